@@ -23,8 +23,7 @@ from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import load_trips
-from evroute.planning.places import stops
+from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
 
 RUNS = Path("runs")

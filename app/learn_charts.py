@@ -7,7 +7,7 @@ import pandas as pd
 
 from evroute.report.abstract import LEVEL
 from evroute.report.charts import method_styles
-from evroute.report.mean_interval import half_interval
+from evroute.report.savings import half_interval
 
 WIDTH, HEIGHT, FONT = 420, 240, 12
 POINTS = 100

@@ -13,7 +13,7 @@ from state import key
 
 from evroute.network.names import labels
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import load_trips
+from evroute.planning.places import load_trips
 
 if TYPE_CHECKING:
     from map_component import MapEvent

@@ -29,7 +29,7 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 run`` or ``2 runs``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def slug(text: str) -> str:

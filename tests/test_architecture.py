@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
-from evroute.network.trips import load_trips
+from evroute.planning.places import load_trips
 from evroute.planning.search import Search
 
 ROOT = Path(__file__).parents[1]

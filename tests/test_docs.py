@@ -268,3 +268,10 @@ def test_every_picture_that_the_docs_draw_is_kept_small_and_shown():
     for picture in (ROOT / "docs/images").glob("*.svg"):
         assert picture.stat().st_size < 100_000, picture.name
         assert f"images/{picture.name})" in text, f"no page shows {picture.name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_files_that_commands_name_are_there(page):
+    named = r"(?<![\w/.])(?:tests|notebooks|docs/hooks|data/(?:experiments|bandits))/[\w./-]+\.\w+"
+    for path in re.findall(named, page.read_text(encoding="utf-8")):
+        assert (ROOT / path).exists(), f"there is no {path}"

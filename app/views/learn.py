@@ -28,7 +28,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
 from evroute.invalid import first_problem
-from evroute.network.trips import load_trips
+from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.charts import beta, has_beta

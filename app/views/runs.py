@@ -14,12 +14,18 @@ from state import key, starting
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
-from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
+from evroute.report.calibration import (
+    calibration_table,
+    charges,
+    forecasts,
+    reliability,
+    reserve_reliability,
+    reserve_table,
+)
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
 from evroute.report.page import build_page, png
 from evroute.report.profile import svg
-from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 
@@ -113,7 +119,6 @@ def show_calibration(rounds: pd.DataFrame) -> None:
         return
     with st.expander("Calibration of the intervals"):
         st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
-        figure(pit_histogram(frame), "forecasts")
         figure(reliability(frame), "intervals")
 
 

@@ -185,16 +185,15 @@ def pays() -> alt.FacetChart:
         "regression of eq. 8": ("regression of eq. 8", GREEN),
         "greedy": ("greedy on edges", RED),
     }
-    rows = [
-        (world, name, numbers(cell)[0], cell.replace("*", ""))
-        for world, method, cell in zip(
-            given["world"], given["method"], given["vs eq. 8 (Wh)"], strict=True
-        )
-        for start, (name, _) in names.items()
-        if method.startswith(start)
-    ]
-    title = "against the eq. 8 route (Wh a trip)"
-    return bars(rows, title, dict(names.values()))
+    rows: dict[tuple[str, str], Row] = {}  # the first row of a method in each world
+    for world, method, cell in zip(
+        given["world"], given["method"], given["vs eq. 8 (Wh)"], strict=True
+    ):
+        for start, (name, _) in names.items():
+            if method.startswith(start):
+                row = (world, name, numbers(cell)[0], cell.replace("*", ""))
+                rows.setdefault((world, name), row)
+    return bars([*rows.values()], "against the eq. 8 route (Wh a trip)", dict(names.values()))
 
 
 def risk() -> alt.FacetChart:

@@ -14,7 +14,6 @@ import typer
 from evroute import __version__
 from evroute.cli import (
     bandit,
-    dashboard,
     learn,
     method,
     network,
@@ -45,7 +44,7 @@ app.command()(simulate.simulate)
 app.command()(bandit.bandit)
 app.command()(learn.learn)
 app.command()(report.report)
-app.command()(dashboard.app)
+app.command()(serve.app)
 app.command()(serve.serve)
 
 SHOWN_CHARACTERS = 2_000

@@ -24,7 +24,7 @@ def bandit(
 
     from evroute.bandits.kernel_bandit import load_bandit, play
     from evroute.bandits.starvation import StarvationExperiment, bands
-    from evroute.cli.progress import progress
+    from evroute.cli.console import progress
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.bandits import (

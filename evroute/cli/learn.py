@@ -66,7 +66,7 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
-    from evroute.cli.progress import progress
+    from evroute.cli.console import progress
     from evroute.cli.simulate import _parsed
     from evroute.learning.learn import learn as run
 

@@ -148,7 +148,15 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Table of the answers of --batch, besides JSON lines: .csv, .parquet.",
+            help="Table of --matrix, or of --batch besides its JSON lines: .csv, .parquet.",
+        ),
+    ] = None,
+    matrix: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="ORIGINS DESTINATIONS",
+            help="Write the energy, time and length of the least-energy route of each pair of two "
+            "CSV or Parquet tables (id, place) to --out.",
         ),
     ] = None,
     only: Annotated[
@@ -164,7 +172,7 @@ def route(
     refuse(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
-            not (batch or trip or places),
+            not (batch or matrix or trip or places),
             "give a named trip (--trip A), or two places (--from, --to)",
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
@@ -178,10 +186,18 @@ def route(
             only is not None and (only != "energy" or batch is None or search != "potential"),
             "--only energy goes with --batch, and with no other --search than potential",
         ),
-        (out and batch is None, "--out goes with --batch"),
+        (out and not (batch or matrix), "--out goes with --batch or --matrix"),
         (
-            batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
-            "--batch reads trips from its file, and prints JSON lines only",
+            (batch or matrix) and any((trip, places, json, geojson, gpx, map_, alternatives)),
+            "--batch and --matrix read places from files, and print no other form of plan",
+        ),
+        (
+            matrix and (batch or out is None or search != "potential"),
+            "--matrix needs --out FILE, and goes with neither --batch nor another --search",
+        ),
+        (
+            matrix and any(each is not None for each in (max_extra_time, depart, soc, price)),
+            "--matrix has the routes of least energy, without charges, limits or prices",
         ),
         (
             batch and any(each is not None for each in (max_extra_time, depart, soc, price, risk)),
@@ -229,6 +245,9 @@ def route(
 
     if batch is not None:
         _answer(batch, planner_of, vehicle, day, search, only, out)
+        return
+    if matrix and out:
+        _write_matrix(*matrix, planner_of(vehicle, day), out)
         return
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
@@ -280,11 +299,8 @@ def _answer(
     only: str | None,
     out: Path | None,
 ) -> None:
-    import csv
     from json import dumps
 
-    from evroute.errors import EvrouteError
-    from evroute.planning.answer_table import AnswerTable, check_suffix
     from evroute.planning.answers import (
         COLUMNS,
         ENERGY_COLUMNS,
@@ -292,37 +308,49 @@ def _answer(
         answer_all,
         answer_energies,
     )
-    from evroute.planning.requests import read_requests
+    from evroute.planning.requests import AnswerTable, check_suffix, read_requests
     from evroute.planning.search import numba_installed
     from evroute.text import UNPRINTABLE
 
     found = AnswerTable(keep=out is not None)
     if out:
         check_suffix(out)
-    try:
-        with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
-            rows = requests.rows
-            if requests.ignored:
-                names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
-                typer.echo(f"evroute: {batch}: not read: {names}", err=True)
-            if only:
-                if not numba_installed():
-                    typer.echo(
-                        "evroute: three times slower without numba; run: pip install "
-                        "'evroute[fast]'",
-                        err=True,
-                    )
-                answers = answer_energies(rows, planner_of(vehicle, day))
-            else:
-                answers = answer_all(
-                    rows, planner_of, vehicle=vehicle, conditions=day, search=search
+    with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
+        rows = requests.rows
+        if requests.ignored:
+            names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
+            typer.echo(f"evroute: {batch}: not read: {names}", err=True)
+        if only:
+            if not numba_installed():
+                typer.echo(
+                    "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                    err=True,
                 )
-            for answer in found.through(answers):
-                sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise EvrouteError(f"{batch} is not a CSV table in UTF-8: {error}") from None
+            answers = answer_energies(rows, planner_of(vehicle, day))
+        else:
+            answers = answer_all(rows, planner_of, vehicle=vehicle, conditions=day, search=search)
+        for answer in found.through(answers):
+            sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
     if out:
         found.write(out)
     typer.echo(f"evroute: {found.summary}", err=True)
     if found.failed:
         raise typer.Exit(1)
+
+
+def _write_matrix(origins: Path, destinations: Path, planner: "Planner", out: Path) -> None:
+    import numpy as np
+
+    from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
+    from evroute.planning.requests import check_suffix
+
+    check_suffix(out)
+    ends = [
+        read_stops(path, planner.network, leaving=leaving)
+        for path, leaving in ((origins, True), (destinations, False))
+    ]
+    numbers = energy_matrix(planner, *ends)
+    write_matrix(out, numbers, *ends)
+    missing = int(np.isnan(numbers[0]).sum())
+    typer.echo(f"evroute: {numbers[0].size} pairs, {missing} without a route", err=True)
+    typer.echo(out)

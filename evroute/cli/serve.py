@@ -1,4 +1,7 @@
-"""``evroute serve``: the HTTP service."""
+"""``evroute serve``: the HTTP service.
+
+``evroute app``: the dashboard.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -71,3 +74,22 @@ def serve(
             server_header=False,
         )
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 8501,
+) -> None:
+    """Open the dashboard in a browser; Ctrl-C ends it."""
+    import runpy
+    import sys
+    from importlib.util import find_spec
+
+    from evroute.errors import MissingPackageError
+    from evroute.resources import app_path
+
+    if find_spec("streamlit") is None:
+        raise MissingPackageError("streamlit", "app")
+    # in this process, so that its end is the end of the server
+    sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
+    sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration
+    runpy.run_module("streamlit", run_name="__main__")

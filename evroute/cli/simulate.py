@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.text import counted
 
 if TYPE_CHECKING:
-    from evroute.cli.progress import Report
+    from evroute.cli.console import Report
     from evroute.experiments.experiment import Experiment
     from evroute.experiments.runs import RunFolder
 
@@ -76,7 +76,7 @@ def simulate(
         int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")
     ] = None,
     vehicle: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="A vehicle of the catalogue, or a .toml file; for several, a column of --trips."
         ),
@@ -116,12 +116,16 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    from evroute.cli.progress import progress
-    from evroute.experiments.estimate import hindsight, kept
+    from evroute.cli.console import progress
     from evroute.experiments.experiment import grid, load_experiment
     from evroute.experiments.experiment import simulate as run
     from evroute.experiments.runs import RunFolder
 
+    if vehicle and len(vehicle) > 1:
+        raise EvrouteError(
+            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a column "
+            "of the table of --trips"
+        )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
     options |= dict(map(_parsed, option or ()))
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
@@ -131,7 +135,11 @@ def simulate(
     grids = {"world": world, "search": search, "kernel": kernel}
     parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
     choices = parts | grids | options
-    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle} | grids | of_runs
+    fields = (
+        {"horizon": horizon, "seeds": seeds, "vehicle": vehicle[0] if vehicle else None}
+        | grids
+        | of_runs
+    )
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:
@@ -160,25 +168,16 @@ def simulate(
     if dry_run:
         _print_estimate(requested, out, jobs)
         return
-    foreseen = kept(requested)
-    started = monotonic()
     try:
         with progress(quiet=quiet) as report:
             on_progress = _Progress(report, RunFolder(out))
-            folder = run(
-                requested,
-                out,
-                jobs=jobs,
-                resume=resume,
-                on_progress=on_progress,
-            )
+            folder = run(requested, out, jobs=jobs, resume=resume, on_progress=on_progress)
     except KeyboardInterrupt:
         typer.echo(
             f"evroute: interrupted; finished runs are kept in {out}: the same command continues",
             err=True,
         )
         raise typer.Exit(130) from None
-    took_s = monotonic() - started
 
     failures = folder.failures()
     for name, error in failures.items():
@@ -197,20 +196,6 @@ def simulate(
     for worlds in folder.manifest().get("worlds", {}).values():
         for label, result in worlds.items():
             typer.echo(f"{label}: {result['note']}")
-    if (
-        foreseen
-        and foreseen.jobs == jobs
-        and foreseen.rounds
-        and not foreseen.finished
-        and on_progress.before == 0
-    ):
-        known = hindsight(foreseen, folder, took_s)
-        taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
-        typer.echo(
-            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and "
-            f"{taken_mb:,.1f} MB "
-            f"(estimated {foreseen_mb:,.1f} MB); kept in {folder.path}/estimate.json"
-        )
     typer.echo(f"{folder.path}/rounds.parquet")
     if failures:
         raise typer.Exit(1)
@@ -276,18 +261,15 @@ def _block(row: Any) -> tuple[str, int]:
 
 
 class _Progress:
-    """Reports the number of finished trips and failed runs; ``before``: trips done at the start."""
+    """Reports the number of finished trips and failed runs."""
 
     def __init__(self, report: "Report", folder: "RunFolder") -> None:
-        self.before: int | None = None
         self._report = report
         self._folder = folder
         self._looked_s = -math.inf
         self._counted = "trips"
 
     def __call__(self, done: int, total: int) -> None:
-        if self.before is None:
-            self.before = done
         if monotonic() - self._looked_s > LOOK_EVERY_S:
             self._looked_s, failed = monotonic(), len(self._folder.failures())
             self._counted = f"trips ({failed} runs failed)" if failed else "trips"

@@ -81,6 +81,8 @@ def edge_energy(
         headwind_mps=headwind_mps,
         air_density_kgpm3=air_density_kgpm3,
     )
+    if network.pieces is None:
+        return parts
     k = len(edge)
     return EnergyParts(*(summed(getattr(parts, name), place, k) for name in parts.__slots__))
 

@@ -119,12 +119,27 @@ def fit(
     UnknownNameError
         If the spread is unknown; the message lists the names.
     """
-    check_spread(spread)
     mean_wh = edge_parts(network, vehicle, conditions).total_wh
-    potential = potential_wh(conditions.load(vehicle), network.climb_m)
-    return EnergyPrior(
-        mean_wh=mean_wh,
-        std_wh=SPREADS[spread](mean_wh, mean_wh - potential),
-        noise_std_wh=np.full(network.n_edges, NOISE_SHARE * mean_wh.std()),
-        potential_wh=potential,
-    )
+    return spread_around(mean_wh, potential_wh(conditions.load(vehicle), network.climb_m), spread)
+
+
+def spread_around(mean_wh: FloatArray, rise_wh: FloatArray, spread: str) -> EnergyPrior:
+    """Return the prior of edges around mean energies.
+
+    Parameters
+    ----------
+    mean_wh
+        (n,) eq. 8 of each edge, Wh.
+    rise_wh
+        (n,) rise of the potential, Wh.
+    spread
+        One of `SPREADS`.
+
+    Raises
+    ------
+    UnknownNameError
+        If the spread is unknown; the message lists the names.
+    """
+    std_wh = SPREADS[check_spread(spread)](mean_wh, mean_wh - rise_wh)
+    noise_std_wh = np.full(len(mean_wh), NOISE_SHARE * mean_wh.std())
+    return EnergyPrior(mean_wh, std_wh, noise_std_wh, rise_wh)

@@ -65,7 +65,8 @@ def make_learners(
     for vehicle in vehicles:
         streams = (policy_seeds, model_seeds)
         if vehicle:
-            streams = (child(policy_seeds, _key(vehicle)), child(model_seeds, _key(vehicle)))
+            key = crc32(vehicle.encode())
+            streams = (child(policy_seeds, key), child(model_seeds, key))
         learners[vehicle] = _learner(
             run, vehicle, *streams, first=learners.get("") if run.share_belief else None
         )
@@ -194,7 +195,3 @@ def _setting(run: Run, vehicle: str, lengthscale_factor: float = 1.0) -> Setting
     assumed = run.assumed
     assumed = replace(assumed, lengthscale=assumed.lengthscale * lengthscale_factor)
     return load_setting(run.network, vehicle or run.vehicle, assumed)
-
-
-def _key(vehicle: str) -> int:
-    return crc32(vehicle.encode())

@@ -1,26 +1,24 @@
 """Estimated time and disk of an experiment, from a few rounds of each kind of its runs.
 
 Time and disk of a run are taken as linear in its rounds. Models whose rounds slow down as they
-learn more edges take longer; `hindsight` records the actual figures after the run.
+learn more edges take longer.
 """
 
-import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from evroute import limits
+import numpy as np
+
+from evroute.arrays import FloatArray
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
 from evroute.methods.prior import Prior
-from evroute.network.catalog import cache_dir
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
@@ -68,15 +66,6 @@ class Estimate:
     failures: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    start: float
-    slope: float
-
-    def at(self, rounds: int) -> float:
-        return self.start + self.slope * rounds
-
-
 def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     """Estimate time and disk of an experiment by playing a few rounds of each combination.
 
@@ -116,14 +105,16 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         if (key := (first.network, first.prior)) not in prepared:
             prepared.add(key)  # every process prepares the network before its first run
             preparing_s += _played(first, 1)[0]
-        time_line, disk_line, error = _calibrated(first)
+        start, slope, error = _calibrated(first)
         if error:
             failures[first.name] = error
             continue
-        seconds += [time_line.at(run.horizon) for run in same]
-        disk += sum(disk_line.at(run.horizon) for run in same)
+        for run in same:
+            run_s, run_bytes = start + slope * run.horizon
+            seconds.append(float(run_s))
+            disk += float(run_bytes)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
-    result = Estimate(
+    return Estimate(
         runs=len(runs),
         finished=len(runs) - len(left),
         rounds=sum(run.horizon for run in left),
@@ -138,71 +129,21 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         disk_bytes=round(disk),
         failures=failures,
     )
-    with replacing(_path(experiment)) as temporary:
-        temporary.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
-    return result
 
 
-def kept(experiment: Experiment) -> Estimate | None:
-    """Return the last estimate of the same configuration, None if there is none."""
-    try:
-        path = _path(experiment)
-        return Estimate(**limits.parse_json(limits.read_text(path, "json_mb"), str(path)))
-    except (FileNotFoundError, ValueError, TypeError):  # missing, or of another version
-        return None
+def _calibrated(run: Run) -> tuple[FloatArray, FloatArray, str]:
+    """Return start and slope, (2,) each, of seconds and bytes by round of a run, and its error.
 
-
-def hindsight(foreseen: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
-    """Record estimated and actual seconds and bytes in ``estimate.json`` of a run folder.
-
-    Parameters
-    ----------
-    foreseen
-        Estimate before the runs.
-    folder
-        Run folder after the runs.
-    took_s
-        Actual time, s.
+    The error is empty if the run succeeds.
     """
-    files = [
-        path
-        for path in folder.path.rglob("*")
-        if path.is_file() and not path.name.startswith("report")
-    ]
-    comparison = {
-        "estimated_s": foreseen.wall_s,
-        "took_s": took_s,
-        "estimated_bytes": foreseen.disk_bytes,
-        "took_bytes": sum(path.stat().st_size for path in files),
-    }
-    with replacing(folder.path / "estimate.json") as temporary:
-        temporary.write_text(json.dumps(comparison, indent=1) + "\n", encoding="utf-8")
-    return comparison
-
-
-def _path(experiment: Experiment) -> Path:
-    configuration = json.dumps(
-        experiment.model_dump(mode="json", exclude_none=True), sort_keys=True
-    )
-    return (
-        cache_dir()
-        / "estimates"
-        / f"{hashlib.sha256(configuration.encode()).hexdigest()[:16]}.json"
-    )
-
-
-def _calibrated(run: Run) -> tuple[_Line, _Line, str]:
-    """Return seconds and bytes of a run as lines in its rounds, and its error or ""."""
     few, some = min(FEW_ROUNDS, run.horizon), min(SOME_ROUNDS, run.horizon)
-    some_s, some_bytes, error = _played(run, some)
+    *used, error = _played(run, some)
+    most = np.array(used)
     if error or few == some:
-        return _Line(some_s, 0.0), _Line(some_bytes, 0.0), error
-    few_s, few_bytes, error = _played(run, few)
-    lines = []
-    for less, more in ((few_s, some_s), (few_bytes, some_bytes)):
-        slope = max(more - less, 0.0) / (some - few)
-        lines.append(_Line(more - slope * some, slope))
-    return lines[0], lines[1], error
+        return most, np.zeros(2), error
+    *used, error = _played(run, few)
+    slope = np.maximum(most - used, 0.0) / (some - few)
+    return most - slope * some, slope, error
 
 
 def _played(run: Run, rounds: int) -> tuple[float, float, str]:

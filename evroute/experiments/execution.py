@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from itertools import count, islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
@@ -56,9 +56,9 @@ def execute(
         If the folder cannot be written, as on a full disk; the runs finished so far are kept.
     """
     if min(jobs, len(runs)) <= 1:
-        done = _Counter(on_progress)
+        rounds_done = count(1)
         for run in runs:
-            attempt(run, folder, done.add)
+            attempt(run, folder, lambda t: on_progress(next(rounds_done)))
         return
     with threadpool_limits(1):
         for run in runs:
@@ -117,16 +117,6 @@ def _make_shared(run: Run) -> None:
     model_options(run.method.model).cache(setting)
     if run.world.kind == "sampled-gp":
         _ = setting.prior_factor
-
-
-class _Counter:
-    def __init__(self, on_progress: Callable[[int], None]) -> None:
-        self.on_progress = on_progress
-        self.rounds = 0
-
-    def add(self, t: int) -> None:
-        self.rounds += 1
-        self.on_progress(self.rounds)
 
 
 class _StoppedError(Exception):

@@ -16,8 +16,6 @@
     seconds per round, which differ between machines
 ``diagnostics/RUN.parquet``
     run, t and the model's diagnostics after each round, if it has some
-``estimate.json``
-    seconds and bytes estimated by ``--dry-run``, and the actual ones
 ``rounds.parquet``, ``timings.parquet``
     the unions, written when every run is finished
 """

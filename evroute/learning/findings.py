@@ -1,19 +1,144 @@
-"""Findings from learning measured trips: errors, intervals and coefficients, one sentence each."""
+"""Findings from learning measured trips: errors, intervals and coefficients, one sentence each.
 
+Regression of trip energies on km, climb and descent: the baseline of every belief.
+
+Pairs of routes between the same ends that were both driven: measured and believed difference.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.learning.driven_pairs import driven_pairs
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import LATE_REFITS
-from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
+from evroute.planning.learned import LearnedDay
+
+FEWEST = 2
+"""Trips on each route of a pair."""
+
+
+class HasDays(Protocol):
+    """A belief with energies under the conditions of a day."""
+
+    def under(self, conditions: DrivingConditions) -> LearnedDay:
+        """Return the energies on a day with these conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePair:
+    """Difference of two routes between the same ends, the second minus the first.
+
+    Parameters
+    ----------
+    first, second
+        Names of the newest trips on both routes.
+    trips
+        Number of trips on each.
+    measured_wh, error_wh
+        Difference of the mean measured energies and its standard error, Wh.
+    believed_wh
+        Difference of the expected energies, Wh.
+    """
+
+    first: str
+    second: str
+    trips: tuple[int, int]
+    measured_wh: float
+    error_wh: float
+    believed_wh: float
+
+    def __str__(self) -> str:
+        return (
+            f"the route of trip '{self.second}' against that of '{self.first}' "
+            f"({self.trips[1]} and {self.trips[0]} trips): measured {self.measured_wh:+.0f} ± "
+            f"{self.error_wh:.0f} Wh, expected {self.believed_wh:+.0f} Wh"
+        )
+
+
+def driven_pairs(belief: HasDays, trips: Iterable[MeasuredTrip]) -> list[RoutePair]:
+    """Return the pairs of routes that were driven at least twice each, most trips first.
+
+    Parameters
+    ----------
+    belief
+        Belief after the trips.
+    trips
+        Measured trips.
+    """
+    by_ends: dict[tuple[int, int], dict[tuple[int, ...], list[MeasuredTrip]]] = defaultdict(dict)
+    for trip in (trip for trip in trips if trip.routes == 1):
+        edges = tuple(trip.edge.tolist())
+        by_ends[edges[0], edges[-1]].setdefault(edges, []).append(trip)
+    day, pairs = belief.under(EQ8_CONDITIONS), []
+    for routes in by_ends.values():
+        often = [(edges, driven) for edges, driven in routes.items() if len(driven) >= FEWEST]
+        for (one, first), (two, second) in combinations(often, 2):
+            mean_wh, variance_wh2 = zip(*map(_mean, (first, second)), strict=True)
+            believed_wh = [
+                float(day.mean_wh[day.space.arms_of_route(Route(edges))].sum())
+                for edges in (one, two)
+            ]
+            pairs.append(
+                RoutePair(
+                    first[-1].trip,
+                    second[-1].trip,
+                    (len(first), len(second)),
+                    mean_wh[1] - mean_wh[0],
+                    sum(variance_wh2) ** 0.5,
+                    believed_wh[1] - believed_wh[0],
+                )
+            )
+    return sorted(pairs, key=lambda pair: -min(pair.trips))
+
+
+def _mean(trips: list[MeasuredTrip]) -> tuple[float, float]:
+    """Return the mean energy of trips, Wh, and its variance, Wh²."""
+    energy_wh: FloatArray = np.array([trip.energy_wh.sum() for trip in trips])
+    return float(energy_wh.mean()), float(energy_wh.var(ddof=1) / len(energy_wh))
+
+
+FEWEST_TRIPS = 3
+"""Trips before the first expectation."""
+
+
+def online_regression(
+    km: FloatArray, climb_m: FloatArray, descent_m: FloatArray, energy_wh: FloatArray
+) -> FloatArray:
+    """Return the energy of each trip by a regression on the earlier ones, (n,) Wh.
+
+    Weighted least squares without intercept, weights ``1/km``.
+
+    Parameters
+    ----------
+    km
+        (n,) lengths, km.
+    climb_m, descent_m
+        (n,) heights gained and lost, m.
+    energy_wh
+        (n,) measured energies, Wh.
+    """
+    rows = np.column_stack([km, climb_m, descent_m])
+    weighted = rows / km[:, np.newaxis]
+    gram = np.cumsum(weighted[:, :, np.newaxis] * rows[:, np.newaxis, :], axis=0)
+    moments = np.cumsum(weighted * energy_wh[:, np.newaxis], axis=0)
+    expected = np.full(len(km), np.nan)
+    for i in range(FEWEST_TRIPS, len(km)):
+        expected[i] = rows[i] @ np.linalg.lstsq(gram[i - 1], moments[i - 1])[0]
+    return expected
+
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""

@@ -85,12 +85,13 @@ class PastErrors:
         """Remove all errors."""
         self.__dict__.pop("spread", None)
         self._tail = tail.no_errors()
+        self._scores: list[float] = []
         self._test = ChangeTest()
 
     @property
     def trips(self) -> int:
         """Number of errors."""
-        return len(self._test.scores)
+        return len(self._scores)
 
     @property
     def changed(self) -> bool:
@@ -100,7 +101,7 @@ class PastErrors:
     @cached_property
     def spread(self) -> ErrorSpread:
         """Distribution of the next error."""
-        return ErrorSpread(*tail.mode(self._tail), np.array(self._test.scores))
+        return ErrorSpread(*tail.mode(self._tail), np.array(self._scores))
 
     @property
     def inflation(self) -> float:
@@ -112,17 +113,23 @@ class PastErrors:
         if sd_wh > 0:
             self.__dict__.pop("spread", None)
             self._tail = tail.add_error(self._tail, error_wh / sd_wh)
-            self._test.add(abs(error_wh / sd_wh))
+            self._scores.append(abs(error_wh / sd_wh))
+            self._test.add(self._scores[-1])
+
+    def refuse(self, error_wh: float, sd_wh: float) -> None:
+        """Add the error of a trip that is not learned: to the test alone, not to the spread."""
+        self._test.add(abs(error_wh / sd_wh))
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
-        return {"tail": self._tail, "scores": np.array(self._test.scores)}
+        scores = {"scores": self._scores, "tested": self._test.scores}
+        return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
         self.forget()
-        self._tail = state["tail"]
-        for score in state["scores"].tolist():
+        self._tail, self._scores = state["tail"], state["scores"].tolist()
+        for score in state.get("tested", state["scores"]).tolist():
             self._test.add(score)
 
 

@@ -66,6 +66,10 @@ class LearnedBelief:
 
     _repr_html_ = drawn_by("belief_html")
 
+    def __repr__(self) -> str:
+        """Return method, vehicle and network in one line."""
+        return f"belief {self.method.label} {subject(self.setting)}"
+
     @classmethod
     def before_trips(
         cls, method: Method, setting: Setting, options: Mapping[str, Any] | None = None
@@ -242,6 +246,11 @@ class LearnedBelief:
             If it is about others; the message names both.
         """
         check_subject(self.source, self.setting, network, vehicle)
+
+
+def subject(setting: Setting) -> str:
+    """Return vehicle and network of a belief in words."""
+    return f"by vehicle '{setting.vehicle.name}' on network '{setting.network.name}'"
 
 
 def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: Vehicle) -> None:

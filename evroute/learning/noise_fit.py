@@ -3,7 +3,7 @@
 a: ends of the trip; b: what averages out along the way; d: the trip's own factor (driver, wind,
 load); q: variance known of the measurement itself. Coefficients of the trips are integrated out:
 residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard deviations. The
-deviations of Gaussian processes that join the coefficients (`landmarks`) are fitted with the noise.
+deviations of Gaussian processes that join the coefficients (`fields`) are fitted with the noise.
 """
 
 from collections.abc import Sequence

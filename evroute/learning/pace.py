@@ -68,11 +68,11 @@ class Pace:
     @classmethod
     def of_network(cls, network: RoadNetwork, *, driving: bool = False) -> "Pace":
         """Return the pace of edges before any trip, that of drivers' plans if ``driving``."""
-        ends_m = np.column_stack([network.x_m, network.y_m])
-        middle_m = (ends_m[network.tail] + ends_m[network.head]) / 2
         if driving:
-            return cls(network.length_m, network.time_s / speed_factors(network), middle_m, 1.0)
-        return cls(network.length_m, network.time_s, middle_m)
+            return cls(
+                network.length_m, network.time_s / speed_factors(network), network.middle_m, 1.0
+            )
+        return cls(network.length_m, network.time_s, network.middle_m)
 
     @property
     def trips(self) -> int:

@@ -10,7 +10,7 @@ again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT
 the vehicle file is the suspect: the prior variances grow tenfold, at most `MAX_INFLATIONS` times,
 and all refused trips are judged again.
 
-Gaussian processes join as fields (`landmarks`): further columns of the rows, whose standard
+Gaussian processes join as fields (`fields`): further columns of the rows, whose standard
 deviation is fitted with the noise. Columns of the first kind are there from the start and are added
 as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
 on the features of all trips so far; it has columns only while the evidence for it is strong.
@@ -191,8 +191,11 @@ class TripBelief:
         refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
+            expected = self.expect(trip.row, trip.known_wh2)
+            self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh)
         self._recent = [*self._recent, refused][-RECENT:]
-        inflated = sum(self._recent) >= SUSPECT and self.inflations < MAX_INFLATIONS
+        suspect = sum(self._recent) >= SUSPECT and not self.changed
+        inflated = suspect and self.inflations < MAX_INFLATIONS
         if inflated:
             self.inflations += 1
             self._recent = []
@@ -206,6 +209,7 @@ class TripBelief:
     def restart(self) -> None:
         """Forget the errors, and take the features of the late field anew; coefficients stay."""
         self._errors.forget()
+        self._recent = []
         if self.late_std and self.late is not None:
             numbers = [trip.number for trip in self._learned]
             self._replace_late(self.late, self.late.features(numbers))

@@ -26,9 +26,14 @@ from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
-from evroute.learning.landmarks import Landmarks
-from evroute.learning.learned_belief import check_subject
+from evroute.learning.fields import (
+    HEIGHT_STD_M,
+    Landmarks,
+    has_heights,
+    junction_height,
+    road_deviation,
+)
+from evroute.learning.learned_belief import check_subject, subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import START
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
@@ -49,6 +54,7 @@ from evroute.planning.arm_space import SearchSpace
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.planner import check_physics
 from evroute.planning.turn_space import TurnSpace
+from evroute.text import counted
 
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
@@ -83,6 +89,10 @@ class TripEnergies:
     """
 
     _repr_html_ = drawn_by("belief_html")
+
+    def __repr__(self) -> str:
+        """Return number of trips, vehicle and network in one line."""
+        return f"belief of {counted(self.trips, 'trip')} {subject(self.setting)}"
 
     def __init__(self, setting: Setting, source: str = "this", *, physics: str = "eq8") -> None:
         self.setting = setting

@@ -6,6 +6,7 @@ inside, every model works on residuals, energy minus prior mean.
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -171,6 +172,28 @@ def mean_of(model: EnergyModel, arms: Arms) -> FloatArray:
         if isinstance(model, SupportsScaledSample)
         else model.posterior(arms).mean_wh
     )
+
+
+def check_noise(noise_std_wh: FloatArray, n: int) -> None:
+    """Raise ValueError unless the noise deviations are n positive numbers."""
+    if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
+        raise ValueError(f"noise_std_wh must be {n} positive numbers")
+
+
+def check_state(state: State, shapes: Mapping[str, tuple[int, ...]], what: str) -> None:
+    """Raise ValueError unless the arrays of a state have these names and shapes.
+
+    Parameters
+    ----------
+    state
+        Arrays by name.
+    shapes
+        Shape of each array.
+    what
+        Name of the model in the message, with its article.
+    """
+    if {name: part.shape for name, part in state.items()} != shapes:
+        raise ValueError(f"this is not the state of {what}")
 
 
 class CovarianceError(EvrouteError):

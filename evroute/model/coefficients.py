@@ -1,11 +1,19 @@
-"""Coefficients: the posterior of a model with a few numbers common to all edges."""
+"""Coefficients: models that learn only a few numbers common to all roads, and their posterior.
 
+Bayesian linear regression: Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51.
+Inside, columns are multiplied by the prior deviations, so that the prior precision is the identity.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 
-from evroute.arrays import FloatArray, freeze
+from evroute.arms import Arms, Belief, Feedback
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.model.base import State, check_noise, check_state, lower_factor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,3 +56,127 @@ class HasCoefficients(Protocol):
 
     def coefficients(self) -> Coefficients:
         """Return the current posterior of the coefficients."""
+
+
+class CoefficientModel(ABC):
+    """``y_e - E_e = sum_j x_ej b_j + noise`` with ``b_j ~ N(0, prior_std_j²)``: conjugate, exact.
+
+    Parameters
+    ----------
+    prior_std
+        (p,) prior deviations of the coefficients, in their units.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+
+    Raises
+    ------
+    ValueError
+        If a deviation is not positive.
+    """
+
+    title: str
+    """Name of the model in messages."""
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def __init__(self, prior_std: FloatArray, noise_std_wh: FloatArray) -> None:
+        check_noise(noise_std_wh, len(noise_std_wh))
+        if not np.all((prior_std > 0) & (prior_std < np.inf)):
+            raise ValueError("prior deviations of coefficients must be positive numbers")
+        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
+        self._prior_std = np.asarray(prior_std, dtype=np.float64)
+        self._precision = np.eye(len(prior_std))
+        self._information = np.zeros(len(prior_std))
+
+    @abstractmethod
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
+        """Return the regressors of a list of edges, (k, p) Wh per unit of a coefficient."""
+
+    def posterior(self, arms: Arms) -> Belief:
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
+        columns = self._columns_of(arms)
+        # without BLAS: the result of an arm does not depend, to the last bit, on the other arms
+        mean_wh = arms.prior_mean_wh + (columns * self._mean()).sum(axis=1)
+        spread = (columns[:, :, np.newaxis] * self._root().T).sum(axis=1)
+        return Belief(mean_wh, np.sqrt((spread**2).sum(axis=1)))
+
+    def noise_std(self, arms: Arms) -> FloatArray:
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        return self._noise_std[arms.id]
+
+    def update(self, feedback: Feedback) -> None:
+        """Learn the measurements of one trip or of several trips."""
+        columns = self._columns(feedback.id, feedback.features, feedback.prior_mean_wh)
+        noise_wh = self._noise_std[feedback.id]
+        scaled = columns * self._prior_std / noise_wh[:, np.newaxis]
+        self._precision += scaled.T @ scaled
+        self._information += scaled.T @ ((feedback.energy_wh - feedback.prior_mean_wh) / noise_wh)
+
+    def covariance(self, arms: Arms) -> FloatArray:
+        """Return the posterior covariance of the arms, (a, a) Wh², of rank p at most."""
+        spread = self._columns_of(arms) @ self._root().T
+        covariance: FloatArray = spread @ spread.T
+        return 0.5 * (covariance + covariance.T)
+
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
+        normal = rng.standard_normal((size, len(self._prior_std)))
+        coefficients = self._mean() + normal @ self._root()
+        return arms.prior_mean_wh + coefficients @ self._columns_of(arms).T
+
+    def state(self) -> State:
+        """Return precision (p, p), information (p,) and prior deviations (p,)."""
+        return {
+            "precision": self._precision.copy(),
+            "information": self._information.copy(),
+            "prior_std": self._prior_std.copy(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Restore a state.
+
+        Raises
+        ------
+        ValueError
+            If the state is not of such a model with the same prior.
+        """
+        what = f"a {self.title} model of {len(self._noise_std)} edges"
+        expected = {name: part.shape for name, part in self.state().items()}
+        check_state(state, expected, what)
+        if not np.array_equal(state["prior_std"], self._prior_std):
+            raise ValueError(f"this is not the state of {what} with these prior deviations")
+        self._precision = np.array(state["precision"], dtype=np.float64)
+        self._information = np.array(state["information"], dtype=np.float64)
+
+    def coefficients(self) -> Coefficients:
+        """Return the posterior of the coefficients."""
+        std = np.sqrt((self._root() ** 2).sum(axis=0))
+        return Coefficients(self.names, self.units, self._mean(), std, self._prior_std)
+
+    def _mean(self) -> FloatArray:
+        """Return the posterior mean of the coefficients, (p,)."""
+        mean: FloatArray = self._prior_std * cho_solve((self._factor(), True), self._information)
+        return mean
+
+    def _root(self) -> FloatArray:
+        """Return R (p, p) with ``R' R`` the posterior covariance of the coefficients."""
+        root: FloatArray = solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
+        return root
+
+    def _factor(self) -> FloatArray:
+        return lower_factor(self._precision, "the precision of the coefficients")
+
+    def _columns_of(self, arms: Arms) -> FloatArray:
+        return self._columns(arms.id, arms.features, arms.prior_mean_wh)

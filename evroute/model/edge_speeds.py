@@ -15,7 +15,7 @@ from pydantic import Field
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import Regressors
-from evroute.model.diagonal import Diagonal
+from evroute.model.independent import Diagonal
 from evroute.model.options import ModelOptions, ModelSetting
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.linear import CoefficientModel
+from evroute.model.coefficients import CoefficientModel
 from evroute.model.options import ModelOptions, ModelSetting
 
 

@@ -186,10 +186,7 @@ class IncrementalPosterior:
         """
         self._forget()
         k, size, capacity = len(slots), self.size, len(self._lower)
-        posterior_p = self._scratch("C_pD", (k, capacity))
-        for row, slot in zip(posterior_p, slots.tolist(), strict=True):
-            row[:slot] = self._lower[slot, :slot]
-            row[slot:] = self._lower[slot:, slot]
+        posterior_p = self._of_slots(slots)
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
         # The k x k triangle is inverted: it multiplies three times, and its entries go into the
@@ -238,26 +235,35 @@ class IncrementalPosterior:
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
 
-    def drift(self, fresh: Fresh, n_arms: int) -> float:
-        """Return the difference to a fresh factorisation, in prior variances and deviations.
+    def correct(self, slots: IntArray, prior: FloatArray, n_arms: int) -> float:
+        """Correct the means by their equations at some slots; return the drift of variances.
 
-        The means of all slots and open arms are compared, and the variances of ``n_arms`` of
-        each, evenly spaced.
+        The drift is the greatest error, in prior variances of these slots, of the covariances of
+        ``n_arms`` of them and of the variances of as many open arms. An error of the means leaves
+        the residual ``r = K w - mean`` in the equations, and is ``r - C Lam r``. So do errors of C.
+
+        Parameters
+        ----------
+        slots
+            (s,) slots.
+        prior
+            (s, D) prior covariance of these slots with all slots, Wh².
+        n_arms
+            Number of arms whose variances are compared, evenly spaced.
         """
-        scale = fresh.prior.diagonal().mean()
-        mean_scale = max(np.sqrt(scale), np.abs(self.mean).max())
-        slots, columns = _spread(self.size, n_arms), _spread(len(self._open), n_arms)
-        slot_variance = fresh.variance(fresh.prior[:, slots], fresh.prior[slots, slots])
-        open_variance = fresh.variance(
-            self._open_rows()[:, columns], self._prior_variance[self._open[columns]]
-        )
-        errors = (
-            (self.mean - fresh.prior @ fresh.weights) / mean_scale,
-            (self._open_mean - fresh.weights @ self._open_rows()) / mean_scale,
-            (self._lower[slots, slots] - slot_variance) / scale,
-            (self._open_variance[columns] - open_variance) / scale,
-        )
-        return float(np.abs(np.concatenate(errors)).max())
+        self._forget()
+        cross = self._of_slots(slots)[:, : self.size]
+        residual = prior @ self.weights() - self.mean[slots]
+        self.mean -= (residual * self.precision[slots]) @ cross
+        self.mean[slots] += residual
+        self._open_mean = self.weights() @ self._open_rows()
+        few, columns = _spread(len(slots), n_arms), _spread(len(self._open), n_arms)
+        missing = prior[few] - cross[few] - self._times((prior[few] * self.precision).T).T
+        missing -= self._times((missing * self.precision).T).T
+        rows = self._open_rows()[:, columns]
+        variance = self._prior_variance[self._open[columns]] - (rows * self.solve(rows)).sum(axis=0)
+        errors = np.append(missing, variance - self._open_variance[columns])
+        return float(np.abs(errors).max() / prior[np.arange(len(slots)), slots].mean())
 
     def refresh(self, fresh: Fresh) -> None:
         """Take every number from a fresh factorisation."""
@@ -310,6 +316,14 @@ class IncrementalPosterior:
         columns = np.split(state["covariance"], np.cumsum(np.arange(self.size, 1, -1)))
         for slot, column in enumerate(columns[: self.size]):
             self._lower[slot : self.size, slot] = column
+
+    def _of_slots(self, slots: IntArray) -> FloatArray:
+        """Return the rows of C of some slots, (k, capacity), in a work array."""
+        rows = self._scratch("C_pD", (len(slots), len(self._lower)))
+        for row, slot in zip(rows, slots.tolist(), strict=True):
+            row[:slot] = self._lower[slot, :slot]
+            row[slot:] = self._lower[slot:, slot]
+        return rows
 
     def _visited(self) -> IntArray:
         return np.flatnonzero(self.slot_of >= 0)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
-from evroute.model.linear import CoefficientModel
+from evroute.model.coefficients import CoefficientModel
 from evroute.model.options import ModelOptions, ModelSetting
 
 

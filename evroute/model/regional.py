@@ -27,8 +27,7 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     """Build the paper's graph kernel from its sparse root, cached at 3 kB an edge."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     name = root_digest(laplacian, KAPPA)
-    x_m, y_m = (0.5 * (at[network.tail] + at[network.head]) for at in (network.x_m, network.y_m))
-    root = cache(partial(sparse_root, laplacian, KAPPA, x_m, y_m))
+    root = cache(partial(sparse_root, laplacian, KAPPA, *network.middle_m.T))
     path = cache_path(cache_dir, "sparse-root", name)
     parts = {
         part: mapped(path and path.with_name(f"{path.stem}-{part}.npy"), partial(_part, root, part))

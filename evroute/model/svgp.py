@@ -14,7 +14,7 @@ slot remains in the belief about the others.
 import json
 import logging
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,11 +22,18 @@ from pydantic import Field
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, lower_factor
+from evroute.model.base import State, check_noise, check_state, lower_factor
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.options import ModelOptions, ModelSetting
-from evroute.model.slots import Slots, kept_slots
 from evroute.model.variational import DivergedError, Inducing, Variational
+
+Slots = Literal["follow", "padded", "literal"]
+"""Assignment of arms to the M slots.
+
+``follow`` has no more slots than driven arms. ``padded`` fills the others with edges never
+driven, which costs time and changes nothing. ``literal`` does so too, sorts all slots
+anew after every trip, and puts trained contexts back.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -112,8 +119,7 @@ class SparseVariationalGP:
         n = kernel.graph.n_edges
         if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
-        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError(f"noise_std_wh must be {n} positive numbers")
+        check_noise(noise_std_wh, n)
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = _points(arms.id, arms.features)
@@ -249,12 +255,10 @@ class SparseVariationalGP:
             "counts": (2,),
             "rng": (),
         }
-        if {name: part.shape for name, part in state.items()} != expected or np.any(
-            state["arms"][:, 0] >= len(self._reference)
-        ):
-            raise ValueError(
-                f"this is not the state of a variational model of {len(self._reference)} edges"
-            )
+        what = f"a variational model of {len(self._reference)} edges"
+        check_state(state, expected, what)
+        if np.any(state["arms"][:, 0] >= len(self._reference)):
+            raise ValueError(f"this is not the state of {what}")
         self._start()
         self._met.append(state["arms"][:, 0].astype(np.int64), state["arms"][:, 1:])
         self._seen, self._measured, self._held = (
@@ -320,3 +324,28 @@ class SparseVariationalGP:
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:
     """Return arms as rows (edge, context), (a, 1 + d); -0.0 and 0.0 are the same context."""
     return np.column_stack([edge, features + 0.0])
+
+
+def kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
+    """Return the arm of each slot: the ``most`` most visited arms, which keep the slots they hold.
+
+    New arms take the free slots in order of their first visit; at equal visits an arm that holds
+    a slot has priority.
+
+    Parameters
+    ----------
+    held
+        (m,) arm of each slot so far.
+    visits
+        (A,) visits of each arm.
+    most
+        Largest number of slots.
+    """
+    newer = np.ones(len(visits), dtype=np.bool_)
+    newer[held] = False
+    chosen = np.lexsort((newer, -visits))[:most]
+    entering = np.sort(chosen[newer[chosen]])
+    leaving = np.flatnonzero(~np.isin(held, chosen))
+    kept = held.copy()
+    kept[leaving] = entering[: len(leaving)]
+    return np.concatenate([kept, entering[len(leaving) :]])

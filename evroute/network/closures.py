@@ -5,20 +5,17 @@ import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.arrays import BoolArray
-from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
+from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.network.controls import UNKNOWN
+from evroute.network.geo import gpd, shapely
 from evroute.network.locate import unknown_edge
 from evroute.network.names import add_tables
 from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork
-
-if TYPE_CHECKING:
-    import shapely
 
 _NUMBER = re.compile(r"-?\d+(\.\d*)?")
 
@@ -119,8 +116,6 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
     NetworkFormatError
         If the area is neither.
     """
-    import shapely
-
     corners = area.split(",")
     if len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
         south, west, north, east = map(float, corners)
@@ -136,18 +131,13 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
 def _polygons(path: Path) -> "shapely.Geometry":
     """Return the union of a GeoJSON, GeoPackage or shape file in WGS 84."""
     try:
-        import geopandas as gpd
-        from shapely.errors import ShapelyError
-    except ImportError as error:
-        raise MissingPackageError("geopandas", "geo") from error
-    try:
         with warnings.catch_warnings():  # of broken geometries, which are refused here
             warnings.simplefilter("ignore", RuntimeWarning)
             table = gpd.read_file(path)
         if table.crs is None:
             raise NetworkFormatError(f"the area '{path}' has no coordinate system")
         return table.to_crs("EPSG:4326").union_all()
-    except (RuntimeError, ShapelyError) as error:
+    except (RuntimeError, shapely.errors.ShapelyError) as error:
         raise NetworkFormatError(
             f"the area '{path}' is neither 'lat,lon,lat,lon' nor a file with polygons: {error}"
         ) from error

@@ -9,8 +9,9 @@ import math
 from pathlib import Path
 
 from evroute import limits
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import EvrouteError
 from evroute.files import replacing
+from evroute.network.geo import rasterio, requests
 from evroute.network.road_network import RoadNetwork
 
 BASE_URL = "https://copernicus-dem-30m.s3.amazonaws.com"
@@ -45,10 +46,6 @@ def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
     EvrouteError
         If the tiles cannot be reached, or no junction lies in a tile.
     """
-    try:
-        import rasterio  # noqa: F401
-    except ImportError as error:
-        raise MissingPackageError("rasterio", "geo") from error
     lon, lat = network.junction_lon_lat
     west, south = (math.floor(at.min() / MARGIN_DEG - 1) * MARGIN_DEG for at in (lon, lat))
     east, north = (math.ceil(at.max() / MARGIN_DEG + 1) * MARGIN_DEG for at in (lon, lat))
@@ -72,8 +69,6 @@ def tile_name(lat: int, lon: int) -> str:
 
 def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
     """Return the window of a tile as a file of ``folder``, None if the tile does not exist."""
-    import rasterio
-    import requests
     from affine import Affine
     from rasterio.windows import Window, from_bounds
 

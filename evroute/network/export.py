@@ -6,18 +6,14 @@ GeoJSON and GeoParquet hold the edges alone; GraphML holds edges and junctions, 
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.errors import EvrouteError, MissingPackageError
 from evroute.files import replacing
+from evroute.network.geo import gpd, nx, osmnx, shapely
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.road_network import RoadNetwork
-
-if TYPE_CHECKING:
-    import geopandas as gpd
-    import networkx as nx
 
 
 def export(network: RoadNetwork, path: Path) -> None:
@@ -44,8 +40,6 @@ def export(network: RoadNetwork, path: Path) -> None:
 
 def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
     """Return the n edges with their columns and one line each, in WGS 84."""
-    import geopandas as gpd
-
     return gpd.GeoDataFrame(
         {
             "edge_id": network.edge_id,
@@ -68,9 +62,6 @@ def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
 
 def junction_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
     """Return the v junctions with their heights (m) and one point each, in WGS 84."""
-    import geopandas as gpd
-    import shapely
-
     return gpd.GeoDataFrame(
         {"junction_id": network.junction_id, "elevation_m": network.elevation_m},
         geometry=shapely.points(*network.junction_lon_lat),
@@ -84,8 +75,6 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     Nodes have x, y, elevation; edges have length, speed_kph, geometry. Nodes are the junction ids
     if all of them are whole numbers, as OSMnx requires, else junction rows.
     """
-    import networkx as nx
-
     lon, lat = network.junction_lon_lat
     whole = all(j.removeprefix("-").isdecimal() for j in network.junction_id)
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
@@ -125,7 +114,6 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
 
 
 def _write_graphml(network: RoadNetwork, path: Path) -> None:
-    import osmnx
 
     osmnx.save_graphml(to_osmnx(network), path)
 

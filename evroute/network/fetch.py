@@ -16,6 +16,7 @@ from typing import Any
 
 from evroute import limits
 from evroute.errors import EvrouteError, LimitError, UnknownNameError
+from evroute.network.geo import requests
 from evroute.resources import data_path
 
 _TIMEOUT_S = 30
@@ -113,7 +114,6 @@ class _Resuming:
     progress: Progress
 
     def __call__(self, url: str, output_file: Any, pooch: Any) -> None:
-        import requests
 
         output = Path(output_file)
         part = output.with_name(f"{self.wanted.file_name}.part")
@@ -143,8 +143,6 @@ class _Resuming:
 
     def _complete(self, url: str, part: Path, over: Event) -> None:
         """Download the missing bytes of ``part`` until the event ``over`` is set."""
-        import requests
-
         start = part.stat().st_size if part.exists() else 0
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:

@@ -4,30 +4,54 @@ GraphML holds no turn restrictions: all edges that meet may turn, back only at d
 the graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing. Heights are the
 nodes' ``elevation`` if every node has one. The attribution is the graph's, or OpenStreetMap's if
 OSMnx made it. Lights and signs are those at the junctions: simplified graphs keep no others.
+
+Turns for sources without them: between edges that meet, U-turns only at dead ends.
 """
 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
-from evroute.network import controls, osm_tags, speed_limits
+from evroute.network import controls, osm_tags
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import nx, osmnx
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.network.turns import meeting_turns
 
-if TYPE_CHECKING:
-    import networkx as nx
+
+def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
+    """Return the turns between edges that meet, (m, 2) edge rows, sorted.
+
+    A turn back is legal only at dead ends: junctions with no other edge to continue on.
+
+    tail, head: (n,) junction rows of the edges.
+
+    Raises
+    ------
+    LimitError
+        If there are too many.
+    """
+    by_tail = np.argsort(tail, kind="stable")
+    start = np.searchsorted(tail[by_tail], np.arange(head.max(initial=-1) + 2))
+    limits.check("turns", int(np.diff(start)[head].sum()), "the network has {} turns or more")
+    row, source = expanded(start, head)
+    target = by_tail[row]
+    back = head[target] == tail[source]
+    goes_on = np.zeros(len(tail), dtype=bool)
+    goes_on[source[~back]] = True
+    legal = ~back | ~goes_on[source]
+    return np.column_stack([source[legal], target[legal]])
+
 
 _ROAD_KEYS = ("highway", "bridge", "tunnel", "service", "area", "access", "route", "ferry")
 Edge = tuple[str, str, int, dict[str, Any]]
@@ -46,17 +70,13 @@ def read(path: Path, name: str) -> RoadNetwork:
         If it is too large or nested too deep.
     """
     try:
-        import osmnx
-    except ImportError as error:
-        raise MissingPackageError("osmnx", "geo") from error
-    try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
         limits.check_xml(path, counted=True)
         graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    except LimitError:
+    except (LimitError, MissingPackageError):
         raise
     except (ParseError, expat.ExpatError) as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
@@ -230,13 +250,13 @@ def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
     """Return the speeds (n,) in m/s, and a note on the share of imputed ones."""
-    own_kmh = speed_limits.plausible(
+    own_kmh = osm_tags.plausible(
         np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
     )
     texts = [
         "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
     ]
-    tagged_kmh = np.where(np.isnan(own_kmh), speed_limits.parse_kmh(texts), own_kmh)
+    tagged_kmh = np.where(np.isnan(own_kmh), osm_tags.parse_kmh(texts), own_kmh)
     classes = [_first(data, "highway") or "road" for *_, data in edges]
-    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
-    return kmh / 3.6, speed_limits.note(float(np.isnan(tagged_kmh).mean()), untagged)
+    kmh, untagged = osm_tags.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, osm_tags.note(float(np.isnan(tagged_kmh).mean()), untagged)

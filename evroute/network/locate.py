@@ -3,18 +3,15 @@
 import re
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network import names
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import shapely
 from evroute.network.names import FARTHEST_M, Place
 from evroute.network.road_network import RoadNetwork
-
-if TYPE_CHECKING:
-    import shapely
 
 # Edges whose distance differs by less lie equally near: both directions of a street that share one
 # line.
@@ -120,8 +117,6 @@ def nearest(
     EvrouteError
         If the position is not on the earth, or no road is as near.
     """
-    import shapely
-
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
         hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
@@ -147,6 +142,5 @@ def nearest(
 
 @lru_cache(maxsize=2)
 def _shape_tree(network: RoadNetwork) -> "shapely.STRtree":
-    import shapely
 
     return shapely.STRtree(network.lines(network.shape_x_m, network.shape_y_m))

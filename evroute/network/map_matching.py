@@ -18,6 +18,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import shapely
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
@@ -75,7 +76,6 @@ class MapMatcher:
     def __init__(
         self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
     ) -> None:
-        import shapely
 
         self.network = network
         self.sigma_m = sigma_m
@@ -177,8 +177,6 @@ class MapMatcher:
 
         Places on one edge lie more than `APART_M` apart.
         """
-        import shapely
-
         known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
         points = shapely.points(x_m[known], y_m[known])
         place, piece = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)

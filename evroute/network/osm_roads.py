@@ -18,7 +18,7 @@ import numpy as np
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
-from evroute.network import controls, osm_tags, restrictions, speed_limits
+from evroute.network import controls, osm_tags, restrictions
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.names import place_table
 from evroute.network.osm_tags import Tags
@@ -255,11 +255,11 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
         osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward")
         for way, back in roads
     ]
-    tagged_kmh = speed_limits.parse_kmh(texts)
-    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
+    tagged_kmh = osm_tags.parse_kmh(texts)
+    kmh, untagged = osm_tags.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]
-    return kmh[rows] / 3.6, speed_limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
+    return kmh[rows] / 3.6, osm_tags.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
 
 
 def _shapes(

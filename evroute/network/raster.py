@@ -11,7 +11,8 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray
-from evroute.errors import MissingPackageError, NetworkFormatError
+from evroute.errors import NetworkFormatError
+from evroute.network.geo import rasterio
 
 # Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
 LOWEST_M, HIGHEST_M = -500.0, 9000.0
@@ -66,11 +67,6 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     LimitError
         If a block of it is too large to be unpacked.
     """
-    try:
-        import rasterio
-    except ImportError as error:
-        raise MissingPackageError("rasterio", "geo") from error
-
     from pyproj.exceptions import ProjError
 
     heights_m = np.full(len(x_m), np.nan)

@@ -24,6 +24,7 @@ from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
+from evroute.network.geo import shapely
 from evroute.network.optional_tables import TABLES, Table
 from evroute.network.pieces import Pieces
 from evroute.network.texts import check_name, check_texts
@@ -151,11 +152,8 @@ class RoadNetwork:
                 twice = Counter(ids).most_common(1)[0][0]
                 raise NetworkFormatError(f"duplicate {what} id '{twice}'; ids must be unique")
         for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
-            if not np.all(np.isfinite(getattr(self, column))):
-                raise NetworkFormatError(
-                    f"{column} holds {(~np.isfinite(getattr(self, column))).sum()} values that "
-                    "are not finite"
-                )
+            if n_bad := np.count_nonzero(~np.isfinite(getattr(self, column))):
+                raise NetworkFormatError(f"{column} holds {n_bad} values that are not finite")
         for column in ("length_m", "speed_mps"):
             values = getattr(self, column)
             bad = ~(np.isfinite(values) & (values > 0))
@@ -163,8 +161,7 @@ class RoadNetwork:
                 e = int(np.flatnonzero(bad)[0])
                 raise NetworkFormatError(
                     f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
-                    "number "
-                    f"({int(bad.sum())} such edges)"
+                    f"number ({int(bad.sum())} such edges)"
                 )
         longest = int(self.length_m.argmax())
         if self.length_m[longest] > LONGEST_EDGE_M:
@@ -187,8 +184,8 @@ class RoadNetwork:
             e = int(np.flatnonzero(steep)[0])
             raise NetworkFormatError(
                 f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
-                f"{self.length_m[e]:.1f} m of road; "
-                "set heights with evroute.network.elevation, which lengthens such edges"
+                f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
+                "which lengthens such edges"
             )
         if len(self.turns):
             if self.turns.min() < 0 or self.turns.max() >= n:
@@ -198,8 +195,7 @@ class RoadNetwork:
                 a, b = self.turns[int(np.flatnonzero(apart)[0])]
                 raise NetworkFormatError(
                     f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
-                    "not meet; "
-                    "rebuild the network from its source"
+                    "not meet; rebuild the network from its source"
                 )
             key = self.turns[:, 0] * n + self.turns[:, 1]
             if np.any(np.diff(key) <= 0):
@@ -219,10 +215,16 @@ class RoadNetwork:
         """Number of junctions."""
         return len(self.junction_id)
 
-    @property
+    @cached_property
     def climb_m(self) -> FloatArray:
         """(n,) height of the head junction minus that of the tail, m."""
         return self.elevation_m[self.head] - self.elevation_m[self.tail]
+
+    @property
+    def middle_m(self) -> FloatArray:
+        """(n, 2) middle of the line between the two junctions of each edge, x and y, m."""
+        x_m, y_m = (0.5 * (at[self.tail] + at[self.head]) for at in (self.x_m, self.y_m))
+        return np.column_stack([x_m, y_m])
 
     @cached_property
     def pieces(self) -> Pieces | None:
@@ -237,12 +239,12 @@ class RoadNetwork:
                 f"the profile of network '{self.name}' is damaged ({error}); build it again"
             ) from error
 
-    @property
+    @cached_property
     def ascent_m(self) -> FloatArray:
         """(n,) height gained on the rising pieces of each edge, m."""
         return self._rise_m(1.0)
 
-    @property
+    @cached_property
     def descent_m(self) -> FloatArray:
         """(n,) height lost on the falling pieces of each edge, m, at least 0."""
         return self._rise_m(-1.0)
@@ -258,7 +260,7 @@ class RoadNetwork:
         """(n,) incline with ``sin(incline) = climb / length``."""
         return np.arcsin(self.climb_m / self.length_m)
 
-    @property
+    @cached_property
     def time_s(self) -> FloatArray:
         """(n,) travel time at the speed limit, s."""
         return self.length_m / self.speed_mps
@@ -349,8 +351,6 @@ class RoadNetwork:
 
     def lines(self, x: FloatArray, y: FloatArray) -> Any:
         """Return the edges as lines of shapely, (n,), through positions (p,) of shape points."""
-        import shapely
-
         edge = np.repeat(np.arange(self.n_edges), np.diff(self.shape_start))
         return shapely.linestrings(x, y, indices=edge)
 
@@ -392,9 +392,6 @@ class RoadNetwork:
         All its edges reach each other.
         """
         n = self.n_edges
-        arcs = csr_matrix(
-            (np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n)
-        )
+        arcs = csr_matrix((np.ones(len(self.turns)), tuple(self.turns.T)), shape=(n, n))
         _, label = connected_components(arcs, directed=True, connection="strong")
-        sizes = np.bincount(label)
-        return self.subset(label == sizes.argmax())
+        return self.subset(label == np.bincount(label).argmax())

@@ -7,6 +7,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.network.coordinates import transformer
+from evroute.network.geo import shapely
 from evroute.network.names import add_tables
 from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork
@@ -53,8 +54,6 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
 
 def _votes(network: RoadNetwork, edges: IntArray, donor: RoadNetwork) -> Counter[tuple[int, str]]:
     """Return the number of positions along each edge at which each name is the nearest."""
-    import shapely
-
     to_network = transformer(donor.crs, network.crs)
     streets = donor.lines(*to_network.transform(donor.shape_x_m, donor.shape_y_m))
     lines = np.repeat(network.lines(network.shape_x_m, network.shape_y_m)[edges], SAMPLES)

@@ -11,7 +11,13 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
 from evroute.energy.edge_energy import piece_energy
 from evroute.energy.longitudinal import EnergyParts, potential_wh
-from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, edge_parts, fit
+from evroute.energy.prior import (
+    DEFAULT_SPREAD,
+    EQ8_CONDITIONS,
+    EnergyPrior,
+    edge_parts,
+    spread_around,
+)
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.model.base import State
@@ -119,7 +125,8 @@ class EdgeSpace:
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
         """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
-        return fit(self.network, self.vehicle, spread, self.conditions)
+        rise_wh = potential_wh(self._loaded, self.network.climb_m)
+        return spread_around(self.parts.total_wh, rise_wh, spread)
 
     def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the graph kernel of the edges unchanged."""

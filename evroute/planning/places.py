@@ -2,9 +2,13 @@
 
 Of the two directions of a street, and of the edges at a junction, those of the fastest trip are
 taken.
+
+Named trips shipped with evroute: origin and destination edges (``data/trips.toml``).
 """
 
+import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,9 +19,27 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate, named_place
 from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import load_trips
 from evroute.planning.search import Search
+from evroute.resources import data_path
 from evroute.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A named request: drive from edge id ``origin`` to edge id ``destination``."""
+
+    name: str
+    origin: str
+    destination: str
+
+
+def load_trips(network_name: str) -> dict[str, Trip]:
+    """Return the named trips of a network, by name; empty if it has none."""
+    listed = tomllib.loads(data_path("trips.toml").read_text(encoding="utf-8"))
+    return {
+        name: Trip(name, ends["from"], ends["to"])
+        for name, ends in listed.get(network_name, {}).items()
+    }
 
 
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:

@@ -2,17 +2,21 @@
 
 A CSV file is separated by commas, semicolons or tabulators. Where it is not separated by commas,
 its numbers may have a decimal comma.
+
+Answers to a batch as a table with a row for each request, and their sums in one line.
 """
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from evroute import limits
 from evroute.errors import EvrouteError
+from evroute.files import replacing
 
 Rows = Iterator[Mapping[str, str | None]]
 SEPARATORS = ",;\t"
@@ -44,22 +48,27 @@ def read_requests(
     Raises
     ------
     EvrouteError
-        If a CSV file is empty, or a Parquet file cannot be read.
+        If a CSV file is empty or damaged, or a Parquet file cannot be read.
     """
     if path.suffix.lower() == ".parquet":
         names, rows = _parquet(path)
         yield _requests(names, rows, columns, ())
         return
-    with path.open(newline="", encoding="utf-8-sig") as handle:
-        lines = limits.lines(handle, str(path))
-        header = next(lines, None)
-        if header is None:
-            raise EvrouteError(
-                f"{path} is empty; its first line names the columns, such as from,to"
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            lines = limits.lines(handle, str(path))
+            header = next(lines, None)
+            if header is None:
+                raise EvrouteError(
+                    f"{path} is empty; its first line names the columns, such as from,to"
+                )
+            separator = max(SEPARATORS, key=header.count)
+            table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
+            yield _requests(
+                table.fieldnames or [], table, columns, () if separator == "," else numbers
             )
-        separator = max(SEPARATORS, key=header.count)
-        table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
-        yield _requests(table.fieldnames or [], table, columns, () if separator == "," else numbers)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise EvrouteError(f"{path} is not a CSV table in UTF-8: {error}") from None
 
 
 def _requests(
@@ -98,3 +107,118 @@ def _parquet(path: Path) -> tuple[Sequence[str], Rows]:
         for cells in zip(*columns, strict=True)
     )
     return table.column_names, (dict(zip(table.column_names, row, strict=True)) for row in texts)
+
+
+SUFFIXES = (".csv", ".parquet")
+_OF_ROUTE = (
+    *("energy_wh", "time_s", "length_m", "arrival_soc_percent", "min_soc_percent"),
+    *("arrival_time", "energy_cost"),
+)
+_TEXTS = {
+    *("id", "error", "network", "vehicle", "origin_name", "destination_name"),
+    *("route", "arrival_time"),
+}
+
+
+def check_suffix(path: Path) -> None:
+    """Check that a table can be written to a path.
+
+    Raises
+    ------
+    EvrouteError
+        If its name ends neither in ``.csv`` nor in ``.parquet``.
+    """
+    if path.suffix not in SUFFIXES:
+        raise EvrouteError(f"--out {path} must end in {' or '.join(SUFFIXES)}")
+
+
+def write_table(path: Path, table: Any) -> None:
+    """Write a table of pyarrow as CSV or Parquet, by the end of the path."""
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
+    with replacing(path) as temporary:
+        write(table, temporary)
+
+
+class AnswerTable:
+    """Numbers of the recommended routes of answers, as they come.
+
+    Parameters
+    ----------
+    keep
+        Keep a row for each request, to be written.
+
+    Attributes
+    ----------
+    rows
+        Id, error, network, vehicle, the names of its ends, name, energy (Wh), time (s), length (m)
+        and charges (%) of the recommended route, the ends of the 90 % interval (Wh), and energy and
+        time of the fastest route.
+    planned, failed
+        Numbers of requests that were met and that were not.
+    energy_wh, length_m
+        Sums over the requests that were met.
+    """
+
+    def __init__(self, *, keep: bool) -> None:
+        self.keep = keep
+        self.rows: list[dict[str, Any]] = []
+        self.planned = self.failed = 0
+        self.energy_wh = self.length_m = 0.0
+
+    def through(self, answers: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Yield answers (`answers.answer_all`, `answers.answer_energies`), counted."""
+        for answer in answers:
+            row = _row(answer)
+            if row["error"] is None:
+                self.planned += 1
+                self.energy_wh += row["energy_wh"]
+                self.length_m += row["length_m"]
+            else:
+                self.failed += 1
+            if self.keep:
+                self.rows.append(row)
+            yield answer
+
+    @property
+    def summary(self) -> str:
+        """Number of plans, their energy and length, and the number of failed requests."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        return (
+            f"{self.planned} of {self.planned + self.failed} planned: "
+            f"{self.energy_wh / 1000:.1f} kWh, {self.length_m / 1000:.1f} km{failed}"
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the rows as CSV or Parquet, by the end of the path."""
+        import pyarrow as pa
+
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        columns = {
+            name: pa.array(
+                [row.get(name) for row in self.rows],
+                pa.string() if name in _TEXTS else pa.float64(),
+            )
+            for name in names
+        }
+        write_table(path, pa.table(columns))
+
+
+def _row(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of an answer."""
+    row = {"id": answer["id"], "error": answer.get("error")}
+    if "routes" not in answer:
+        return row | {name: answer[name] for name in _OF_ROUTE if name in answer}
+    chosen, fastest = answer["routes"][answer["recommended"]], answer["routes"]["time"]
+    low_wh, high_wh = chosen.get("forecast", {}).get("interval_90_wh", (None, None))
+    ends = {name: answer[name] for name in ("network", "vehicle", "origin_name")}
+    ends["destination_name"], ends["route"] = answer["destination_name"], answer["recommended"]
+    return (
+        row
+        | ends
+        | {name: chosen[name] for name in _OF_ROUTE}
+        | {"low90_wh": low_wh, "high90_wh": high_wh}
+        | {"fastest_wh": fastest["energy_wh"], "fastest_s": fastest["time_s"]}
+    )

@@ -38,6 +38,11 @@ CONTROL_LENGTHSCALE = 0.5
 LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
 """Keys of the state: sum and number of the logarithms of measured over known speeds, by edge."""
 _KEPT_ROUNDS = 8
+SMOOTHED_EDGES, SAME_SPEED = 5.0, 2.0
+"""Deviations of the weights by distance along a trip, edges, and by difference, noises."""
+NORMAL_DIFFERENCE = 0.6745 * 2**0.5
+"""Median absolute difference of two normal values of deviation 1."""
+ROUNDING = 1e-9
 
 
 class TurnSpace:
@@ -288,7 +293,7 @@ class TurnSpace:
         measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
         edge = feedback.id[measured]
         driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
-        np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
+        np.add.at(self._log_ratio_sum, edge, smoothed(np.log(driven_mps / known_mps[edge])))
         np.add.at(self._log_ratio_count, edge, 1.0)
         self._forget()
         return self._as_driven(known_mps)
@@ -346,3 +351,20 @@ class TurnSpace:
         if vehicle not in self._energies:
             self._energies[vehicle] = self.energy.with_vehicle(load_vehicle(vehicle))
         return self._energies[vehicle]
+
+
+def smoothed(log_ratio: FloatArray) -> FloatArray:
+    """Return log ratios of speeds along a trip, (k,), with less noise of single edges.
+
+    Each is averaged with those near on the trip that differ by no more than noise (the bilateral
+    filter of Tomasi & Manduchi 1998), so the ends of a jam stay sharp. The noise is that of
+    successive differences, by their median. Without it a car appears to accelerate and brake at
+    every junction, and the kinetic energy of the noise appears as energy of the trip.
+    """
+    k = np.arange(len(log_ratio))
+    noise = np.median(np.abs(np.diff(log_ratio))) / NORMAL_DIFFERENCE if len(k) > 1 else 0.0
+    apart = np.subtract.outer(k, k) / SMOOTHED_EDGES
+    differ = np.subtract.outer(log_ratio, log_ratio) / max(SAME_SPEED * noise, ROUNDING)
+    weight = np.exp(-0.5 * (apart**2 + differ**2))
+    means: FloatArray = weight @ log_ratio / weight.sum(axis=1)
+    return means

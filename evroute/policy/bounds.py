@@ -16,9 +16,8 @@ from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError
 from evroute.model.base import EnergyModel, HasSpectrum
-from evroute.model.bounds.sets import ConfidenceSet, EmptySetError, Interval
+from evroute.model.bounds.sets import ConfidenceSet, Interval
 from evroute.model.bounds.state import (
     AUTO_NORM,
     DEFAULT_DELTA,
@@ -38,8 +37,6 @@ SINGLE_SCALE = 0.1
 measurements.
 """
 
-OnEmpty = Literal["raise", "stop"]
-
 log = logging.getLogger(__name__)
 
 
@@ -52,25 +49,19 @@ class SetBound(Index):
     kind
         Method of the bounds, see `model.bounds.state.KINDS`.
     B
-        Upper bound on the norm of the residual, in prior deviations. ``auto`` takes the largest of
-        3 and 1.5 times the least norm that fits so far: a rule of thumb without guarantee.
+        Upper bound on the norm of the residual, in prior deviations. If no function of this norm
+        fits, it becomes 1.5 times the least norm that fits, without guarantee. ``auto`` takes the
+        largest of 3 and 1.5 times that norm: a rule of thumb.
     sigma
         Factor on the model's noise deviations.
     delta
         Probability that any bound fails, in (0, 1).
     c
         Scale of the guesses, a number or ``mixture``.
-    running
-        Intersect the bounds of all rounds so far; contexts of arms must not change then.
-    on_empty
-        If no function of norm B fits: ``raise`` sets B to 1.5 times the least norm that fits,
-        without guarantee; ``stop`` raises an error.
     refresh_every
         Rounds between computations; older bounds remain valid.
     eta
         Ridge strength of IGP minus 1.
-    clip_prior
-        Intersect the bounds with ``B`` prior deviations.
 
     Attributes
     ----------
@@ -87,17 +78,13 @@ class SetBound(Index):
     sigma: float = 1.0
     delta: float = DEFAULT_DELTA
     c: Scale = "mixture"
-    running: bool = False
-    on_empty: OnEmpty = "raise"
     refresh_every: int = 1
     eta: float = DEFAULT_ETA
-    clip_prior: bool = False
     norm: float = field(default=np.nan, init=False)
     b_min: float = field(default=np.nan, init=False)
     multiplier: float = field(default=np.nan, init=False)
     _set: ConfidenceSet | None = field(default=None, init=False, repr=False)
     _count: float = field(default=0.0, init=False, repr=False)
-    _held: "_Held | None" = field(default=None, init=False, repr=False)
 
     needs: ClassVar[type] = HasSpectrum
 
@@ -129,29 +116,12 @@ class SetBound(Index):
         -------
         Interval
             (a,) lower and upper bounds, Wh.
-
-        Raises
-        ------
-        EmptySetError
-            If no function of norm B fits and ``on_empty`` is ``stop``.
         """
         if self._set is None or (t - 1) % self.refresh_every == 0:
             self._set = self._fresh(model)
             self._count = model.n_measured()
         points = model.points(self._set.spectrum, arms)
-        interval = bounds(
-            self._set,
-            points,
-            self.kind,
-            count=self._count,
-            eta=self.eta,
-            clip_prior=self.clip_prior,
-        )
-        if not self.running:
-            return interval
-        if self._held is None:
-            self._held = _Held(arms.features.shape[1])
-        return self._held.intersected(arms, interval)
+        return bounds(self._set, points, self.kind, count=self._count, eta=self.eta)
 
     def _fresh(self, model: HasSpectrum) -> ConfidenceSet:
         spectrum = model.spectrum()
@@ -161,8 +131,6 @@ class SetBound(Index):
             return confidence
         wanted = max(self.norm, NORM_FACTOR * self.b_min)
         if self.B != "auto":
-            if self.on_empty == "stop":
-                raise EmptySetError(self.norm, self.b_min)
             log.warning(
                 "no function of norm B = %.3g fits; the smallest B that fits is %.3g; B is now "
                 "%.3g, without guarantee",
@@ -170,50 +138,8 @@ class SetBound(Index):
                 self.b_min,
                 wanted,
             )
-        if wanted != self.norm:
-            self._held = None  # bounds under a smaller B
         self.norm = wanted
         return ConfidenceSet(spectrum, assume(wanted, self.sigma, self.delta, self.c))
-
-
-class _Held:
-    """Intersection of the bounds of all rounds, by arm; infinite for an arm never available."""
-
-    def __init__(self, n_features: int) -> None:
-        self.low, self.high = np.empty(0), np.empty(0)
-        self.features = np.empty((0, n_features))
-
-    def intersected(self, arms: Arms, interval: Interval) -> Interval:
-        """Intersect with the bounds of a round.
-
-        Raises
-        ------
-        EvrouteError
-            If the context of an arm has changed.
-        """
-        if missing := max(0, int(arms.id[-1]) + 1 - len(self.low)):
-            self.low = np.append(self.low, np.full(missing, -np.inf))
-            self.high = np.append(self.high, np.full(missing, np.inf))
-            self.features = np.vstack(
-                [self.features, np.full((missing, self.features.shape[1]), np.nan)]
-            )
-        before = self.features[arms.id]
-        if np.any((before != arms.features) & ~np.isnan(before)):
-            raise EvrouteError(
-                "bounds of earlier rounds hold for the same contexts only; leave 'running' out"
-            )
-        self.features[arms.id] = arms.features
-        low = np.maximum(self.low[arms.id], interval.low)
-        high = np.minimum(self.high[arms.id], interval.high)
-        if np.any(low > high):
-            log.warning(
-                "bounds of two rounds exclude each other: B or sigma is too small; the earlier "
-                "ones are gone"
-            )
-            self.low[:], self.high[:] = -np.inf, np.inf
-            low, high = interval.low, interval.high
-        self.low[arms.id], self.high[arms.id] = low, high
-        return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 
 class SetOptions(IndexOptions):
@@ -231,10 +157,6 @@ class SetOptions(IndexOptions):
     delta: float = Field(
         default=DEFAULT_DELTA, gt=0, lt=1, description="probability that any of the bounds fails"
     )
-    running: bool = Field(
-        default=False,
-        description="whether bounds of earlier rounds stay valid; contexts must not change",
-    )
     refresh_every: int = Field(
         default=1, ge=1, description="rounds between computations of the bounds"
     )
@@ -244,22 +166,12 @@ class SetOptions(IndexOptions):
         return SetBound(self.kind, **self.model_dump())
 
 
-class ClippedOptions(SetOptions):
-    """Options of the bounds that may exceed those of the prior."""
-
-    clip_prior: bool = Field(default=False, description="whether B alone is a further bound")
-
-
 class EmptyOptions(SetOptions):
     """Options of the bounds of a set that may be empty."""
 
     c: Annotated[float, Field(gt=0)] | Literal["mixture"] = Field(
         default="mixture",
         description="scale of the guesses that a bound weighs; mixture: a grid of them",
-    )
-    on_empty: OnEmpty = Field(
-        default="raise",
-        description="if no function of norm B fits: raise B (and lose the guarantee), or stop",
     )
 
 
@@ -270,14 +182,14 @@ class CMMOptions(EmptyOptions):
     kind = "cmm"
 
 
-class DMMOptions(ClippedOptions, EmptyOptions):
+class DMMOptions(EmptyOptions):
     """DMM-UCB: for each arm the tightest ellipsoid of a grid."""
 
     label = "DMM-UCB"
     kind = "dmm"
 
 
-class AMMOptions(ClippedOptions, EmptyOptions):
+class AMMOptions(EmptyOptions):
     """AMM-UCB: one ellipsoid for all arms, in closed form."""
 
     label = "AMM-UCB"
@@ -288,7 +200,7 @@ class AMMOptions(ClippedOptions, EmptyOptions):
     )
 
 
-class AYOptions(ClippedOptions):
+class AYOptions(SetOptions):
     """AY-GP-UCB of Abbasi-Yadkori (2012), ridge strength ``sigma² / c``."""
 
     label = "AY-GP-UCB"
@@ -299,7 +211,7 @@ class AYOptions(ClippedOptions):
     )
 
 
-class IGPOptions(ClippedOptions):
+class IGPOptions(SetOptions):
     """IGP-UCB of Chowdhury & Gopalan (2017), ridge strength ``1 + eta``."""
 
     label = "IGP-UCB"

@@ -14,7 +14,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasRadius
 from evroute.policy.base import Index, IndexOptions, IndexSetting
-from evroute.policy.schedule import TheoremUCB
+from evroute.policy.confidence import TheoremUCB
 
 Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
 """``theory``, ``safe`` and ``lean`` are the model's radius (`model.nystrom.radius`). ``cgp``, also

@@ -6,15 +6,11 @@ energies are true expectations (`regret.DEFINITION`), so that noise of the measu
 
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING
 
 from evroute.planning.plan import SMALL_WH
 from evroute.report.charts import panel_labels
-from evroute.report.mean_interval import half_interval
-from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evroute.report.extras import pd
+from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE, half_interval
 
 LAST_TRIPS = 20
 """Trips at the end of a run that the abstract averages over; at most half of the run."""

@@ -1,16 +1,10 @@
 """Figures and tables of kernel bandits: regret, CPU seconds, dictionaries and batches."""
 
-from typing import TYPE_CHECKING
-
 from evroute.experiments.runs import RunFolder
 from evroute.report.claims import N_NAMES, claims_table, verdict_lines
-from evroute.report.extras import require
+from evroute.report.extras import alt, pd
 from evroute.report.page import Page, cells, figure_of, judged_claims, template
 from evroute.report.results import read_bandit
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 SHOWN = {
     "cumulative_regret": "Cumulative regret",
@@ -23,9 +17,6 @@ N_POINTS = 100
 
 def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
     """Draw each measure of ``SHOWN`` over the rounds: one curve per method, mean over the seeds."""
-    require("altair")
-    import altair as alt
-
     rounds = rounds.assign(
         cumulative_seconds=rounds.groupby(["method", "seed"])["seconds"].cumsum()
     )
@@ -105,9 +96,6 @@ def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
 
     One panel for each number of evaluations.
     """
-    require("altair")
-    import altair as alt
-
     first = bands[bands["seed"] == bands["seed"].min()]
     first = first.assign(
         low=first["mean"] - 3 * first["std"], high=first["mean"] + 3 * first["std"]

@@ -1,12 +1,14 @@
-"""Beliefs at the end of a run folder, of one run of each method on each network."""
+"""Beliefs at the end of a run folder, of one run of each method on each network.
+
+Differences of a belief from physics: the roads that differ most, and learned coefficients.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evroute.arms import Arms
+from evroute.arms import Arms, Belief
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
@@ -17,13 +19,62 @@ from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import DEFAULT_DELTA, Kind, assume, bounds
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecast import forecast
 from evroute.report.charts import method_styles
-from evroute.report.differences import coefficients_table, differences
+from evroute.report.extras import pd
 from evroute.report.results import read_route
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
+    """Return the difference of the learned from the eq. 8 energy, one row per edge, largest first.
+
+    Parameters
+    ----------
+    belief
+        Posterior of the edges, (a,) Wh.
+    arms
+        The edges, with eq. 8 as their prior means.
+    network
+        Network of the edges.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of the
+        learned energy, z (difference in sd, 0 where nothing was learned).
+    """
+    difference_wh = belief.mean_wh - arms.prior_mean_wh
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
+    order = np.argsort(-np.abs(difference_wh), kind="stable")
+    table = pd.DataFrame(
+        {
+            "edge": [network.edge_id[edge] for edge in arms.id],
+            "street": [network.street[edge] for edge in arms.id],
+            "eq. 8 (Wh)": arms.prior_mean_wh,
+            "learned (Wh)": belief.mean_wh,
+            "difference (Wh)": difference_wh,
+            "sd (Wh)": belief.std_wh,
+            "z": z,
+        }
+    )
+    return table.iloc[order].reset_index(drop=True)
+
+
+def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
+    """Return one row for each coefficient of physics: learned deviation, sd and prior sd."""
+    found = model.coefficients()
+    return pd.DataFrame(
+        {
+            "coefficient": found.names,
+            "unit": found.units,
+            "deviation": found.mean,
+            "sd": found.std,
+            "prior sd": found.prior_std,
+        }
+    )
+
 
 SHOWN_ROADS = 5
 BAYES_95 = 1.96
@@ -101,8 +152,6 @@ def route_intervals(
     true_wh
         True expected energy of the route, Wh.
     """
-    import pandas as pd
-
     energy = forecast(model, arms, arms_of_route)
     noise_wh2 = float((model.noise_std(arms)[arms_of_route] ** 2).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
@@ -113,8 +162,10 @@ def route_intervals(
         for kind in GUARANTEES:
             try:
                 low_wh, high_wh, b_min = route_bounds(model, arms, arms_of_route, kind)
-                norm = f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g})"
-                assumption = f"{norm}, no noise shared by a trip"
+                assumption = (
+                    f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g}), "
+                    "no noise shared by a trip"
+                )
                 rows.append((f"{kind.upper()}, 95 %", assumption, low_wh, high_wh))
             except EvrouteError as error:
                 rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))

@@ -10,18 +10,14 @@ the model and dash the index. Okabe & Ito's colours are safe for colour-blind pe
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.methods.parts import index_options, model_options
-from evroute.report.extras import require
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+from evroute.report.extras import alt, pd
 
 _Name = TypeVar("_Name")
 _Style = TypeVar("_Style")
@@ -155,9 +151,6 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
     weights
         (n,) lengths of the edges, km.
     """
-    require("altair")
-    import altair as alt
-
     shown = np.isfinite(values)
     low, high = np.quantile(values[shown], [0.01, 0.99]) if shown.any() else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, N_BARS + 1)
@@ -268,9 +261,6 @@ def _panels(
 
     ``t`` is the trip number if ``by_trip``, else the lengthscale, on a log scale.
     """
-    require("altair")
-    import altair as alt
-
     keys = ["panel", "method", "t"]
     of_seed = rounds.assign(panel=panel_labels(rounds)).groupby([*keys, "seed"])["value"].mean()
     curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions
 from evroute.claims import Claim, Claims, Selection
@@ -17,11 +17,9 @@ from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.methods.method import Method
 from evroute.methods.parts import index_options, model_options
-from evroute.report.mean_interval import half_interval
+from evroute.report.extras import pd
 from evroute.report.results import read_bandit, read_rounds
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evroute.report.savings import half_interval
 
 LEVEL = 0.9
 """Level of the interval of a ratio."""
@@ -73,8 +71,6 @@ def folder_verdicts(folder: RunFolder) -> list[Verdict]:
 
 def claims_table(judged: list[Verdict]) -> "pd.DataFrame":
     """Return one row per claim and panel; the first `N_NAMES` columns are text."""
-    import pandas as pd
-
     return pd.DataFrame(
         [
             {
@@ -135,8 +131,6 @@ def run_table(folder: RunFolder) -> "pd.DataFrame":
     EvrouteError
         If no run is finished, or a table cannot be read.
     """
-    import pandas as pd
-
     configuration = folder.manifest()["configuration"]
     if "problem" not in configuration:
         parts = {

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +10,8 @@ from evroute.arrays import IntArray
 from evroute.network.road_network import RoadNetwork
 from evroute.report.charts import LABEL_LIMIT
 from evroute.report.colours import visit_classes
-from evroute.report.extras import require
+from evroute.report.extras import alt
 from evroute.report.lines import LonLat, thin_lines
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _ROAD = "#d8d8d4"
 _WIDTH = 250
@@ -45,9 +42,6 @@ def visits_chart(
         (n,) counts; the maps show the surroundings of the edges with a positive count. Default: the
         sum of ``visits``. Pass the final counts to make pictures of several times match.
     """
-    require("altair")
-    import altair as alt
-
     total = np.sum(list(visits.values()), axis=0) if around is None else around
     classes = visit_classes(max(int(counts.max()) for counts in visits.values()))
     near = _around(network, np.flatnonzero(total))
@@ -102,8 +96,6 @@ def _around(network: RoadNetwork, driven: IntArray) -> IntArray:
 
 def _shapes(lines: Mapping[str, list[list[LonLat]]]) -> Any:
     """Return labelled multi-lines as GeoJSON, as one string: altair would copy lists by point."""
-    import altair as alt
-
     features = [
         {
             "type": "Feature",

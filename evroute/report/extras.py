@@ -1,17 +1,14 @@
-"""Optional packages of reports: checked when they are used."""
+"""Packages of reports: pandas, altair and folium, imported on their first use."""
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from evroute.errors import MissingPackageError
+from evroute.optional import Package
 
+if TYPE_CHECKING:
+    import altair as alt
+    import folium
+    import pandas as pd
+else:
+    alt, folium, pd = (Package(name, "report") for name in ("altair", "folium", "pandas"))
 
-def require(package: str) -> None:
-    """Check that a package of the extra ``report`` is installed, before it is imported.
-
-    Raises
-    ------
-    MissingPackageError
-        If it is not installed; the message says how to install it.
-    """
-    if find_spec(package) is None:
-        raise MissingPackageError(package, "report")
+__all__ = ["alt", "folium", "pd"]

@@ -4,7 +4,6 @@ All text from data is escaped: tables by pandas, maps by `maps`, the rest here.
 """
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,16 +16,12 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.plan import Plan
 from evroute.report.abstract import abstract
-from evroute.report.differences import differences
-from evroute.report.extras import require
+from evroute.report.beliefs import differences
+from evroute.report.extras import pd
 from evroute.report.maps import base_map, route_map
 from evroute.report.own_trips import accuracy, coefficient_history, read_trips, trips_table
-from evroute.report.page import count
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_DRAWN = 20_000
 """Edges of the largest network that is drawn; the map of a larger one would fill the notebook."""
@@ -53,7 +48,6 @@ def network_html(network: RoadNetwork) -> str:
 
 def folder_html(folder: Folder) -> str:
     """Return the findings and the last rows of learned trips, or of the finished runs."""
-    require("pandas")
     try:
         if folder.manifest().get("kind") == "learned":
             trips = read_trips(folder)
@@ -71,10 +65,6 @@ def folder_html(folder: Folder) -> str:
 
 def belief_html(belief: LearnedBelief | TripEnergies) -> str:
     """Return the coefficients of a belief of trips, or the roads that differ most from physics."""
-    require("pandas")
-    import pandas as pd
-
-    where = f"by vehicle '{belief.vehicle.name}' on network '{belief.network.name}'"
     if isinstance(belief, TripEnergies):
         history = coefficient_history(belief, [])
         rows = {
@@ -85,10 +75,10 @@ def belief_html(belief: LearnedBelief | TripEnergies) -> str:
             for label, of in history.items()
         }
         table = pd.DataFrame(rows, ["vehicle file", "learned"]).T
-        return _lines(f"belief of {count(belief.trips, 'trip')} {where}") + _table(table)
+        return _lines(repr(belief)) + _table(table)
     roads = differences(belief.edge_posterior, belief.space.edges.reference, belief.network)
     table = roads.head(SHOWN_ROWS).set_index("edge")
-    return _lines(f"belief {belief.method.label} {where}") + _table(table)
+    return _lines(repr(belief)) + _table(table)
 
 
 def _lines(*texts: str) -> str:

@@ -4,17 +4,15 @@ The kinds: Gaussian; conformal, as the run recorded it (`learning.intervals`); a
 energy per km of earlier trips, which use no model at all.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from evroute.arrays import FloatArray
 from evroute.report.calibration import BURN_IN, KINDS
+from evroute.report.extras import pd
 from evroute.report.table import label_columns, means
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVEL = 0.9
 
@@ -60,8 +58,6 @@ def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return the ends of all intervals, a row per late trip and kind, run by run."""
-    import pandas as pd
-
     number = rounds["run"].factorize()[0]
     sd = rounds["predicted_sd_wh"].where(rounds["predicted_sd_wh"] > 0)
     rounds = rounds.assign(number=number, predicted_sd_wh=sd).sort_values(["number", "t"])

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.network.geo import shapely
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charging import ChargingStop
 from evroute.planning.plan import PlannedRoute
@@ -72,8 +73,6 @@ def road_lines(network: RoadNetwork) -> list[list[LonLat]]:
 
 def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     """Return the shapes of edges (k,), thinned to 1 m; opposite directions share a line."""
-    import shapely
-
     lon, lat = network.lon_lat
     rows, place = expanded(network.shape_start, edges)
     shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)

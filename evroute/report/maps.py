@@ -23,14 +23,13 @@ from evroute.report.colours import (
     route_style,
     value_classes,
 )
-from evroute.report.extras import require
-from evroute.report.leaflet import embedded
+from evroute.report.extras import folium
 from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
+from evroute.report.map_page import embedded
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
 
 if TYPE_CHECKING:
-    import folium
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
@@ -78,9 +77,6 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     MissingPackageError
         If folium or altair is not installed.
     """
-    require("folium")
-    import folium
-
     rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
     chart = base_map(network, rows)
     for layer in _route_layers(network, plan):
@@ -115,7 +111,6 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     """
     classes = value_classes(title, values)
     chart = base_map(network, np.arange(network.n_edges))
-    import folium
 
     classes_layer(network, values, classes, title).add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
@@ -143,7 +138,6 @@ def quantities_map(
         If folium is not installed.
     """
     chart, legends = base_map(network, around), []
-    import folium
 
     for k, (title, values) in enumerate(quantities.items()):
         classes = value_classes(title, values)
@@ -190,8 +184,6 @@ def classes_layer(
     name
         Name of the layer.
     """
-    import folium
-
     layer = folium.FeatureGroup(name=_text(name))
     for colour, weight, lines in class_lines(network, values, classes):
         _lines(lines, color=colour, weight=weight).add_to(layer)
@@ -206,9 +198,6 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
     MissingPackageError
         If folium is not installed.
     """
-    require("folium")
-    import folium
-
     from evroute.report.map_page import MapPage
 
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
@@ -232,8 +221,6 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
 
 def _route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
     """Return the routes of a plan as layers, the recommended one on top, then its marks."""
-    import folium
-
     layers = []
     for name, label in reversed(distinct_routes(plan).items()):
         planned = plan.routes[name]
@@ -320,8 +307,6 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
 
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     """Return circles at the marks of the recommended route."""
-    import folium
-
     layer = folium.FeatureGroup(name="ends", control=False)
     spots = marks(network, plan, plan.recommended)
     for text, (lon, lat) in spots.items():
@@ -340,8 +325,6 @@ def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
 
 def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     """Return many lines as one multi-line."""
-    import folium
-
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 

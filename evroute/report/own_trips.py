@@ -5,7 +5,7 @@ Errors and intervals are those of expectations made before the trip was learned.
 
 from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from evroute.errors import DamagedFileError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
-from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.learned_belief import LearnedBelief, subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import is_refit_due
 from evroute.learning.parts import read_parts
@@ -23,8 +23,9 @@ from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import DRAG
 from evroute.network.road_network import RoadNetwork
+from evroute.report.extras import alt, pd
 from evroute.report.maps import quantities_map
-from evroute.report.page import Figure, Page, cells, count, png, svg_address, template
+from evroute.report.page import Figure, Page, cells, png, svg_address, template
 from evroute.report.trip_charts import (
     coefficients_chart,
     coefficients_finding,
@@ -32,10 +33,7 @@ from evroute.report.trip_charts import (
     intervals_chart,
 )
 from evroute.tables import read_columns
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+from evroute.text import counted
 
 COLUMNS = {
     "trip": "trip",
@@ -122,8 +120,8 @@ def build_trips_page(
     roads = road_deviations(learner, measured)
     html = template("own_trips.html.j2").render(
         title=f"Trips learned: {folder.path.resolve().name}",
-        lead=f"{count(len(trips), 'trip')} of {trips['length_m'].sum() / 1000:,.0f} km by vehicle "
-        f"'{learner.vehicle.name}' on network '{learner.network.name}'.",
+        lead=f"{counted(len(trips), 'trip')} of {trips['length_m'].sum() / 1000:,.0f} km "
+        f"{subject(learner.setting)}.",
         figures=figures,
         readings=READINGS,
         map=roads,
@@ -167,8 +165,6 @@ def coefficient_history(
         By label, rows of ``trips`` (number learned), ``mean`` and ``sd``. The first row is the
         prior, the last the belief as it is.
     """
-    import pandas as pd
-
     rows: dict[int, tuple[FloatArray, FloatArray]] = {}
     for belief in _refits(learner, measured):
         sd = np.sqrt(belief.regression.covariance.diagonal())
@@ -222,7 +218,7 @@ def road_deviations(
     caption = (
         f"Learned energy differs from physics by more than {CLEAR_SD:.0f} standard "
         f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven; the mean difference is "
-        f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {count(len(known), 'trip')})."
+        f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {counted(len(known), 'trip')})."
     )
     return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
 

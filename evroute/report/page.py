@@ -1,6 +1,8 @@
 """A self-contained page on a run folder, and its figures as PNG files.
 
 Curves are embedded as SVG, maps as PNG: their SVG would be a megabyte each.
+
+Selections of many runs that fit on a page: pooled trips, the first panels, methods and maps.
 """
 
 from base64 import b64encode
@@ -10,7 +12,7 @@ from functools import partial
 from io import BytesIO
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
@@ -18,21 +20,77 @@ from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
-from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
+from evroute.report.calibration import (
+    calibration_table,
+    charges,
+    forecasts,
+    reliability,
+    reserve_reliability,
+    reserve_table,
+)
+from evroute.report.charts import axes, method_styles, panel_labels
 from evroute.report.claims import N_NAMES, Verdict, claims_table, folder_verdicts, verdict_lines
-from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
+from evroute.report.extras import alt, pd
 from evroute.report.interval_scores import interval_table
 from evroute.report.profile import svg
-from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
-from evroute.text import slug
+from evroute.text import counted, slug
 
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+MAX_PANELS = 12
+"""Largest number of panels of curves."""
+MAX_METHODS = 12
+"""Largest number of methods with maps, calibration and beliefs."""
+MAX_MAPS = 4
+"""Largest number of trips with maps."""
+
+
+def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return rounds that make at most 12 panels, and notes on the reduction.
+
+    Too many trips become one panel for each network, prior, search and so on. Each world of each
+    trip then counts as a separate world. If there are still too many panels, the first 12 in
+    alphabetical order are kept.
+    """
+    notes = []
+    if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
+        trips = rounds.groupby("network")["trip"].transform("nunique")
+        rounds = rounds.assign(
+            seed=rounds.groupby(["trip", "seed"]).ngroup(),
+            trip=trips.astype(str) + " trips together",
+        )
+        notes.append(
+            f"Curves are means over all trips and worlds: {panels} panels would be too many."
+        )
+    labels = panel_labels(rounds)
+    if (panels := labels.nunique()) > MAX_PANELS:
+        rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all panels.")
+    return rounds, notes
+
+
+def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 12 methods in legend order, and a note on omitted ones."""
+    methods = list(method_styles(rounds))
+    if len(methods) <= MAX_METHODS:
+        return rounds, []
+    note = (
+        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
+        "the tables have all methods."
+    )
+    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
+
+
+def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
+    keys = ["network", "trip", *axes(rounds)]
+    of_group = rounds.groupby(keys, sort=False).ngroup()
+    if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
+        return rounds, []
+    return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
+
 
 _PNG_SCALE = 1.5
 _MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
@@ -46,16 +104,6 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
     ),
     "beta": (charts.beta, "Multiplier of the variance in the confidence bounds."),
-}
-_CALIBRATION: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
-    "pit": (
-        pit_histogram,
-        "Measured energies by tenth of the forecast, after 50 trips; level if calibrated.",
-    ),
-    "reliability": (
-        reliability,
-        "Coverage of the intervals against their level; on the diagonal if calibrated.",
-    ),
 }
 _DIAGNOSTICS = {
     "dictionary_size": (
@@ -185,8 +233,8 @@ def _drawings(
             draw_one = partial(charts.diagnostic, curves, diagnostics, name, title)
             yield name.replace("_", "-"), caption, draw_one, True
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
-        for name, (draw, caption) in _CALIBRATION.items():
-            yield name, caption, partial(draw, predicted), True
+        caption = "Coverage of the intervals against their level; on the diagonal if calibrated."
+        yield "reliability", caption, partial(reliability, predicted), True
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
         caption = "Trips never below the reserve against its predicted probability, after 50 trips."
         yield "reserve", caption, partial(reserve_reliability, of_charge), True
@@ -265,15 +313,10 @@ def _lead(rounds: "pd.DataFrame") -> str:
     runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
     trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
     return (
-        f"{count(runs, 'finished run')} of up to {count(horizon, 'trip')}: "
-        f"{count(methods, 'method')} "
-        f"on {count(trips, 'named trip')}, each in up to {count(worlds, 'world')}."
+        f"{counted(runs, 'finished run')} of up to {counted(horizon, 'trip')}: "
+        f"{counted(methods, 'method')} "
+        f"on {counted(trips, 'named trip')}, each in up to {counted(worlds, 'world')}."
     )
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with a noun in singular or plural."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:

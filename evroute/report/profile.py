@@ -1,7 +1,7 @@
 """Profiles along the routes of a plan (altair): height, and charge if the plan has a battery."""
 
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +9,9 @@ from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import ROUTE_COLOURS, route_style
-from evroute.report.extras import require
+from evroute.report.extras import alt
 from evroute.report.lines import route_heights
 from evroute.report.words import distinct_routes
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _WIDTH = 400
 _HEIGHT = 110
@@ -26,9 +23,6 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
     ``charge`` needs a battery. A dotted line marks the reserve where the charge comes near it. With
     a belief, a band holds the charge of the recommended route in 90 % of the trips.
     """
-    require("altair")
-    import altair as alt
-
     battery = plan.battery
     heights, charges = [], []
     for name, label in distinct_routes(plan).items():
@@ -82,7 +76,6 @@ def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, 
 
 
 def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
-    import altair as alt
 
     names = distinct_routes(plan)
     labels = list(names.values())

@@ -1,17 +1,15 @@
 """Ranges for other programs and as a map: roads with their arrival charges, and the area."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import shapely
 from evroute.planning.reach import LEVELS, Reach
 from evroute.report.colours import value_classes
-from evroute.report.extras import require
+from evroute.report.extras import folium
 from evroute.report.lines import edge_line
-
-if TYPE_CHECKING:
-    import folium
 
 MARGIN_M = 60.0
 """Distance by which the area extends beyond its roads, m."""
@@ -27,8 +25,6 @@ def reach_area(reach: Reach) -> dict[str, Any]:
     It holds every road within reach, with a margin of `MARGIN_M`; gaps between roads narrower than
     twice `GAP_M` belong to it.
     """
-    import shapely
-
     network = reach.network
     lines = network.lines(network.shape_x_m, network.shape_y_m)[reach.within]
     roads = shapely.buffer(shapely.simplify(lines, _TOLERANCE_M), MARGIN_M, quad_segs=2)
@@ -82,9 +78,6 @@ def reach_map(reach: Reach) -> "folium.Map":
     MissingPackageError
         If folium is not installed.
     """
-    require("folium")
-    import folium
-
     from evroute.report.maps import base_map, classes_layer, panel
 
     chart, legends = base_map(reach.network, np.flatnonzero(reach.within)), []

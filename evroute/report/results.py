@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +10,8 @@ from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
+from evroute.report.extras import pd
 from evroute.tables import read_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_rounds(folder: RunFolder) -> "pd.DataFrame":
@@ -36,8 +33,6 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
     EvrouteError
         If no run is finished, or a table cannot be read.
     """
-    import pandas as pd
-
     paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
     if not paths:
         raise EvrouteError(f"no run in {folder.path} is finished; run the bandit again")
@@ -73,8 +68,6 @@ def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
     EvrouteError
         If a table cannot be read.
     """
-    import pandas as pd
-
     paths = [folder.path / "diagnostics" / f"{name}.parquet" for name in folder.finished_runs()]
     frames = [_read(path).to_pandas() for path in paths if path.exists()]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"run": [], "t": []})

@@ -3,19 +3,35 @@
 Everything is paired: the other routes are those of the same trip in the same round of the same
 world, and their energies are true expectations (``regret.DEFINITION``), so that measurement noise
 cancels.
-"""
 
-from typing import TYPE_CHECKING
+Intervals of means over worlds, by Student's t.
+"""
 
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.report.charts import method_styles
-from evroute.report.mean_interval import half_interval
+from evroute.report.extras import pd
 from evroute.report.table import LAST_TRIPS, label_columns
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+def half_interval(values: FloatArray, level: float) -> float:
+    """Return half the width of the interval of a mean by Student's t; NaN for one value.
+
+    Parameters
+    ----------
+    values
+        (n,) independent values, one for each world.
+    level
+        Probability that the interval holds the expected value.
+    """
+    from scipy.special import stdtrit
+
+    n = len(values)
+    if n < 2:
+        return float("nan")
+    return float(stdtrit(n - 1, (1 + level) / 2) * values.std(ddof=1) / np.sqrt(n))
+
 
 FIRST_TRIPS = 10
 SMALL_SHARE = 0.005
@@ -62,7 +78,6 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _table(rounds: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
-    import pandas as pd
 
     order = list(method_styles(rounds))
     frame = rounds.assign(method=pd.Categorical(rounds["method"], order, ordered=True))

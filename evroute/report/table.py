@@ -1,24 +1,19 @@
 """Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.planning.plan import Plan
 from evroute.report.charts import AXES, axes, method_styles
+from evroute.report.extras import pd
 from evroute.report.words import distinct_routes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LAST_TRIPS = 50
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
     """Return one row per distinct route of a plan; charges only if the plan has a battery."""
-    import pandas as pd
-
     rows = []
     for name, label in distinct_routes(plan).items():
         planned = plan.routes[name]
@@ -63,8 +58,6 @@ def means(
     columns
         Columns of numbers.
     """
-    import pandas as pd
-
     order = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
     groups = frame.assign(method=order).groupby(keys, observed=True)
     table = groups[list(columns)].mean().assign(trips=groups.size().astype(float))
@@ -93,8 +86,6 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
     rounds, timings
         From `results.read_rounds` and `results.read_timings`.
     """
-    import pandas as pd
-
     keys = label_columns(rounds)
     order = list(method_styles(rounds))
     frame = rounds.assign(

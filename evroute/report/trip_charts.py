@@ -4,17 +4,13 @@ Charts are drawn 360 pixels wide, for a telephone; wider pages scale them up.
 """
 
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evroute.learning.findings import LAST
-from evroute.report.extras import require
+from evroute.report.extras import alt, pd
 from evroute.text import counted
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 SHOWN_WIDTHS = 0.8
 """Share of the intervals that is shown in full."""
@@ -25,9 +21,6 @@ _WIDTH, _SMALL_WIDTH = 290, 125
 
 def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
     """Draw measured against expected energy of the trips, kWh."""
-    require("altair")
-    import altair as alt
-
     frame = _judged(trips)
     frame[["expected", "measured"]] /= 1000
     low, *_, high = np.sort(frame[["expected", "measured"]].to_numpy().ravel()).tolist()
@@ -43,9 +36,6 @@ def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
 
 def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     """Draw errors and 90 % intervals over the trips, Wh, and the share that held, %."""
-    require("altair")
-    import altair as alt
-
     frame = _judged(trips)
     low, high = (trips[name] - trips["predicted_wh"] for name in ("low90_wh", "high90_wh"))
     share = 100 * frame["held"].rolling(LAST, min_periods=1).mean()
@@ -90,9 +80,6 @@ def coefficients_finding(history: "dict[str, pd.DataFrame]") -> str:
 
 def coefficients_chart(history: "dict[str, pd.DataFrame]") -> "alt.ConcatChart":
     """Draw mean and deviation of each coefficient over the trips learned."""
-    require("altair")
-    import altair as alt
-
     charts = []
     for label, of in history.items():
         frame = of.assign(low=of["mean"] - of["sd"], high=of["mean"] + of["sd"])
@@ -130,8 +117,6 @@ def _judged(trips: "pd.DataFrame") -> "pd.DataFrame":
 
 def _points(frame: "pd.DataFrame") -> "alt.Chart":
     """Return points of trips, coloured by whether their intervals held."""
-    import altair as alt
-
     labels, shapes = zip(*_KINDS.values(), strict=True)
     frame = frame.assign(held=frame["held"].map({True: labels[0], False: labels[1]}))
     legend = alt.Legend(title=None, orient="top", labelLimit=200)
@@ -150,6 +135,4 @@ def _points(frame: "pd.DataFrame") -> "alt.Chart":
 
 def _data(frame: "pd.DataFrame") -> Any:
     """Return a table as the inline data of a chart."""
-    import altair as alt
-
     return alt.Data(values=frame.round(6).to_dict("records"))

@@ -10,6 +10,8 @@ import numpy as np
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
+from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.methods.setting import Setting
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 
@@ -69,6 +71,11 @@ def best_by_edges(
     weights = np.full(len(potential_wh), np.inf)
     weights[edge] = potential(energy_wh, np.zeros(len(edge)), potential_wh[edge])
     return search.route(weights, request.origin, request.destination)
+
+
+def vehicle_of(setting: Setting, name: str) -> Vehicle:
+    """Return the vehicle that a trip names; the setting's own for its name and for ""."""
+    return setting.vehicle if name in {"", setting.vehicle.name} else load_vehicle(name)
 
 
 def child(seeds: np.random.SeedSequence, key: int) -> np.random.SeedSequence:

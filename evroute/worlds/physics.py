@@ -20,7 +20,7 @@ from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import air_density_kgpm3, headwind_mps, temperature_feature
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
-from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network import context
@@ -28,7 +28,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.worlds.closures import Closures
 from evroute.worlds.conditions import Conditions
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import child, edge_noise
+from evroute.worlds.environment import child, edge_noise, vehicle_of
 from evroute.worlds.zones import edges_in_zones
 
 ROUNDING_WH = 1e-9
@@ -202,13 +202,6 @@ class Physics:
             self._temperature_c = temperature_c
             self._truths, self._arms = {}, {}
 
-    def _vehicle(self, name: str) -> Vehicle:
-        return (
-            load_vehicle(name)
-            if name not in {"", self.setting.vehicle.name}
-            else self.setting.vehicle
-        )
-
     def _known_arms(self, vehicle: str, zones: int) -> Arms:
         """Return all edges with the contexts and prior means that the learner has for a trip."""
         key = (vehicle, zones)
@@ -216,7 +209,7 @@ class Physics:
             network = self.setting.network
             speed_mps = network.speed_mps * self._speed_factor[zones]
             parts = energy_parts(
-                self._vehicle(vehicle), network.length_m, network.climb_m, speed_mps
+                vehicle_of(self.setting, vehicle), network.length_m, network.climb_m, speed_mps
             )
             features = self.setting.arms.features[:, : len(context.NAMES)].copy()
             features[:, SPEED] *= speed_mps / network.speed_mps
@@ -235,7 +228,7 @@ class Physics:
         key = (vehicle, zones)
         if key not in self._truths:
             speed_mps = self.setting.network.speed_mps * self._speed_factor[zones]
-            self._truths[key] = self._make_truth(self._vehicle(vehicle), speed_mps)
+            self._truths[key] = self._make_truth(vehicle_of(self.setting, vehicle), speed_mps)
         return self._truths[key]
 
     def _make_truth(self, assumed: Vehicle, speed_mps: FloatArray) -> Truth:

@@ -40,14 +40,11 @@ class Rough(Congested):
 
     def dissipation_factor(self, network: RoadNetwork, rng: np.random.Generator) -> FloatArray:
         """Return the factor of the dissipated energy of each edge, (n,), of mean 1."""
-        middle_m = 0.5 * np.column_stack(
-            [column[network.tail] + column[network.head] for column in (network.x_m, network.y_m)]
-        )
         # the spectral density of an exponential covariance in the plane is Student's t with 1
         # degree of freedom
         frequency = rng.standard_normal((2, FEATURES)) / np.abs(rng.standard_normal(FEATURES))
         phase = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
-        waves = np.cos(middle_m / self.error_range_m @ frequency + phase)
+        waves = np.cos(network.middle_m / self.error_range_m @ frequency + phase)
         field = waves.sum(axis=1) * np.sqrt(2.0 / FEATURES)
         error = (field + rng.standard_normal(network.n_edges)) * np.sqrt(0.5)
         factor: FloatArray = np.exp(self.error_std * error - 0.5 * self.error_std**2)

@@ -20,7 +20,6 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.checked import read_arrays, write_arrays
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
-from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.catalog import cache_dir
@@ -28,7 +27,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.weights import potential
 from evroute.worlds import sumo_survey
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import best_by_edges, child
+from evroute.worlds.environment import best_by_edges, child, vehicle_of
 from evroute.worlds.sumo_drive import simulation
 from evroute.worlds.sumo_options import SumoOptions
 from evroute.worlds.sumo_survey import Passages, Surveyed
@@ -146,15 +145,8 @@ class SumoWorld:
         network = self.setting.network
         sumo = simulation(network, self._source)
         trace = sumo.drive(rows, self.speed_mps, self.options.speed_factor_std, seeds)
-        energy_wh = self.options.energy_wh(trace, network, self._vehicle(vehicle))
+        energy_wh = self.options.energy_wh(trace, network, vehicle_of(self.setting, vehicle))
         return energy_wh, trace.travel_s(network.length_m[rows])
-
-    def _vehicle(self, name: str) -> Vehicle:
-        return (
-            load_vehicle(name)
-            if name not in {"", self.setting.vehicle.name}
-            else self.setting.vehicle
-        )
 
     def _known_arms(self, vehicle: str) -> Arms:
         if vehicle in {"", self.setting.vehicle.name}:
@@ -162,13 +154,16 @@ class SumoWorld:
         if vehicle not in self._arms:
             network, arms = self.setting.network, self.setting.arms
             parts = energy_parts(
-                self._vehicle(vehicle), network.length_m, network.climb_m, network.speed_mps
+                vehicle_of(self.setting, vehicle),
+                network.length_m,
+                network.climb_m,
+                network.speed_mps,
             )
             self._arms[vehicle] = Arms(arms.id, arms.features, parts.total_wh)
         return self._arms[vehicle]
 
     def _energy(self, vehicle: str) -> TurnEnergy:
-        equipped = self.options.equipped(self._vehicle(vehicle))
+        equipped = self.options.equipped(vehicle_of(self.setting, vehicle))
         return TurnEnergy(self.setting.network, equipped, self._table, self.options.conditions)
 
     def _survey(self, vehicle: str) -> Surveyed:
@@ -192,7 +187,7 @@ class SumoWorld:
             network.digest,
             options.provenance(self.setting),
             options.model_dump(mode="json", exclude={"name", "net", "truth_drives"}),
-            repr(self._vehicle(vehicle)),
+            repr(vehicle_of(self.setting, vehicle)),
             sumo_survey.SEED,
         ]
         total = hashlib.sha256(json.dumps(inputs).encode())

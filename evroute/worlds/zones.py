@@ -24,12 +24,7 @@ def edges_in_zones(
     rng
         Draws the centres.
     """
-    middle_m = np.column_stack(
-        [
-            0.5 * (column[network.tail] + column[network.head])
-            for column in (network.x_m, network.y_m)
-        ]
-    )
+    middle_m = network.middle_m
     inside = np.zeros(network.n_edges, dtype=bool)
     for centre in rng.integers(network.n_edges, size=zones):
         inside |= np.hypot(*(middle_m - middle_m[centre]).T) <= radius_m

@@ -112,11 +112,11 @@ def test_learning_beats_chance_at_every_ridge(ridge):
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", q_bar = -1 }]',
-            "q_bar is -1; it must be a number > 0",
+            "q_bar is -1; it must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", ridge = 0 }]',
-            "ridge is 0; it must be a number > 0",
+            "ridge is 0; it must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bbkb", threshold = 0.5 }]',
@@ -124,15 +124,15 @@ def test_learning_beats_chance_at_every_ridge(ridge):
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", gamma = -1 }]',
-            "gamma is -1; it must be a number >= 0",
+            "gamma is -1; it must be greater than or equal to 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", eps = 1 }]',
-            "eps is 1; it must be a number > 0 and < 1",
+            "eps is 1; it must be less than 1",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]',
-            "eta is 0; it must be a number > 0",
+            "eta is 0; it must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0.03 }]\nhorizon = 1000',

@@ -29,7 +29,7 @@ from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.policy.schedule import TheoremUCB
+from evroute.policy.confidence import TheoremUCB
 from evroute.policy.thompson import IndependentThompson
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.world import load_world

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evroute.model.nystrom.ek import Growing, Kors
+from evroute.model.nystrom.ek import Growing, Kors, whole_matrix
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
 from evroute.model.vector_kernel import VectorKernel
@@ -54,7 +54,7 @@ def kors_sizes(n: int = 1500) -> None:
                 posterior = SparsePosterior(kernel, np.ones(1), 3, mu)
                 rule = Growing(Kors(mu, 0.5), gamma=gamma)
                 rule.learn(posterior, posterior.slots(zero, x), np.zeros(n), rng)
-                m, error = len(posterior.basis), posterior.whole_matrix()[1] / mu
+                m, error = len(posterior.basis), whole_matrix(posterior)[1] / mu
                 print(
                     f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | "
                     f"{m / gamma / d_eff:.1f}"

@@ -19,8 +19,8 @@ from scipy.special import ndtri
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.findings import online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.online_regression import online_regression
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
@@ -46,6 +46,7 @@ class Result:
     width_wh: float
     crps_wh: float
     gaussian_wh: float
+    restarted: float
 
 
 def trips_of(setting: Setting, seed: int) -> list[MeasuredTrip]:
@@ -178,6 +179,7 @@ def judged(
         (high_wh - low_wh).mean(),
         ours_wh[FIRST:].mean(),
         normal_wh[FIRST:].mean(),
+        float(energies.changed_after > 0),
     )
 
 

@@ -13,14 +13,14 @@ from types import SimpleNamespace
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 import numpy as np
-from driving_fit import Drives, judge
+from driving_fit import Drives, judge, stops
 from world_figures import DRIVER_STD, SeedSequence
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.network import sumo_net
 from evroute.network.catalog import load_network
-from evroute.network.controls import LIGHT, STOP
+from evroute.network.controls import LIGHT, NAMES, STOP
 from evroute.network.road_network import RoadNetwork
 from evroute.worlds.sumo_drive import simulation
 
@@ -90,6 +90,13 @@ def main() -> None:
         drives = Drives(city)
     found = SimpleNamespace(**vars(drives) | {"judges": np.arange(len(drives.traces))})
     judge("denver", found)
+    stopped: dict[str, list[float]] = {}
+    for trace in drives.traces:
+        controls = drives.table.control[drives.table.rows_along(trace.rows)[1:]]
+        for control, stop in zip(controls, stops(trace)[1:], strict=True):
+            stopped.setdefault(NAMES[control], []).append(stop)
+    for name, each in stopped.items():
+        print(f"stops at {name}: {np.mean(each):.3f} of {len(each)} passages")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ import pandas as pd
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.findings import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
@@ -105,6 +105,7 @@ def report(name: str, outcome: Outcome) -> None:
     coverage = resampled(outcome, slice(None), lambda rows: float(outcome.held[rows].mean()))
     print(f"  90 % intervals held: {outcome.held.sum()} of {n} {coverage}")
     print(f"  mean width: {width_wh:.0f} Wh, {width_wh / np.abs(outcome.measured_wh).mean():.2f}")
+    print(f"  last restart by the change test: trip {outcome.last.changed_after or 'none'}")
     belief = outcome.last.belief
     print(f"  {belief.noise}, roads {belief.late_std:.0f} Wh/km, heights {belief.field_std:.0f} Wh")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evroute.cli import progress as module
-from evroute.cli.progress import progress
+from evroute.cli import console as module
+from evroute.cli.console import progress
 
 
 @pytest.fixture

@@ -76,6 +76,10 @@ def test_options_repeat_to_a_grid(tmp_path) -> None:
     assert set(rounds["search"].to_pylist()) == {"rectified"}
 
 
+def test_a_second_vehicle_is_refused() -> None:
+    assert "--vehicle is given 2 times" in refused(*SHORT, "--vehicle", "a", "--vehicle", "b")
+
+
 def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     path = tmp_path / "uphill.toml"
     path.write_text('kind = "physics"\npayload_kg = 300\nnoise_share = 0.1\n')
@@ -158,8 +162,8 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
             ["--index", "ucb", "--variance-scale", "1"],
             "no method takes variance_scale: not exact with ucb",
         ),
-        (["--variance-scale", "0"], "variance_scale is 0.0; it must be a number > 0"),
-        (["--index", "bayes-ucb", "--option", "xi=-1"], "xi is -1; it must be a number > 0"),
+        (["--variance-scale", "0"], "variance_scale is 0.0; it must be greater than 0"),
+        (["--index", "bayes-ucb", "--option", "xi=-1"], "xi is -1; it must be greater than 0"),
         (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
         (["--option", "depth=3"], "no method takes depth: not exact with ts"),
         (["--method", "magic"], "unknown method 'magic'; there are recommended, gp-ucb"),

@@ -25,7 +25,7 @@ def setting(hill) -> Setting:
 METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
 FEW_NUMBERS = {"factor", "edge-speeds", "physics"}
 """Models of few numbers: their covariances are of low rank."""
-OWN_PRIOR = FEW_NUMBERS | {"physics+gp", "fixed-features"}
+OWN_PRIOR = FEW_NUMBERS | {"physics+gp"}
 """Models whose prior deviations are not those of the setting."""
 SINGLE_PRECISION = {"regional"}
 """Models whose kernel is kept in single precision."""

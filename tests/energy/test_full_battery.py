@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.energy.full_battery import FullBattery
+from evroute.planning.battery import FullBattery
 
 BATTERY = FullBattery(threshold_percent=85.0, fade=0.82, wh_per_percent=172.0)
 

@@ -1,6 +1,7 @@
 """Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two roads, against a plain loop."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.confidence import UCBOptions
 from evroute.worlds.demand.trips import Repeated
-from evroute.worlds.sampled_gp import SampledGP
+from evroute.worlds.sampled_gp import SampledGP, SampledWorld
 
 PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
 PRIOR_STD = 3.0
@@ -39,17 +40,15 @@ def test_algorithm_1_by_hand(network) -> None:
     search = Search(LineGraph.from_network(network))
     arms = Arms(np.arange(n), context.build(network).features, PRIOR_MEAN)
     noise_std_wh, potential_wh = np.full(n, NOISE_STD), np.zeros(n)
-    world = SampledGP(
+    setting = SimpleNamespace(
         arms=arms,
         prior_factor=PRIOR_STD * np.eye(n),
         noise_std_wh=noise_std_wh,
         potential_wh=potential_wh,
-        time_s=np.ones(n),
+        network=network,
         search=search,
-        trips=Repeated(0, 3),
-        closed_share=0.0,
-        seeds=SeedSequence(11),
     )
+    world = SampledGP(SampledWorld(), setting, Repeated(0, 3), SeedSequence(11))
     rule = WEIGHT_RULES["potential"]  # max(0, index) where all is level
     agent = Agent(
         model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),

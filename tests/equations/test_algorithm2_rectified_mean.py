@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evroute.planning.rectified import rectified_mean
+from evroute.planning.weights import rectified_mean
 
 SMALLEST_NORMAL = np.finfo(float).tiny
 

@@ -335,7 +335,7 @@ def test_a_kernel_that_is_no_kernel_is_told(caplog):
 
 def test_without_noise_nothing_is_learned_from():
     arms = Arms(np.arange(3), np.eye(3), np.zeros(3))
-    with pytest.raises(ValueError, match="without noise the ridge lambda"):
+    with pytest.raises(ValueError, match="noise_std_wh must be 3 positive numbers"):
         engine(
             BKBOptions,
             VectorKernel("matern-5/2", 1.0, 0.5),

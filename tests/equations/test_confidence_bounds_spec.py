@@ -264,31 +264,6 @@ def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
         np.testing.assert_allclose(one.low, other.low, atol=1e-7)
 
 
-def test_04_fixed_features_give_what_their_kernel_gives():
-    """Section 6.3: Nyström features of 6 points chosen beforehand, 6 by 6 instead of 40 by 40."""
-    rng = np.random.default_rng(3)
-    inducing, x, some = (rng.uniform(size=(n, 2)) for n in (6, 40, 30))
-    factor = np.linalg.cholesky(rbf(inducing, inducing))
-    at_x, at_some = (np.linalg.solve(factor, rbf(inducing, at)) for at in (x, some))
-    y = at_x.T @ rng.standard_normal(6) + rng.normal(0.0, 0.2, 40)
-    assumed = assume(4.0, 0.2, 0.1, "mixture")
-    small = ConfidenceSet(Spectrum.of_features(at_x @ at_x.T, at_x @ y), assumed)
-    whole = ConfidenceSet(Spectrum.of_gram(at_x.T @ at_x, y, np.ones(40)), assumed)
-    variance = np.sum(at_some**2, axis=0)
-    few, many = (
-        small.spectrum.points(at_some, variance),
-        whole.spectrum.points(at_x.T @ at_some, variance),
-    )
-    np.testing.assert_allclose(small.b_min, whole.b_min, rtol=1e-6)
-    for kind in KINDS:
-        one, other = bounds(small, few, kind, count=40), bounds(whole, many, kind, count=40)
-        np.testing.assert_allclose(one.low, other.low, atol=1e-6)
-        np.testing.assert_allclose(one.high, other.high, atol=1e-6)
-    np.testing.assert_allclose(
-        small.spectrum.log_det(2.5), np.linalg.slogdet(np.eye(40) + 2.5 * at_x.T @ at_x)[1]
-    )
-
-
 def test_05_without_data_the_norm_alone_bounds_and_always_does():
     state = BoundState(lambda x, y: 2.0 * rbf(x, y), B=4.0, sigma=0.2)
     cmm = state.bounds(SOME)
@@ -381,11 +356,11 @@ def test_10_a_mixture_costs_at_most_the_logarithm_of_its_weight_and_whitening_eq
     _, x, y, _ = problem(10)
     mixed = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1)
     mixed.observe(x, y)
-    mixture = mixed.assumptions.mixture
-    for c in mixture.scales:
+    scales = mixed.assumptions.scales
+    for c in scales:
         single = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=float(c))
         single.observe(x, y)
-        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(len(mixture.scales)) + 1e-12
+        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(len(scales)) + 1e-12
     stds = rng.uniform(0.1, 0.5, len(y))
     whitened = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
     whitened.observe(x, y, noise_std=stds)

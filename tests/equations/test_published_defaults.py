@@ -7,7 +7,7 @@ from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
 from evroute.model.nystrom.ek import EKOptions
 from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
-EVERY_ROUND = {"running": False, "refresh_every": 1}  # bounds of the round alone, made in it
+EVERY_ROUND = {"refresh_every": 1}  # bounds of the round alone, made in it
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ EVERY_ROUND = {"running": False, "refresh_every": 1}  # bounds of the round alon
         (CBBKBOptions, {"threshold": 10.0}),  # the C of their main figures
         (EKOptions, {"eps": 0.5, "gamma": 1.0, "mu": None}),
         (CMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"} | EVERY_ROUND),
-        (DMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
-        (AMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
-        (AYOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
-        (IGPOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (DMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05} | EVERY_ROUND),
+        (AMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05} | EVERY_ROUND),
+        (AYOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05} | EVERY_ROUND),
+        (IGPOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05} | EVERY_ROUND),
     ],
 )
 def test_defaults_are_the_published_ones(make, defaults) -> None:

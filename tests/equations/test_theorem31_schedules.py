@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from evroute.model.independent import IndependentNormal
-from evroute.policy.schedule import TheoremBayesUCB, TheoremUCB
+from evroute.policy.confidence import TheoremBayesUCB, TheoremUCB
 
 MODEL = IndependentNormal(np.ones(1), np.ones(1))
 

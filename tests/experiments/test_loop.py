@@ -3,11 +3,13 @@
 import time
 
 import numpy as np
+import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.experiments.loop import run
 from evroute.experiments.regret import Score, Totals
+from evroute.learning.intervals import PastErrors
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
@@ -102,3 +104,35 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
     np.testing.assert_array_equal(log.routes["edge"], [0, 1] * 3)
     np.testing.assert_array_equal(log.routes["travel_s"], [30, 40] * 3)
     np.testing.assert_array_equal(log.routes["observed_wh"], [1, 2, 2, 4, 3, 6])
+
+
+class ChangedErrors(PastErrors):
+    """Errors that changed with every trip."""
+
+    changed = True
+
+
+class RestoredSpace(SlowSpace):
+    def state(self) -> str:
+        return "the start"
+
+    def restore(self, state: str) -> None:
+        assert state == "the start"
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_change_restarts_an_agent_that_has_the_option(restarts) -> None:
+    agent = Agent(
+        model=SlowModel(),
+        index=Greedy(),
+        weight_rule=WEIGHT_RULES["potential"],
+        space=RestoredSpace(),
+        rng=default_rng(0),
+        restarts=restarts,
+    )
+    errors = ChangedErrors()
+    errors.add(1.0, 1.0)
+    judges = {"": RegretScorer()}
+    log = run({"": agent}, World(), judges, horizon=2, on_round=lambda t: None, errors={"": errors})
+    assert errors.trips == (0 if restarts else 1)
+    assert [*log.diagnostics.get("restarts", ())] == ([1.0, 2.0] if restarts else [])

@@ -5,17 +5,17 @@ import pytest
 
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.driven_pairs import driven_pairs
 from evroute.learning.findings import (
     contradictions,
     distinguishable,
+    driven_pairs,
     errors,
     intervals,
+    online_regression,
     refusals,
     roads,
 )
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.online_regression import online_regression
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_regression import CoefficientPrior

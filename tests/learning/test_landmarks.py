@@ -7,9 +7,8 @@ import pytest
 
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning import landmarks, trip_belief
-from evroute.learning.fields import has_heights, junction_height, road_deviation
-from evroute.learning.landmarks import Landmarks
+from evroute.learning import fields, trip_belief
+from evroute.learning.fields import Landmarks, has_heights, junction_height, road_deviation
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trip_belief import FIELD, LATE, TripBelief
 from evroute.learning.trip_energies import TripEnergies
@@ -99,7 +98,7 @@ def test_a_place_beside_a_landmark_is_none(make_network) -> None:
 
 
 def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(landmarks, "MOST", 4)
+    monkeypatch.setattr(fields, "MOST", 4)
     field = Landmarks(road_deviation(grid))
     assert field.admit(np.arange(grid.n_edges)) == 4
 

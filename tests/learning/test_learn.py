@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
@@ -312,3 +313,22 @@ def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, t
     for i, half in enumerate(halves):
         by_halves = learn(write(tmp_path / f"{i}.csv", half), tmp_path / "halves", **on_turns).trips
     assert same(at_once, by_halves)
+
+
+def test_a_new_folder_has_the_drivers_physics_and_an_older_one_keeps_its_own(
+    setting, tmp_path
+) -> None:
+    first, second = (
+        write(tmp_path / f"{origin}.csv", table_of(setting, [(origin, to)])) for origin, to in ENDS
+    )
+    new, older = tmp_path / "new", tmp_path / "older"
+    learn(first, new, vehicle="reference")
+    learn(first, older, vehicle="reference", options={"physics": "eq8"})
+    for model in (None, "trips"):
+        learn(second, new, vehicle="reference", model=model)
+        learn(second, older, vehicle="reference", model=model)
+    assert load_belief(new).physics == "driving"
+    assert load_belief(older).physics == "eq8"
+    assert Folder(older).manifest()["method"] == {"model": "trips"}  # as in earlier versions
+    with pytest.raises(EvrouteError, match="unknown physics 'magic'; there are eq8, driving"):
+        learn(first, tmp_path / "third", vehicle="reference", options={"physics": "magic"})

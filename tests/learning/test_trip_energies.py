@@ -131,6 +131,37 @@ def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
     assert again.expected(trip) == energies.expected(trip)
 
 
+def test_a_change_forgets_speeds_roads_and_errors_but_no_coefficient(setting, tmp_path) -> None:
+    """From trip 61 on the other way takes more; the errors are large enough to be refused."""
+    energies, rng = TripEnergies(setting), np.random.default_rng(5)
+    for t in range(70):
+        edges, sign = (OVER, 1) if t % 2 else (ROUND, -1)
+        extra_wh = sign * (250.0 if t < 60 else -150.0 - 25.0 * (t - 60))
+        extra_wh += 60.0 * rng.standard_normal()
+        b, late_std = energies.belief.coefficients.coefficients, energies.belief.late_std
+        energies.learn(trip_of(setting.network, edges, 2000.0 + extra_wh, travel_s=600.0), {})
+        if energies.changed_after:
+            break
+    assert 60 < energies.changed_after < 70
+    assert late_std > 0
+    assert energies.times.pace.trips == 0
+    assert energies.belief.inflations == 0
+    spread = energies.belief.expect(np.ones(len(energies.belief.column))).spread
+    assert spread.effective_trips == 0
+    terms = energies.belief.column == 0
+    now = energies.belief.coefficients.coefficients
+    np.testing.assert_allclose(now[terms], b[: sum(terms)], rtol=1e-6)
+    for edges in (OVER, ROUND):  # no road has a deviation any more
+        row = energies.row(trip_of(setting.network, edges))
+        assert row @ now == pytest.approx(row[terms] @ now[terms])
+    path = tmp_path / "beliefs" / "one.npz"
+    belief.save(path, energies, trips=energies.trips)
+    again, trip = belief.continued(path, setting), trip_of(setting.network, OVER, travel_s=600.0)
+    for each in (energies, again):
+        each.learn(trip, {})
+    assert again.expected(trip) == energies.expected(trip)
+
+
 def test_a_belief_is_about_its_network_and_vehicle(setting, hilly) -> None:
     energies = TripEnergies(setting)
     energies.check(setting.network, CAR)

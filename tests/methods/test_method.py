@@ -201,3 +201,10 @@ def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
         Method(model="regional", index="ts-joint", corridor=0.9)
     with pytest.raises(EvrouteError, match="corridor is for arms on edges"):
         Method(model="exact", index="ts", arms="turns", corridor=1.2)
+
+
+def test_a_change_test_is_for_models_with_a_kernel() -> None:
+    with pytest.raises(EvrouteError, match="takes no change_test: its coefficients"):
+        Method(model="physics", index="greedy", change_test=True)
+    tested = Method(model="exact", index="ts", change_test=True)
+    assert (tested.name, tested.label) == ("exact-ts-change-test", "GP-TS, change test")

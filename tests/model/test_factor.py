@@ -40,7 +40,7 @@ def test_one_measurement_is_the_scalar_formula() -> None:
 
 @pytest.mark.parametrize("noise_std_wh", [0.0, -1.0, np.inf, np.nan])
 def test_one_edge_without_a_noise_is_refused(noise_std_wh) -> None:
-    with pytest.raises(ValueError, match="noise_std_wh must be positive"):
+    with pytest.raises(ValueError, match=r"noise_std_wh must be \d positive numbers"):
         ConsumptionFactor(POTENTIAL_WH, np.array([5.0, noise_std_wh, 7.0]), factor_std=0.25)
 
 

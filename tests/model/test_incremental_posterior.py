@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from evroute.model.fresh_posterior import Fresh
 from evroute.model.incremental_posterior import IncrementalPosterior
 
 
@@ -38,16 +37,25 @@ def test_two_trips_give_mean_and_covariance_of_eq_3(prior) -> None:
     np.testing.assert_allclose(prior - prior[:, visited] @ solved, covariance, atol=1e-12)
 
 
-@pytest.mark.parametrize(("measured_wh", "unit_wh"), [(1000.0, None), (0.0, "prior deviation")])
-def test_drift_is_relative_to_the_largest_mean_or_prior_deviation(prior, measured_wh, unit_wh):
-    posterior, rows = IncrementalPosterior(prior.diagonal()), prior[:2]
-    posterior.append(np.empty((2, 0)), rows[:, :2], rows, np.arange(2))
-    posterior.observe(np.arange(2), np.array([measured_wh, 0.0]), np.ones(2))
-    fresh = Fresh(prior[:2, :2], posterior.precision, posterior.information)
-    assert posterior.drift(fresh, 10) < 1e-12
-    unit_wh = np.sqrt(prior.diagonal()[:2].mean()) if unit_wh else np.abs(posterior.mean).max()
-    posterior.mean = posterior.mean + np.array([0.0, 1e-3])
-    assert posterior.drift(fresh, 10) == pytest.approx(1e-3 / unit_wh)
+def test_means_are_corrected_and_drift_is_in_prior_variances(prior) -> None:
+    posterior, rows = IncrementalPosterior(prior.diagonal()), prior[:3]
+    posterior.append(np.empty((3, 0)), rows[:, :3], rows, np.arange(3))
+    posterior.observe(np.arange(3), np.array([1000.0, 0.0, -3.0]), np.full(3, 0.2))
+    right = posterior.mean.copy(), posterior.reference()[0]
+    posterior.mean = posterior.mean + np.array([0.0, 1e-3, 2e-3])
+    for slots in ([1], [0, 2]):
+        assert posterior.correct(np.array(slots), prior[slots, :3], 10) < 1e-12
+    np.testing.assert_allclose(posterior.mean, right[0], rtol=1e-12)
+    np.testing.assert_allclose(posterior.reference()[0], right[1], rtol=1e-12)
+    state = posterior.state()
+    state["covariance"][0] += 1e-3
+    posterior.restore(state, lambda arms: rows[:, arms])
+    drift = posterior.correct(np.arange(3), prior[:3, :3], 10)
+    of_open = (
+        prior[3:, 0] / 0.2
+    ) ** 2  # variance of an open arm: k_aa - k_aD (Lam - Lam C Lam) k_Da
+    expected = 1e-3 * max(1.0, of_open.max()) / prior.diagonal()[:3].mean()
+    assert drift == pytest.approx(expected, rel=1e-6)
 
 
 def test_covariances_are_looked_up_also_after_restoring(prior) -> None:

@@ -58,7 +58,7 @@ def test_draws_are_independent_with_the_posterior_spread(model, arms):
 def test_spreads_must_be_positive_numbers(bad):
     with pytest.raises(ValueError, match="prior variances must be positive"):
         IndependentNormal(np.array([1.0, bad]), np.ones(2))
-    with pytest.raises(ValueError, match="noise_std_wh must be positive"):
+    with pytest.raises(ValueError, match=r"noise_std_wh must be \d positive numbers"):
         IndependentNormal(np.ones(2), np.array([1.0, bad]))
 
 

@@ -37,8 +37,8 @@ def city(make_city: Callable[[int], RoadNetwork]) -> RoadNetwork:
 @pytest.fixture(scope="module")
 def make_city() -> Callable[[int], RoadNetwork]:
     """Offer square grids of two-way streets, heights at 0, by the junctions of a side."""
+    from evroute.network.graphml import meeting_turns
     from evroute.network.road_network import Source
-    from evroute.network.turns import meeting_turns
 
     def make(side: int) -> RoadNetwork:
         junction = np.arange(side * side).reshape(side, side)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import Trip, load_trips
+from evroute.planning.places import Trip, load_trips
 
 
 def test_the_embedded_network_has_three_trips_between_its_edges(denver: RoadNetwork) -> None:

@@ -12,6 +12,7 @@ from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
+from evroute.policy.guard import Guard
 from evroute.policy.thompson import JointThompson
 
 
@@ -66,6 +67,25 @@ def test_what_a_trip_measured_turns_the_next_one(hill, parts) -> None:
     route = agent.ask(request)
     agent.tell(Feedback.of_route(arms, route, arms.prior_mean_wh[route.rows] + 1e4))
     assert agent.ask(request).edges != route.edges
+
+
+def test_a_restart_forgets_roads_and_licence_and_keeps_the_ledger(hill, parts) -> None:
+    arms = parts[1]
+    guard = Guard(EdgeSpace(hill, load_vehicle()), rng=default_rng(1))
+    agent = Agent(**parts[0], guard=guard, restarts=True)
+    request = Round(1, arms, hill.row_of["in"], hill.row_of["out"])
+    prior = agent.model.posterior(arms)
+    for _ in range(30):
+        route = agent.ask(request)
+        agent.tell(Feedback.of_route(arms, route, 2 * arms.prior_mean_wh[route.rows] + 100.0))
+    assert not np.allclose(agent.model.posterior(arms).mean_wh, prior.mean_wh)
+    before, driven = guard.diagnostics(), route.edges
+    assert guard._journal.totals(driven).count > 0
+    assert agent.restart()
+    np.testing.assert_array_equal(agent.model.posterior(arms).mean_wh, prior.mean_wh)
+    np.testing.assert_array_equal(agent.model.posterior(arms).std_wh, prior.std_wh)
+    assert guard._journal.totals(driven).count == 0
+    assert guard.diagnostics() == before
 
 
 class MarginalsOnly:

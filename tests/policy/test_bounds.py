@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from evroute.arms import Arms, Feedback
+from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
-from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
+from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
@@ -84,39 +84,6 @@ def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model
     assert index.multiplier == pytest.approx(np.median((interval.high - interval.low) / 2 / std_wh))
 
 
-def test_earlier_bounds_stay_when_running(setting):
-    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
-    plain, running = DMMOptions(B=8.0).build(None), DMMOptions(B=8.0, running=True).build(None)
-    low, high = np.full(7, -np.inf), np.full(7, np.inf)
-    for t in range(1, 8):
-        some = setting.arms if t % 2 else setting.arms.take(np.array([0, 2, 6]))
-        each, held = plain.interval(t, some, model), running.interval(t, some, model)
-        low[some.id] = np.maximum(low[some.id], each.low)
-        high[some.id] = np.minimum(high[some.id], each.high)
-        np.testing.assert_array_equal(held.low, low[some.id])
-        np.testing.assert_array_equal(held.high, high[some.id])
-        model.update(driven(setting, 4, seed=t))
-
-
-def test_running_bounds_refuse_contexts_that_change(setting, model):
-    index = AMMOptions(B=8.0, running=True).build(None)
-    index.interval(1, setting.arms, model)
-    other = Arms(setting.arms.id, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
-    with pytest.raises(EvrouteError, match="leave 'running' out"):
-        index.interval(2, other, model)
-
-
-def test_bounds_of_two_rounds_that_exclude_each_other_are_told_and_dropped(setting, caplog):
-    index = IGPOptions(B=0.01, running=True, eta=1e-6).build(None)
-    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
-    index.interval(1, setting.arms, model)
-    model.update(driven(setting, 400, shift_wh=500.0))
-    with caplog.at_level("WARNING"):
-        held = index.interval(2, setting.arms, model)
-    assert "exclude each other" in caplog.text
-    assert np.all(held.low <= held.high)
-
-
 def test_older_bounds_serve_until_refreshed(setting, model):
     index, every = CMMOptions(B=8.0, refresh_every=3).build(None), CMMOptions(B=8.0).build(None)
     first = every.interval(1, setting.arms, model)
@@ -135,7 +102,7 @@ def test_older_bounds_serve_until_refreshed(setting, model):
 
 
 @pytest.mark.parametrize("factory", [CMMOptions, DMMOptions, AMMOptions])
-def test_an_empty_set_raises_the_norm_or_stops(setting, caplog, factory):
+def test_an_empty_set_raises_the_norm(setting, caplog, factory):
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     model.update(driven(setting, 200, shift_wh=300.0))
     index = factory(B=0.5).build(None)
@@ -143,8 +110,6 @@ def test_an_empty_set_raises_the_norm_or_stops(setting, caplog, factory):
         index.interval(1, setting.arms, model)
     assert index.norm == pytest.approx(1.5 * index.b_min)
     assert "without guarantee" in caplog.text
-    with pytest.raises(EmptySetError, match=r"B = 0.5 .* raise B or sigma"):
-        factory(B=0.5, on_empty="stop").build(None).interval(1, setting.arms, model)
 
 
 def test_an_automatic_norm_is_three_or_half_as_much_again_as_the_least_that_ever_fitted(setting):
@@ -176,7 +141,7 @@ def test_options_out_of_range_are_refused(factory, options, name):
 
 
 def test_methods_take_the_options_by_name():
-    method = Method.model_validate({"method": "cmm-ucb", "B": "auto", "c": 0.3, "running": True})
+    method = Method.model_validate({"method": "cmm-ucb", "B": "auto", "c": 0.3})
     assert (method.model, method.index, method.options["c"]) == ("exact", "cmm-ucb", 0.3)
     assert Method.model_validate({"method": "dmm-ucb", "c": "mixture"}).options == {"c": "mixture"}
     with pytest.raises(EvrouteError, match="option B is 'much'"):

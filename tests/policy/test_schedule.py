@@ -5,8 +5,7 @@ import pytest
 
 from evroute.arms import Arms
 from evroute.model.independent import IndependentNormal
-from evroute.policy.confidence import UCBOptions
-from evroute.policy.schedule import InverseTime, TheoremBayesUCB, TheoremUCB
+from evroute.policy.confidence import InverseTime, TheoremBayesUCB, TheoremUCB, UCBOptions
 
 MODEL = IndependentNormal(np.ones(1), np.ones(1))
 SCHEDULES = [TheoremUCB(), TheoremBayesUCB(1.0, 1.0), TheoremBayesUCB(1.0, 0.5), InverseTime()]

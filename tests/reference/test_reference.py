@@ -14,7 +14,7 @@ from scipy.sparse import csc_matrix
 from evroute.arms import Arms, Belief, Feedback
 from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.context_kernels.matern52 import Matern52
+from evroute.model.context_kernels.matern import Matern52
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
@@ -26,7 +26,7 @@ from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw
 from evroute.model.vector_kernel import VectorKernel
 from evroute.network.line_graph import LineGraph
-from evroute.planning.rectified import rectified_mean
+from evroute.planning.weights import rectified_mean
 from evroute.policy.confidence import BayesUCBOptions, UCBOptions
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from evroute.report.charts import panel_labels
-from evroute.report.condense import few_maps, few_methods, few_panels
+from evroute.report.page import few_maps, few_methods, few_panels
 
 
 def rounds(trips: int = 1, worlds: int = 1, methods: int = 1, seeds: int = 2) -> pd.DataFrame:

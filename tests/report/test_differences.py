@@ -11,7 +11,7 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.factor import ConsumptionFactor
-from evroute.report.differences import coefficients_table, differences
+from evroute.report.beliefs import coefficients_table, differences
 from evroute.report.page import build_page
 from evroute.report.results import read_rounds
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evroute import optional
 from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
@@ -17,7 +18,7 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.planner import Planner
-from evroute.report import extras, html
+from evroute.report import html
 
 HOSTILE = "<img src=x onerror=alert(1)>{{ 6021023 * 7 }}`${alert(2)}"
 FRAME = re.compile('srcdoc="([^"]*)"')
@@ -97,6 +98,6 @@ def test_without_the_extra_a_notebook_shows_the_text(
     hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = {"folium": None, "pandas": None}
-    monkeypatch.setattr(extras, "find_spec", lambda name: there.get(name, find_spec(name)))
+    monkeypatch.setattr(optional, "find_spec", lambda name: there.get(name, find_spec(name)))
     assert hill._repr_html_() is None
     assert TripEnergies(Setting(hill, load_vehicle()))._repr_html_() is None

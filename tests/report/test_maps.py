@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evroute import optional
 from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.trip import plan
-from evroute.report import extras
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
-from evroute.report.leaflet import embedded
 from evroute.report.lines import route_line, thin_lines
+from evroute.report.map_page import embedded
 from evroute.report.maps import class_lines, route_map, stretches, values_map
 from evroute.report.profile import profiles
 
@@ -104,7 +104,7 @@ def test_a_missing_folium_says_what_to_install(
     hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
+        optional, "find_spec", lambda name: None if name == "folium" else find_spec(name)
     )
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
         values_map(hill, np.zeros(hill.n_edges), "zero")

@@ -201,16 +201,13 @@ def test_a_model_of_edges_has_no_coefficients(hill: RoadNetwork, tmp_path: Path)
     assert "'independent' learns edges" in page.notes[0]
 
 
-def test_the_command_takes_the_network_of_the_folder(hill: RoadNetwork, tmp_path: Path) -> None:
+def test_the_command_takes_a_network_by_file(hill: RoadNetwork, tmp_path: Path) -> None:
     folder = learn_trips(hill, tmp_path, 4).path
     call = ["report", str(folder), "--out", str(tmp_path / "page.html")]
     unknown = CliRunner().invoke(app, call)
     assert "there is no network 'hill'" in str(unknown.exception)
     named = CliRunner().invoke(app, [*call, "--network", str(tmp_path / "hill.npz")])
-    (tmp_path / "hill.npz").rename(folder / "network.npz")
-    kept = CliRunner().invoke(app, call)
-    assert (named.exit_code, kept.exit_code) == (0, 0)
-    assert named.output == kept.output
+    assert named.exit_code == 0
     assert (tmp_path / "page.html").exists()
 
 

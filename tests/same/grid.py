@@ -25,7 +25,7 @@ EVERYWHERE = (
 BOUNDS = ("cmm-ucb", "dmm-ucb", "amm-ucb", "ay-gp-ucb", "igp-ucb")
 RADIUS = ("radius",)
 INDICES = {
-    **dict.fromkeys(("exact", "regional", "fixed-features", "physics+gp"), EVERYWHERE + BOUNDS),
+    **dict.fromkeys(("exact", "regional", "physics+gp"), EVERYWHERE + BOUNDS),
     **dict.fromkeys(("independent", "svgp", "factor", "edge-speeds", "physics"), EVERYWHERE),
     **dict.fromkeys(("bkb", "cbkb", "cbbkb", "bbkb", "batch-ucb"), EVERYWHERE + RADIUS),
     **dict.fromkeys(("delayed", "ek-ucb", "k-ucb"), EVERYWHERE + RADIUS),

@@ -81,7 +81,7 @@ def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
     homes = {
         "folium": {"evroute/report/maps.py", "evroute/report/reach_map.py"},
         "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
-        "rich.console": {"evroute/cli/console.py", "evroute/cli/progress.py"},
+        "rich.console": {"evroute/cli/console.py"},
         "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
     }
     for path in (*APP, *(ROOT / "evroute").rglob("*.py")):

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from evroute.service.limits import LimitedService
+from evroute.service.app import LimitedService
 
 
 def ask(service: LimitedService, body: bytes = b"", path: str = "/v1/plan") -> Any:

@@ -1,5 +1,7 @@
 """The sampled world: paired across methods, its moments those of the prior, its closures fair."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.random import SeedSequence
@@ -9,7 +11,7 @@ from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
 from evroute.worlds.demand.trips import Repeated
-from evroute.worlds.sampled_gp import SampledGP
+from evroute.worlds.sampled_gp import SampledGP, SampledWorld
 
 NOISE_STD = np.linspace(0.5, 2.0, 7)
 FACTOR = np.tril(np.full((7, 7), 0.5)) + np.eye(7)
@@ -18,17 +20,17 @@ FACTOR = np.tril(np.full((7, 7), 0.5)) + np.eye(7)
 @pytest.fixture
 def world(hill):
     def build(seed: int = 0, closed_share: float = 0.0) -> SampledGP:
-        return SampledGP(
+        setting = SimpleNamespace(
             arms=Arms(np.arange(7), np.zeros((7, 1)), np.linspace(10, 70, 7)),
             prior_factor=FACTOR,
             noise_std_wh=NOISE_STD,
             potential_wh=np.zeros(7),
-            time_s=hill.time_s,
+            network=hill,
             search=Search(LineGraph.from_network(hill)),
-            trips=Repeated(hill.row_of["in"], hill.row_of["out"]),
-            closed_share=closed_share,
-            seeds=SeedSequence(seed),
         )
+        trips = Repeated(hill.row_of["in"], hill.row_of["out"])
+        options = SampledWorld(closed_share=closed_share)
+        return SampledGP(options, setting, trips, SeedSequence(seed))
 
     return build
 
@@ -78,8 +80,8 @@ def test_an_edge_driven_twice_in_a_trip_is_measured_twice(world) -> None:
 
 def test_nothing_is_closed_unless_asked_for(world) -> None:
     here = world()
-    assert here.observe(1).arms is here.arms
-    assert len(here.arms) == 7
+    assert here.observe(1).arms is here.setting.arms
+    assert len(here.setting.arms) == 7
 
 
 def test_closures_are_new_each_round_the_same_for_each_method_and_leave_a_way(world, hill) -> None:

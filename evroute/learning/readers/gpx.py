@@ -15,10 +15,9 @@ import numpy as np
 from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.columns import recognised
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS
-from evroute.learning.readers.table import Log, numbers, read_log
+from evroute.learning.readers.table import Log, numbers, read_log, recognised
 
 NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
 

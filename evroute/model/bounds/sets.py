@@ -11,6 +11,17 @@ so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM th
 the best of all: the extreme value of an arm over F (Theorem 4.5). Our additions: this function of
 alpha is quasi-convex, so golden section finds its minimum, for all arms together in the eigenbasis;
 and the least norm for which F is not empty.
+
+R comes from a martingale mixture (Theorem 4.1). Measurements are ``y_s = f(x_s) + e_s`` with
+``e_s`` sub-Gaussian with parameter sigma given the past, guesses are ``g ~ P = sum_j pi_j N(0, c_j
+K)``. With ``q_j = y'(I + c_j K / sigma²)^-1 y + sigma² ln det(I + c_j K / sigma²)``
+
+    ln E = ||f - y||² / (2 sigma²) + ln sum_j pi_j exp(-q_j / (2 sigma²))
+
+is the logarithm of a non-negative supermartingale that starts at 1: with probability ``1 - delta``
+it never exceeds ``ln(1 / delta)`` (Ville), for any choice of the ``x_s``. The scales c must be
+fixed before the run; the weights pi are equal here. The mixture over several c is our extension; it
+costs at most ``2 sigma² ln(1 / pi_j)`` over the best of them.
 """
 
 import math
@@ -18,12 +29,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import logsumexp
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.errors import EvrouteError
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.mixture import Mixture, check_sigma_delta, explained
 
+DEFAULT_SCALES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 PAPER_GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Grid of DMM, times ``sigma² / c``."""
 GRID_SIZE = 56
@@ -62,8 +74,9 @@ class Assumptions:
         Of the sub-Gaussian noise, positive.
     delta
         Probability that any bound ever fails, in (0, 1).
-    mixture
-        Scales of the guesses, which affect the width alone.
+    scales
+        (j,) c, covariance scales of the equally likely guesses, in units of the kernel, positive;
+        they affect the width alone.
 
     Raises
     ------
@@ -74,21 +87,30 @@ class Assumptions:
     norm: float
     sigma: float
     delta: float
-    mixture: Mixture
+    scales: FloatArray
 
     def __post_init__(self) -> None:
-        check_norm(self.norm)
-        check_sigma_delta(self.sigma, self.delta)
+        freeze(self, scales=(self.scales, np.float64, (len(self.scales),)))
+        for name, value, most in (
+            ("B", self.norm, math.inf),
+            ("sigma", self.sigma, math.inf),
+            ("delta", self.delta, 1.0),
+        ):
+            if not 0 < value <= most or value == math.inf:
+                limit = "" if most == math.inf else f" and at most {most:g}"
+                raise ValueError(f"{name} is {value:g}; it must be positive, finite{limit}")
+        if not (len(self.scales) and np.all((self.scales > 0) & (self.scales < np.inf))):
+            raise ValueError(f"c is {self.scales.tolist()}; scales of guesses must be positive")
 
     @property
     def alpha(self) -> float:
         """``sigma² / c`` of AMM; c is the geometric mean of the mixture's scales."""
-        return self.sigma**2 / math.exp(float(np.log(self.mixture.scales).mean()))
+        return self.sigma**2 / math.exp(float(np.log(self.scales).mean()))
 
     @property
     def grid(self) -> FloatArray:
         """DMM's values of alpha: the paper's five, or a grid over the scales of a mixture."""
-        low, high = float(self.mixture.scales.min()), float(self.mixture.scales.max())
+        low, high = float(self.scales.min()), float(self.scales.max())
         if low == high:
             return self.sigma**2 / low * np.array(PAPER_GRID)
         ends = self.sigma**2 * PAPER_GRID[0] / high, self.sigma**2 * PAPER_GRID[-1] / low
@@ -96,12 +118,29 @@ class Assumptions:
         return np.geomspace(*ends, steps + 1)
 
 
-def check_norm(norm: float) -> None:
-    """Raise ValueError unless ``norm`` is positive and finite."""
-    if not 0 < norm < math.inf:
-        raise ValueError(
-            f"B is {norm:g}; the bound on the norm of the truth must be positive and finite"
-        )
+def explained(
+    eigenvalues: FloatArray, squares: FloatArray, scales: FloatArray, sigma: float
+) -> FloatArray:
+    """Return ``||y||² - R²``: ``||f - y||² <= R²`` at all times with probability ``1 - delta``.
+
+    This is R² for ``delta = 1``; any other adds ``2 sigma² ln(1 / delta)``. The part of y outside
+    the span of K cancels; neither it nor repetitions of an arm are needed.
+
+    Parameters
+    ----------
+    eigenvalues, squares
+        (r, ...) eigenvalues of K, and squared components of y along the eigenvectors.
+    scales
+        (j,) c of the guesses.
+    sigma
+        Sub-Gaussian parameter of the noise, in the unit of y.
+    """
+    scaled = scales / sigma**2 * eigenvalues[..., np.newaxis]
+    fitted = squares[..., np.newaxis] * scaled / (1.0 + scaled)
+    gain = (fitted - sigma**2 * np.log1p(scaled)).sum(axis=0)
+    total = logsumexp(gain / (2 * sigma**2), axis=-1)
+    mixed: FloatArray = 2 * sigma**2 * (total - np.log(len(scales)))
+    return mixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,8 +172,8 @@ class ConfidenceSet:
     def excess(self) -> float:
         """``||y||² - R²``: positive if the function 0 does not fit."""
         a, spectrum = self.assumptions, self.spectrum
-        gain = explained(spectrum.eigenvalues, spectrum.projections**2, a.mixture, a.sigma)
-        return gain + 2 * a.sigma**2 * math.log(a.delta)
+        gain = explained(spectrum.eigenvalues, spectrum.projections**2, a.scales, a.sigma)
+        return float(gain) + 2 * a.sigma**2 * math.log(a.delta)
 
     def rtilde2(self, alpha: FloatArray) -> FloatArray:
         """Return the squared radius ``Rt²`` (RT) of the ellipsoid of each alpha, (g,).
@@ -212,7 +251,7 @@ class ConfidenceSet:
             If the set is empty.
         """
         self.require_feasible()
-        scales, sigma2 = self.assumptions.mixture.scales, self.assumptions.sigma**2
+        scales, sigma2 = self.assumptions.scales, self.assumptions.sigma**2
         grid = np.geomspace(
             sigma2 / float(scales.max()) * SPAN[0],
             sigma2 / float(scales.min()) * SPAN[1],

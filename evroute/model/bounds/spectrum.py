@@ -15,8 +15,6 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 
-_NEGLIGIBLE = 1e-13  # of the largest eigenvalue: directions that features do not have
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
@@ -68,22 +66,8 @@ class Spectrum:
             np.maximum(values, 0.0), vectors.T @ (root * mean), root[:, np.newaxis] * vectors
         )
 
-    @classmethod
-    def of_features(cls, second_moment: FloatArray, response: FloatArray) -> "Spectrum":
-        """Return the spectrum in m fixed features psi, noise whitened.
-
-        The kernel is ``psi(x)'psi(x')``; bounds hold relative to it. second_moment: ``C = Psi'Psi``
-        (m, m).
-        response: ``b = Psi'y`` (m,).
-        """
-        values, vectors = np.linalg.eigh(second_moment)
-        present = values > _NEGLIGIBLE * max(float(values[-1]), 0.0) if len(values) else values > 0
-        root = np.sqrt(values[present])
-        basis = vectors[:, present] * root
-        return cls(values[present], vectors[:, present].T @ response / root, basis)
-
     def points(self, cross: FloatArray, prior_variance: FloatArray) -> Points:
-        """Return points from kernel values (t, a) or features (m, a), and ``k(x, x)`` (a,).
+        """Return points from kernel values (t, a) and ``k(x, x)`` (a,).
 
         Arms that were first measured later come last and are ignored.
         """

@@ -11,9 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evroute.model.bounds.sets import Assumptions, ConfidenceSet, Interval
+from evroute.model.bounds.sets import DEFAULT_SCALES, Assumptions, ConfidenceSet, Interval
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.mixture import DEFAULT_SCALES, Mixture
 
 Kind = Literal["cmm", "dmm", "amm", "ay", "igp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -32,7 +31,7 @@ thumb without guarantee.
 
 
 def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
-    """Return assumptions with one scale, or the mixture of `model.mixture.DEFAULT_SCALES`.
+    """Return assumptions with one scale, or the mixture of `DEFAULT_SCALES`.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
         A scale, or ``mixture``.
     """
     scales = DEFAULT_SCALES if c == "mixture" else (c,)
-    return Assumptions(norm, sigma, delta, Mixture(np.array(scales, dtype=np.float64)))
+    return Assumptions(norm, sigma, delta, np.array(scales, dtype=np.float64))
 
 
 def bounds(
@@ -56,7 +55,6 @@ def bounds(
     *,
     count: float,
     eta: float = DEFAULT_ETA,
-    clip_prior: bool = False,
 ) -> Interval:
     """Return the bounds of a kind.
 
@@ -70,8 +68,6 @@ def bounds(
         Number of measurements so far, used by IGP.
     eta
         Of IGP, positive.
-    clip_prior
-        Intersect with ``± B sqrt(k(x, x))``, which is also valid; CMM never exceeds it.
 
     Raises
     ------
@@ -81,20 +77,12 @@ def bounds(
     if kind == "cmm":
         return confidence.exact(points)
     if kind == "dmm":
-        interval = confidence.best_of(points)
-    elif kind == "amm":
-        interval = confidence.analytic(points)
-    elif kind == "ay":
-        interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
-    else:
-        interval = improved_gp(
-            confidence.spectrum, points, confidence.assumptions, eta=eta, count=count
-        )
-    if not clip_prior:
-        return interval
-    ceiling = confidence.assumptions.norm * np.sqrt(points.prior_variance)
-    low, high = np.maximum(interval.low, -ceiling), np.minimum(interval.high, ceiling)
-    return Interval(low, high, interval.alpha_low, interval.alpha_high)
+        return confidence.best_of(points)
+    if kind == "amm":
+        return confidence.analytic(points)
+    if kind == "ay":
+        return abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
+    return improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
 
 
 def abbasi_yadkori(spectrum: Spectrum, points: Points, assumptions: Assumptions) -> Interval:

@@ -11,9 +11,9 @@ from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.context_kernels.combined import Product, Sum
 
 KERNELS = {
-    "matern-1/2": "evroute.model.context_kernels.matern12:Matern12",
-    "matern-3/2": "evroute.model.context_kernels.matern32:Matern32",
-    "matern-5/2": "evroute.model.context_kernels.matern52:Matern52",
+    "matern-1/2": "evroute.model.context_kernels.matern:Matern12",
+    "matern-3/2": "evroute.model.context_kernels.matern:Matern32",
+    "matern-5/2": "evroute.model.context_kernels.matern:Matern52",
     "rbf": "evroute.model.context_kernels.rbf:RBF",
 }
 """Classes by name, as ``"module:class"``."""

@@ -112,36 +112,6 @@ def squared_differences(
     return sum(squares, np.zeros((len(x), len(y)))), squares
 
 
-def student_frequencies(
-    degrees: float, n_features: int, size: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draw (d, size) frequencies of a Matérn kernel: multivariate t with ``degrees`` = 2 nu.
-
-    Source: Rahimi & Recht, *Random Features for Large-Scale Kernel Machines* (2007).
-
-    Parameters
-    ----------
-    degrees
-        Degrees of freedom, 2 nu.
-    n_features
-        Dimension d of the contexts.
-    size
-        Number of frequencies.
-    rng
-        Source of randomness.
-    """
-    frequency = rng.standard_normal((n_features, size))
-    frequency /= np.sqrt(rng.chisquare(degrees, size) / degrees)
-    return frequency
-
-
-def matern_torch(nu: float, lengthscales: FloatArray) -> "Kernel":
-    """Return gpytorch's Matérn kernel of smoothness ``nu`` with fixed lengthscales (d,)."""
-    from gpytorch.kernels import MaternKernel
-
-    return fixed(MaternKernel(nu=nu, ard_num_dims=len(lengthscales)), lengthscales)
-
-
 def fixed(kernel: "Kernel", lengthscales: FloatArray) -> "Kernel":
     """Return a gpytorch kernel in float64 with fixed lengthscales (d,), without gradient."""
     import torch

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import State
+from evroute.model.base import State, check_noise
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
@@ -163,12 +163,7 @@ class NystromGP:
         n = len(arms)
         if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError("the reference arms must be all edges of the kernel's network")
-        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError(
-                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a "
-                "multiple of the noise "
-                "variance, is 0 and nothing regularises the dictionary"
-            )
+        check_noise(noise_std_wh, n)  # without noise nothing regularises the dictionary
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._rng = rng

@@ -24,7 +24,6 @@ from evroute.model.nystrom.whitened import Covariance, Whitened
 
 NOT_PSD = 1e-8
 """Largest negative unexplained variance due to rounding, as a share of the prior variance."""
-
 EXPLAINED = 1e-8
 """Least unexplained share of the prior variance that enters a factor without pivots."""
 ROUNDING = 1e-14
@@ -75,12 +74,8 @@ class SparsePosterior:
         self.kernel = Whitened(kernel, noise_std_wh)
         self.ridge = ridge
         self.arms = ArmSlots(n_features)
-        self.prior = np.empty(0)
-        self.rest = np.empty(0)
-        self.count = np.empty(0)
-        self.total = np.empty(0)
-        self.pending = np.empty(0)
-        self.clipped = 0
+        self.prior, self.rest, self.count, self.total, self.pending = np.empty((5, 0))
+        self._warned = False
         self.kappa2 = 0.0
         self.epoch = 0
         self.set_dictionary(np.empty(0, dtype=np.int64))
@@ -209,7 +204,10 @@ class SparsePosterior:
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features z of arms, (r, a)."""
         cross = self.prior_with(self.basis, edge, features)
-        return self._solve_factor(cross)
+        if not cross.size:
+            return np.empty(cross.shape)
+        z: FloatArray = solve_triangular(self.factor, cross, lower=True)
+        return z
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
@@ -264,19 +262,15 @@ class SparsePosterior:
     def unexplained(self, z: FloatArray, prior: FloatArray) -> FloatArray:
         """Return ``k - z'z``, at least 0, (a,)."""
         rest: FloatArray = prior - np.einsum("ij,ij->j", z, z)
-        if len(rest) and rest.min() < -NOT_PSD * prior.max():
-            self.clipped += 1
-            if self.clipped == 1:
-                log.warning(
-                    "a variance came out as %.3g; the kernel may not be positive definite",
-                    rest.min(),
-                )
+        if len(rest) and not self._warned and rest.min() < -NOT_PSD * prior.max():
+            self._warned = True
+            message = "a variance came out as %.3g; the kernel may not be positive definite"
+            log.warning(message, rest.min())
         return np.maximum(rest, 0.0)
 
     def covariance(self, z: FloatArray, prior: FloatArray) -> FloatArray:
         """Return the scaled covariance (a, a) of features (r, a) with prior covariance (a, a)."""
-        unexplained: FloatArray = (prior - z.T @ z) / self.ridge
-        return unexplained + self.explained_covariance(z, z)
+        return (prior - z.T @ z) / self.ridge + self.explained_covariance(z, z)
 
     def explained_covariance(
         self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True
@@ -301,9 +295,8 @@ class SparsePosterior:
         """Return the scaled variance of slots, (k,)."""
         variance: FloatArray = self.rest[slots] / self.ridge
         for some in _parts(len(slots)):
-            variance[some] += self.explained_variance(
-                self.embedding[:, slots[some]], pending=pending
-            )
+            z = self.embedding[:, slots[some]]
+            variance[some] += self.explained_variance(z, pending=pending)
         return variance
 
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
@@ -319,17 +312,6 @@ class SparsePosterior:
         """Return ``log det(I + Psi'Psi / lambda)``, at most that of the whole kernel matrix."""
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
-
-    def whole_matrix(self) -> tuple[float, float]:
-        """Return ``log det(I + K / lambda)`` and ``mu_t``, in cubic time of the measured arms.
-
-        ``mu_t`` is the largest eigenvalue of ``K - Psi'Psi``, the error of the projection.
-        """
-        z, root = self.embedding[:, self.observed], np.sqrt(self.count[self.observed])
-        gram = root[:, np.newaxis] * self.prior_between(self.observed, self.observed) * root
-        log_det = np.linalg.slogdet(np.eye(len(gram)) + gram / self.ridge)[1]
-        error = np.linalg.eigvalsh(gram - root[:, np.newaxis] * (z.T @ z) * root)
-        return float(log_det), float(error.max(initial=0.0))
 
     def trace(self) -> float:
         """Return the sum of n(a) times the unexplained prior variance of a."""
@@ -399,12 +381,6 @@ class SparsePosterior:
         larger[: have[0], : have[1]] = self._embedding
         self._embedding = larger
 
-    def _solve_factor(self, right: FloatArray) -> FloatArray:
-        if not right.size:
-            return np.empty(right.shape)
-        solved: FloatArray = solve_triangular(self.factor, right, lower=True)
-        return solved
-
 
 def _parts(n: int) -> list[slice]:
     """Return slices of n slots that are embedded together, to bound the memory of intermediates."""
@@ -419,7 +395,6 @@ def _inverse_root(matrix: FloatArray) -> FloatArray:
     """
     if not len(matrix):
         return matrix
-    inverse: FloatArray = dtrtri(
-        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
-    )[0]
+    factor = lower_factor(matrix, "the dictionary's regularised Gram matrix")
+    inverse: FloatArray = dtrtri(factor, lower=1)[0]
     return inverse

@@ -17,9 +17,9 @@ from evroute.errors import EvrouteError
 from evroute.learning.measured import ImpossibleTripError, MeasuredTrip, check_trip
 from evroute.learning.meter import even_minus_odd_wh, lag_one_correlation, meter_factor
 from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.columns import Column, recognised
 from evroute.learning.readers.cutting import cut
 from evroute.learning.readers.formats import read_measured
+from evroute.learning.readers.table import Column, recognised
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import read_any
 
