@@ -5,9 +5,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from evroute.report.abstract import LEVEL
 from evroute.report.charts import method_styles
-from evroute.report.savings import half_interval
+from evroute.report.savings import LEVEL, half_interval
 
 WIDTH, HEIGHT, FONT = 420, 240, 12
 POINTS = 100

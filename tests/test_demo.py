@@ -9,8 +9,8 @@ import pytest
 from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.experiments.runs import RunFolder
 from evroute.planning.trip import plan
-from evroute.report.abstract import abstract
 from evroute.report.results import read_rounds
+from evroute.report.savings import abstract
 
 ROOT = Path(__file__).parents[1]
 

@@ -30,11 +30,11 @@ from evroute.experiments.runs import RunFolder
 from evroute.invalid import first_problem
 from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.charts import beta, has_beta
 from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
 from evroute.report.results import read_rounds, read_route, read_timings, read_visits
+from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds

@@ -13,7 +13,6 @@ from state import key, starting
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.calibration import (
     calibration_table,
     charges,
@@ -27,6 +26,7 @@ from evroute.report.exploration import visits_chart
 from evroute.report.page import build_page, png
 from evroute.report.profile import svg
 from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table
 
 MOST_MAPS = 8

@@ -56,7 +56,7 @@ def store_runs(path: Path, claims: Claims, folder: RunFolder) -> None:
         sys.exit(f"{folder.path} was made with other claims than {path} states; run it again")
     table = finished_panels(run_table(folder))
     verdicts(claims, table)
-    statistics = sorted({claim.statistic for claim in claims.claim})
+    statistics = sorted({"beta", *(claim.statistic for claim in claims.claim)})
     kept = [
         name for name in ("method", *PANEL, *PARTS, "seed", "horizon", *statistics) if name in table
     ]

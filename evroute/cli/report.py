@@ -25,10 +25,10 @@ def report(
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.network.catalog import load_network
-    from evroute.report.abstract import SHOWN_SENTENCES
     from evroute.report.bandits import build_bandit_page
     from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page
+    from evroute.report.savings import SHOWN_SENTENCES
 
     target, runs = out or folder / "report.html", RunFolder(folder)
     with plain_console(stderr=True).status("reading") as status:

@@ -255,7 +255,6 @@ def route(
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
     from evroute.planning.places import stops
-    from evroute.report import exports, maps
 
     origin, *between, destination = stops(roads, trip, places)
     planner = planner_of(vehicle, day)
@@ -275,9 +274,12 @@ def route(
         risk=None if risk is None else share_of("--risk", risk),
         charge=charge,
     )
-    write(geojson, lambda: exports.route_geojson(roads, plan))
-    write(gpx, lambda: exports.route_gpx(roads, plan))
-    write(map_, lambda: maps.route_map(roads, plan))
+    if geojson or gpx or map_:
+        from evroute.report import exports, maps
+
+        write(geojson, lambda: exports.route_geojson(roads, plan))
+        write(gpx, lambda: exports.route_gpx(roads, plan))
+        write(map_, lambda: maps.route_map(roads, plan))
     if json:
         from json import dumps
 

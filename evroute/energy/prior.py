@@ -13,8 +13,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.edge_energy import edge_energy
-from evroute.energy.longitudinal import EnergyParts, potential_wh
+from evroute.energy.longitudinal import EnergyParts, edge_energy, potential_wh
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork

@@ -23,9 +23,8 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.edge_energy import piece_energy, split_energy
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
-from evroute.energy.longitudinal import EnergyParts, potential_wh
+from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh, split_energy
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.pieces import summed

@@ -28,6 +28,7 @@ from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
+from evroute.learning.blocks import learn_in_turn
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import Measured, MeasuredTrip
@@ -192,13 +193,13 @@ def learn(
         learner = _continued(kept, fresh, setting, list(recorded), list(expected))
         before = learner.trips or 0
         rows: list[dict[str, Any]] = []
+        predictions = learn_in_turn(learner, list(recorded.values())[before:])
         for t, trip in enumerate(recorded.values(), start=1):
-            row = {"t": t} | (
-                expected.get(trip.trip) or _measured(setting, trip) | learner.expected(trip)
+            prediction = next(predictions) if t > before else {}
+            rows.append(
+                {"t": t} | (expected.get(trip.trip) or _measured(setting, trip) | prediction)
             )
-            rows.append(row)
             if t > before:
-                learner.learn(trip, row)
                 on_progress(t - before, len(recorded) - before)
         columns = dict.fromkeys(name for row in rows for name in row)
         trips = {name: [row.get(name) for row in rows] for name in columns}

@@ -195,7 +195,12 @@ class LearnedBelief:
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        mean_wh, sd_wh = predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
+        return self.prediction(
+            *predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
+        )
+
+    def prediction(self, mean_wh: float, sd_wh: float) -> dict[str, float]:
+        """Return a prediction with its intervals by names of columns, Wh."""
         half50_wh, half90_wh = (self.errors.spread.quantile(level) * sd_wh for level in (0.5, 0.9))
         return {
             "predicted_wh": mean_wh,
@@ -207,19 +212,24 @@ class LearnedBelief:
         }
 
     def learn(self, trip: MeasuredTrip, expected: Mapping[str, Any]) -> None:
-        """Learn the energies of the edges of a trip.
+        """Learn a trip.
 
         Parameters
         ----------
         trip
             Measured trip.
         expected
-            Its row with ``predicted_wh``, ``predicted_sd_wh`` and ``energy_wh``.
+            Its prediction, with ``predicted_wh`` and ``predicted_sd_wh``.
         """
-        named = ("predicted_wh", "predicted_sd_wh", "energy_wh")
-        mean_wh, sd_wh, energy_wh = (float(expected[name]) for name in named)
-        self.errors.add(energy_wh - mean_wh, sd_wh)
-        self.update(trip.feedback(self.setting))
+        self.learn_around(trip, expected)
+        self.model.update(self.space.feedback(trip.feedback(self.setting)))
+
+    def learn_around(self, trip: MeasuredTrip, expected: Mapping[str, Any]) -> None:
+        """Learn the error of the prediction of a trip and its travel times, not its energies."""
+        off_wh = float(trip.energy_wh.sum()) - float(expected["predicted_wh"])
+        self.errors.add(off_wh, float(expected["predicted_sd_wh"]))
+        if self.pace is not None:
+            self.pace.learn(trip.edge, trip.travel_s)
 
     def update(self, feedback: Feedback) -> None:
         """Learn energies and travel times from the feedback of one trip on edges."""

@@ -1,16 +1,19 @@
 """The belief of trips before any trip, and the planner of a driver, who has it or a learned one."""
 
+from typing import TYPE_CHECKING
+
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
-from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.trip_energies import TripEnergies
-from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 
+if TYPE_CHECKING:
+    from evroute.learning.learned_belief import LearnedBelief
+    from evroute.learning.trip_energies import TripEnergies
 
-def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> TripEnergies:
+
+def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> "TripEnergies":
     """Return the belief of ``evroute learn`` before any trip: physics and its uncertainty.
 
     Its coefficients have the prior deviations of `trip_terms`, its trips the noise of `noise_fit`.
@@ -21,13 +24,16 @@ def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> TripEnergies:
     >>> physics_belief(load_network("denver"), load_vehicle()).trips
     0
     """
+    from evroute.learning.trip_energies import TripEnergies
+    from evroute.methods.setting import Setting
+
     return TripEnergies(Setting(network, vehicle))
 
 
 def driver_planner(
     network: RoadNetwork,
     vehicle: str | None = None,
-    belief: LearnedBelief | TripEnergies | None = None,
+    belief: "LearnedBelief | TripEnergies | None" = None,
     *,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     physics: str | None = None,

@@ -18,7 +18,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
-from evroute.learning.trip_terms import FADE, returned_by_pieces
+from evroute.learning.trip_terms import FADE, full_battery_term, returned_by_pieces
 from evroute.learning.trip_times import TripTimes
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import Battery, ChargeTrace
@@ -217,10 +217,9 @@ class TripDay:
         terms: FloatArray = self.terms[arms]
         if charge_wh is not None:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
-            above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
             prior, space = self.belief.prior.mean, self.space.edges
             loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
             edges, plain = self.space.states.edge[arms], terms[:, : len(prior)]
             returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
-            terms[:, FADE] = -above * returned_wh
+            terms[:, FADE] = full_battery_term(self.vehicle, percent, returned_wh)
         return terms

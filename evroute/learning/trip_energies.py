@@ -39,9 +39,11 @@ from evroute.learning.noise_fit import START
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import (
+    FADE,
     TURNING,
     coefficient_prior,
     edge_terms,
+    full_battery_term,
     heaviness,
     potential_slope,
     returned_by_pieces,
@@ -111,7 +113,9 @@ class TripEnergies:
         self._driven: list[IntArray] = []
         self.times = TripTimes(network, driving=driving)
         self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
-        self._moving = speed_factors(network) if driving else np.ones(network.n_edges)
+        self._entered, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
+        if driving:
+            self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
         self.changed_after = 0
         self._departing: tuple[MeasuredTrip, FloatArray] | None = None
 
@@ -158,7 +162,7 @@ class TripEnergies:
         return day.space.edge_belief(day.posterior())
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
-        """Return the terms of a trip by what is known at its departure, (p,)."""
+        """Return the terms of a trip by the values known at its departure, (p,)."""
         auxiliary_w = trip.auxiliary_w
         known = DrivingConditions(
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
@@ -216,9 +220,7 @@ class TripEnergies:
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
         network, b = self.network, self.belief.coefficients.coefficients
-        edges = np.arange(network.n_edges)
-        if self.physics == "driving":
-            edges = self.setting.turn_table.entered
+        edges = self._entered
         terms = self._terms(np.arange(len(edges)), conditions)
         slope = potential_slope(b, _weight(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
@@ -350,19 +352,16 @@ class TripEnergies:
     ) -> FloatArray:
         """Return the terms of arms (k,), (k, p)."""
         network, vehicle, prior = self.network, self.vehicle, self.belief.prior.mean
-        driving = self.physics == "driving"
-        edge = self.setting.turn_table.entered[arms] if driving else arms
+        edge = self._entered[arms]
         up_m, down_m = network.ascent_m[edge], 0.0 - network.descent_m[edge]
 
-        def terms(pace_spm: FloatArray, returned_wh: FloatArray | float = 0.0) -> FloatArray:
+        def at_pace(pace_spm: FloatArray) -> FloatArray:
             return edge_terms(
                 vehicle,
                 length_m=network.length_m[edge],
                 up_m=up_m,
                 down_m=down_m,
                 pace_spm=pace_spm / conditions.speed_factor,
-                returned_wh=returned_wh,
-                soc_percent=soc_percent,
                 auxiliary_w=conditions.load(vehicle).auxiliary_w,
                 headwind_mps=conditions.headwind_mps(network)[edge],
                 air_density_kgpm3=conditions.air_density_kgpm3,
@@ -370,21 +369,18 @@ class TripEnergies:
                 moving=self._moving[edge],
             )
 
-        pace_spm = self.times.pace.paces(edge)
-        plain = terms(pace_spm)
-        turning = np.empty((len(edge), 0))
-        if driving:
-            energy = TurnEnergy(
-                network, vehicle, self.setting.turn_table, conditions, free_flow=True
-            )
+        terms = at_pace(self.times.pace.paces(edge))
+        if self.physics == "driving":
+            table = self.setting.turn_table
+            energy = TurnEnergy(network, vehicle, table, conditions, free_flow=True)
             plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
-            turning = (plan_wh - terms(self._map_spm[edge]) @ prior[:TURNING])[:, np.newaxis]
-        plain = np.hstack([plain, turning])
-        if np.isnan(soc_percent).all():
-            return plain
-        loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
-        returned_wh = returned_by_pieces(network, edge, plain, prior, loaded)
-        return np.hstack([terms(pace_spm, returned_wh), turning])
+            turning_wh = plan_wh - at_pace(self._map_spm[edge]) @ prior[:TURNING]
+            terms = np.column_stack([terms, turning_wh])
+        if np.isfinite(soc_percent).any():
+            loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
+            returned_wh = returned_by_pieces(network, edge, terms, prior, loaded)
+            terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
+        return terms
 
 
 def _weight(vehicle: Vehicle) -> float:

@@ -1,4 +1,4 @@
-"""Terms of a trip's energy: what each coefficient of the trip belief multiplies, and its prior.
+"""Terms of a trip's energy: the factor of each coefficient of the trip belief, and its prior.
 
 =====================  ==========================================  ===================  ===
 term                   per edge                                    prior mean           std
@@ -93,33 +93,24 @@ def edge_terms(
     up_m: FloatArray,
     down_m: FloatArray,
     pace_spm: FloatArray,
-    returned_wh: FloatArray | float,
-    soc_percent: FloatArray | float = np.nan,
     auxiliary_w: float = np.nan,
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
     moving: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 7); a trip's row is their sum over its edges.
+    """Return the terms of edges, (k, 7), the full-battery term 0; a trip's row is their sum.
 
     Parameters
     ----------
     vehicle
-        Mass, drag coefficient, frontal area, auxiliary power, and the charge above which
-        recuperation fades.
+        Mass, drag coefficient, frontal area and auxiliary power.
     length_m
         (k,) length as driven, m.
     up_m, down_m
         (k,) height gained, at least 0, and height lost, at most 0, m.
     pace_spm
         (k,) expected travel time per metre, s/m.
-    returned_wh
-        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh; a full
-        battery can lose it.
-    soc_percent
-        (k,) charge at the start of each edge, or one charge for all, %; the full-battery term is 0
-        where it is NaN (unknown).
     auxiliary_w
         Auxiliary power known at departure, W; its term is 0 where it is NaN (unknown).
     headwind_mps, air_density_kgpm3
@@ -133,8 +124,6 @@ def edge_terms(
     speed_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS)
     air_mps = speed_mps + headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
-    above = np.asarray(soc_percent) - vehicle.full_battery_percent
-    excess = np.nan_to_num(np.maximum(above, 0.0)) / 10.0
     loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
     return np.column_stack(
@@ -144,10 +133,28 @@ def edge_terms(
             loaded * down_m,
             minutes,
             area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
-            np.broadcast_to(-excess * returned_wh, minutes.shape),
+            np.zeros(len(minutes)),
             extra_w * minutes / 60.0,
         ]
     )
+
+
+def full_battery_term(
+    vehicle: Vehicle, soc_percent: FloatArray | float, returned_wh: FloatArray
+) -> FloatArray:
+    """Return the full-battery term of edges, (k,) Wh.
+
+    Parameters
+    ----------
+    vehicle
+        Charge above which recuperation fades.
+    soc_percent
+        (k,) charge at the start of each edge, or one charge for all, %; 0 where it is NaN.
+    returned_wh
+        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh.
+    """
+    above = np.asarray(soc_percent) - vehicle.full_battery_percent
+    return -np.nan_to_num(np.maximum(above, 0.0)) / 10.0 * returned_wh
 
 
 def returned_by_pieces(

@@ -21,7 +21,8 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.network.geo import osmium
 from evroute.network.locate import nearest
 from evroute.network.names import clean
 from evroute.network.optional_tables import Table
@@ -93,7 +94,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         raise EvrouteError(f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
     (read, credit, expected), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:
-        found = list(read(path, counts))
+        found = list(read(path))
     except (OSError, EOFError, RuntimeError, *_DAMAGE) as error:
         if isinstance(error, OSError) and error.errno:
             raise
@@ -101,12 +102,14 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         raise NetworkFormatError(
             f"cannot read stations from {path.name}: {reason}; expected {expected}"
         ) from error
-    for name, lon, lat, rows in found:
+    for state, name, lon, lat, rows in found:
         known = [(kind, kw or SOCKETS[kind]) for kind, kw in rows if kind]
         each = Station(clean(name) or "charging station", lon, lat, tuple(dict.fromkeys(known)))
         edges = edges_at(network, each)
         twin = next((k for k, one in enumerate(kept) if _apart_m(each, one) < SAME_PLACE_M), None)
-        if not known:
+        if state:
+            counts[f"left out: {state}"] += 1
+        elif not known:
             counts["left out: without a socket that cars have"] += 1
         elif not edges:
             counts[f"left out: more than {FARTHEST_M:.0f} m from a road to stop on"] += 1
@@ -116,7 +119,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
             kept[twin] = replace(kept[twin], sockets=tuple(both))
         else:
             kept.append(each)
-        assumed = [kind for kind, kw in rows if kind and kw is None and edges]
+        assumed = [kind for kind, kw in rows if kind and kw is None and edges and not state]
         counts.update(f"power assumed: {SOCKETS[kind]:g} kW for {kind}" for kind in assumed)
     if not kept:
         listed = (
@@ -181,27 +184,25 @@ def _apart_m(first: Station, second: Station) -> float:
     return 111_195.0 * math.hypot(north, east * math.cos(math.radians(first.lat)))
 
 
-_Read = Iterator[tuple[str, float, float, list[tuple[str | None, float | None]]]]
-"""Name, longitude, latitude, and kinds and powers of sockets, None where unknown."""
+_Read = Iterator[tuple[str, str, float, float, list[tuple[str | None, float | None]]]]
+"""Why not to use it, name, longitude, latitude, kinds and powers of sockets, None if unknown."""
 
 
-def _ocm(path: Path, counts: Counter[str]) -> _Read:
-    """Yield the stations of an Open Charge Map export that are open to the public."""
+def _ocm(path: Path) -> _Read:
+    """Yield the stations of an Open Charge Map export."""
     for each in limits.parse_json(limits.read_text(path, "json_mb"), path.name):
         about, given = each["AddressInfo"], each.get("Connections") or []
         rows = [row for row in given if row.get("StatusTypeID") in _OCM_OPEN]
-        if each.get("StatusTypeID") not in _OCM_OPEN or (given and not rows):
-            counts["left out: planned or closed"] += 1
-        elif each.get("UsageTypeID") in _OCM_PRIVATE:
-            counts["left out: private"] += 1
-        else:
-            at = float(about["Longitude"]), float(about["Latitude"])
-            kinds = [_OCM_KINDS.get(row.get("ConnectionTypeID")) for row in rows]
-            powers = [_kw(row.get("PowerKW"), path.name) for row in rows]
-            yield str(about.get("Title", "")), *at, list(zip(kinds, powers, strict=True))
+        closed = each.get("StatusTypeID") not in _OCM_OPEN or (given and not rows)
+        kinds = [_OCM_KINDS.get(row.get("ConnectionTypeID")) for row in rows]
+        powers = [_kw(row.get("PowerKW"), path.name) for row in rows]
+        at = float(about["Longitude"]), float(about["Latitude"])
+        sockets = list(zip(kinds, powers, strict=True))
+        private = each.get("UsageTypeID") in _OCM_PRIVATE
+        yield _unused(closed, private), str(about.get("Title", "")), *at, sockets
 
 
-def _table(path: Path, counts: Counter[str]) -> _Read:
+def _table(path: Path) -> _Read:
     """Yield the stations of a table, one for each row."""
     lines = limits.read_text(path, "json_mb").removeprefix("\ufeff").splitlines() or [""]
     reader = csv.DictReader(lines, delimiter=max(",;\t", key=lines[0].count))
@@ -218,36 +219,31 @@ def _table(path: Path, counts: Counter[str]) -> _Read:
             at = _number(row["lon"]), _number(row["lat"])
         except ValueError:
             raise EvrouteError(f"{where}: lat and lon must be degrees") from None
-        if (row.get("status") or "").strip().lower() in _OPEN:
-            yield row["name"] or "", *at, [(_KINDS[kind], _kw(row.get("kw") or None, where))]
-        else:
-            counts["left out: planned or closed"] += 1
+        closed = (row.get("status") or "").strip().lower() not in _OPEN
+        power = _kw(row.get("kw") or None, where)
+        yield _unused(closed, False), row["name"] or "", *at, [(_KINDS[kind], power)]
 
 
-def _osm(path: Path, counts: Counter[str]) -> _Read:
-    """Yield the stations of an OpenStreetMap file that are open to the public."""
-    try:
-        from osmium import FileProcessor
-        from osmium.filter import TagFilter
-        from osmium.osm import NODE, WAY
-    except ImportError as error:
-        raise MissingPackageError("osmium", "geo") from error
+def _osm(path: Path) -> _Read:
+    """Yield the stations of an OpenStreetMap file."""
     if path.suffix != ".pbf":
         limits.check_xml(path)
-    chargers = TagFilter(("amenity", "charging_station"))
-    found: Any = FileProcessor(str(path), NODE | WAY).with_locations().with_filter(chargers)
+    chargers = osmium.filter.TagFilter(("amenity", "charging_station"))
+    kinds = osmium.osm.NODE | osmium.osm.WAY
+    found: Any = osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers)
     for item in found:
         tags = dict(item.tags)
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
-        at = np.array([(point.lon, point.lat) for point in points if point.valid()])
-        closed = tags.get("operational_status", "operational") not in _OPEN
-        if closed or "yes" in (tags.get("disused"), tags.get("abandoned")):
-            counts["left out: planned or closed"] += 1
-        elif tags.get("access") in _PRIVATE:
-            counts["left out: private"] += 1
-        elif len(at):
+        if at := [(point.lon, point.lat) for point in points if point.valid()]:
+            closed = tags.get("operational_status", "operational") not in _OPEN
+            closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
+            state = _unused(closed, tags.get("access") in _PRIVATE)
             name = tags.get("name") or tags.get("operator") or tags.get("brand") or ""
-            yield name, *at.mean(axis=0).tolist(), _osm_sockets(tags, path.name)
+            yield state, name, *np.mean(at, axis=0).tolist(), _osm_sockets(tags, path.name)
+
+
+def _unused(closed: object, private: bool) -> str:
+    return "planned or closed" if closed else "private" if private else ""
 
 
 def _osm_sockets(tags: Mapping[str, str], where: str) -> list[tuple[str | None, float | None]]:

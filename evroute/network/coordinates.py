@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from evroute.errors import NetworkFormatError
+from evroute.network.geo import pyproj
 from evroute.network.texts import shown
 
 # zones of UTM as OSMnx and netconvert write them; others are looked up by pyproj
@@ -18,9 +19,7 @@ WGS84 = "EPSG:4326"
 @cache
 def transformer(source: str, target: str) -> Any:
     """Return pyproj's transformer between two coordinate systems, x or longitude first."""
-    from pyproj import Transformer
-
-    return Transformer.from_crs(source, target, always_xy=True)
+    return pyproj.Transformer.from_crs(source, target, always_xy=True)
 
 
 @cache
@@ -34,12 +33,9 @@ def check_crs(crs: str) -> None:
     """
     if _UTM.fullmatch(crs):
         return
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
     try:
-        found = CRS.from_user_input(crs)
-    except CRSError:
+        found = pyproj.CRS.from_user_input(crs)
+    except pyproj.exceptions.CRSError:
         raise NetworkFormatError(f"the coordinate system {shown(crs)} is not known") from None
     if not found.is_projected or found.axis_info[0].unit_name != "metre":
         raise NetworkFormatError(f"the coordinate system {shown(crs)} is not in metres")

@@ -70,7 +70,6 @@ def tile_name(lat: int, lon: int) -> str:
 def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
     """Return the window of a tile as a file of ``folder``, None if the tile does not exist."""
     from affine import Affine
-    from rasterio.windows import Window, from_bounds
 
     path = folder / f"{tile}_{'_'.join(f'{value:.2f}' for value in bounds)}.tif"
     if path.is_file():
@@ -88,8 +87,12 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
             rasterio.open(f"/vsicurl/{url}") as source,
             replacing(path) as temporary,
         ):
-            window = from_bounds(*bounds, source.transform).round_offsets().round_lengths(op="ceil")
-            window = window.intersection(Window(0, 0, source.width, source.height))
+            window = (
+                rasterio.windows.from_bounds(*bounds, source.transform)
+                .round_offsets()
+                .round_lengths(op="ceil")
+            )
+            window = window.intersection(rasterio.windows.Window(0, 0, source.width, source.height))
             written = {
                 "driver": "GTiff",
                 "width": window.width,

@@ -7,14 +7,19 @@ from evroute.optional import Package
 if TYPE_CHECKING:
     import geopandas as gpd
     import networkx as nx
+    import osmium
     import osmnx
+    import pyproj
     import rasterio
     import requests
     import shapely
 else:
-    gpd, nx, osmnx, rasterio, requests, shapely = (
+    gpd, nx, osmium, osmnx, pyproj, rasterio, requests, shapely = (
         Package(name, "geo")
-        for name in ("geopandas", "networkx", "osmnx", "rasterio", "requests", "shapely")
+        for name in (
+            *("geopandas", "networkx", "osmium", "osmnx"),
+            *("pyproj", "rasterio", "requests", "shapely"),
+        )
     )
 
-__all__ = ["gpd", "nx", "osmnx", "rasterio", "requests", "shapely"]
+__all__ = ["gpd", "nx", "osmium", "osmnx", "pyproj", "rasterio", "requests", "shapely"]

@@ -23,7 +23,7 @@ from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags
 from evroute.network.coordinates import WGS84, transformer
-from evroute.network.geo import nx, osmnx
+from evroute.network.geo import nx, osmnx, pyproj
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
@@ -220,12 +220,9 @@ def _system(
     graph: "nx.MultiDiGraph", nodes: Sequence[str]
 ) -> tuple[str, Callable[..., tuple[FloatArray, FloatArray]]]:
     """Return the coordinate system of the network, in metres, and the transformation into it."""
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
     try:
-        crs = CRS.from_user_input(graph.graph.get("crs"))
-    except CRSError as error:
+        crs = pyproj.CRS.from_user_input(graph.graph.get("crs"))
+    except pyproj.exceptions.CRSError as error:
         raise NetworkFormatError(
             f"its coordinate system '{graph.graph.get('crs')}' is not known"
         ) from error

@@ -6,19 +6,16 @@ has the figures of both. Networks of fewer than `LEAST_EDGES` edges have their r
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import KDTree
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.network.raster import HIGHEST_M, LOWEST_M, RasterHeights
 from evroute.network.road_network import RoadNetwork
-
-if TYPE_CHECKING:
-    from scipy.spatial import KDTree
 
 LEAST_EDGES = 50
 STEEP, STEEP_BEYOND_M, GREATEST_STEEP_SHARE = 0.25, 10.0, 0.02
@@ -134,8 +131,6 @@ def check_extrapolation(network: RoadNetwork, known: BoolArray, missing: BoolArr
     away_m = dijkstra(
         _shortest_roads(network), directed=False, indices=np.flatnonzero(known), min_only=True
     )
-    from scipy.spatial import KDTree
-
     places = np.column_stack([network.x_m, network.y_m])
     tree = KDTree(places[known])
     far = np.flatnonzero(missing & (away_m > EXTRAPOLATED_M))
@@ -158,7 +153,7 @@ def _shortest_roads(network: RoadNetwork) -> csr_array:
     return csr_array((network.length_m[first], ends), shape=(v, v))
 
 
-def _surrounded(tree: "KDTree", place: FloatArray) -> bool:
+def _surrounded(tree: KDTree, place: FloatArray) -> bool:
     """Return whether points of a tree lie in every half-plane around a place."""
     nearest_m = float(tree.query(place)[0])
     around = tree.query_ball_point(place, max(AROUND_M, AROUND_TIMES * nearest_m))

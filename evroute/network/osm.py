@@ -20,9 +20,9 @@ from typing import Any
 from xml.parsers import expat
 
 from evroute import limits
-from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network import osm_roads, osm_tags
-from evroute.network.geo import osmnx, requests
+from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.restrictions import Relation
@@ -168,24 +168,23 @@ def _source(files: tuple[str, ...], sha256: str) -> Source:
 
 
 def _extract(path: Path) -> Extract:
-    try:
-        from osmium import FileProcessor, InvalidLocationError
-        from osmium.filter import IdFilter, KeyFilter, TagFilter
-        from osmium.osm import NODE, RELATION, WAY
-    except ImportError as error:
-        raise MissingPackageError("osmium", "geo") from error
     extract = Extract()
     try:
         if path.name.endswith(".pbf"):
             limits.check_unpacked(path, path.stat().st_size, unpacked_bytes(path))
         else:
             limits.check_xml(path)
-        roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
-        places = KeyFilter("railway", *osm_tags.PLACE_KEYS)
-        roads.enable_for(WAY)
-        turn_rules.enable_for(RELATION)
+        roads, turn_rules = (
+            osmium.filter.KeyFilter("highway"),
+            osmium.filter.TagFilter(("type", "restriction")),
+        )
+        places = osmium.filter.KeyFilter("railway", *osm_tags.PLACE_KEYS)
+        roads.enable_for(osmium.osm.WAY)
+        turn_rules.enable_for(osmium.osm.RELATION)
         ways_and_relations: Any = (
-            FileProcessor(str(path), WAY | RELATION).with_filter(roads).with_filter(turn_rules)
+            osmium.FileProcessor(str(path), osmium.osm.WAY | osmium.osm.RELATION)
+            .with_filter(roads)
+            .with_filter(turn_rules)
         )
         for item in ways_and_relations:
             if item.is_way():
@@ -195,18 +194,22 @@ def _extract(path: Path) -> Extract:
                 members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
                 extract.relations.append(Relation(dict(item.tags), members))
         needed = extract.nodes_needed()
-        nodes: Any = FileProcessor(str(path), NODE)
+        nodes: Any = osmium.FileProcessor(str(path), osmium.osm.NODE)
         if (
             min(needed, default=0) >= 0
         ):  # the filter knows no negative ids, which unpublished objects have
-            nodes = nodes.with_filter(IdFilter(needed))
+            nodes = nodes.with_filter(osmium.filter.IdFilter(needed))
         for item in nodes:
             node, place = item.id, item.location
             if node in needed and place.valid():
                 extract.lon_lat[node] = place.lon, place.lat
                 if item.tags:
                     extract.node_tags[node] = dict(item.tags)
-        named: Any = FileProcessor(str(path), NODE | WAY).with_locations().with_filter(places)
+        named: Any = (
+            osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
+            .with_locations()
+            .with_filter(places)
+        )
         for item in named:
             if name := osm_tags.place(dict(item.tags)):
                 points = [item.location] if item.is_node() else [n.location for n in item.nodes]
@@ -214,7 +217,7 @@ def _extract(path: Path) -> Extract:
                 if valid:
                     lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
                     extract.places.append((name, lon, lat))
-    except (RuntimeError, ValueError, InvalidLocationError, *_DAMAGE) as error:
+    except (RuntimeError, ValueError, osmium.InvalidLocationError, *_DAMAGE) as error:
         reason = " ".join(str(error).split())  # it can quote the file, line ends included
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {reason}") from error
     return extract

@@ -20,6 +20,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls, osm_tags, restrictions
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import pyproj
 from evroute.network.names import place_table
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
@@ -266,11 +267,9 @@ def _shapes(
     extract: Extract, segments: Sequence[_Segment]
 ) -> tuple[str, FloatArray, FloatArray, FloatArray, IntArray]:
     """Return UTM zone, points, geodesic lengths (m) and first point of the segments."""
-    from pyproj import Geod
-
     lon, lat = np.array([extract.lon_lat[node] for s in segments for node in s.nodes]).T
     start = np.concatenate([[0], np.cumsum([len(s.nodes) for s in segments])])
-    _, _, step_m = Geod(ellps="WGS84").inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
+    _, _, step_m = pyproj.Geod(ellps="WGS84").inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
     step_m = np.append(step_m, 0.0)
     step_m[start[1:] - 1] = 0.0
     check_places([str(node) for s in segments for node in s.nodes], lon, lat, step_m)

@@ -12,7 +12,7 @@ import numpy as np
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import NetworkFormatError
-from evroute.network.geo import rasterio
+from evroute.network.geo import pyproj, rasterio
 
 # Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
 LOWEST_M, HIGHEST_M = -500.0, 9000.0
@@ -67,8 +67,6 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     LimitError
         If a block of it is too large to be unpacked.
     """
-    from pyproj.exceptions import ProjError
-
     heights_m = np.full(len(x_m), np.nan)
     in_pit = np.zeros(len(x_m), dtype=bool)
     try:
@@ -88,7 +86,11 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
                     dataset, column[near] - 0.5, row[near] - 0.5
                 )
             cell_m = _cell_m(dataset)
-    except (rasterio.errors.RasterioError, rasterio.errors.CRSError, ProjError) as error:
+    except (
+        rasterio.errors.RasterioError,
+        rasterio.errors.CRSError,
+        pyproj.exceptions.ProjError,
+    ) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
     return RasterHeights(heights_m, inside, in_pit, cell_m)
 
@@ -97,15 +99,13 @@ def _cell_positions(
     dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
 ) -> tuple[FloatArray, ...]:
     """Return the points as fractional columns and rows from the raster's upper left corner."""
-    from pyproj import Transformer
-
     if dataset.crs is None:
         raise NetworkFormatError(f"the raster {path} has no coordinate system")
     if (dataset.units[0] or "").lower() not in _METRES:
         raise NetworkFormatError(
             f"the heights of {path} are in '{dataset.units[0]}', not in metres"
         )
-    to_raster = Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
+    to_raster = pyproj.Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
     if dataset.transform.determinant == 0:
         raise NetworkFormatError(f"the raster {path} has no position on the earth")
     a, b, c, d, e, f = tuple(~dataset.transform)[:6]
@@ -152,12 +152,10 @@ def _cells(
     dataset: Any, left: int, top: int, right: int, bottom: int
 ) -> tuple[FloatArray, int, int]:
     """Return heights around a window, and the first column and row."""
-    from rasterio.windows import Window
-
     first_column, first_row = max(left - AROUND_CELLS, 0), max(top - AROUND_CELLS, 0)
     last_column = min(right + AROUND_CELLS, dataset.width - 1)
     last_row = min(bottom + AROUND_CELLS, dataset.height - 1)
-    window = Window(
+    window = rasterio.windows.Window(
         first_column, first_row, last_column - first_column + 1, last_row - first_row + 1
     )
     values = dataset.read(1, window=window, masked=True)

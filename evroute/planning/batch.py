@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
 from evroute.planning.search import Search
 
 BLOCK = 64
@@ -58,7 +59,11 @@ def cheapest(
     ------
     ValueError
         If a weight is negative or NaN.
+    EvrouteError
+        If a request ends where it begins.
     """
+    if (same := origin == destination).any():
+        raise EvrouteError(f"request {np.argmax(same)}: origin and destination are the same edge")
     ends = [len(np.unique(each)) for each in (origin, destination)]
     if len(origin) < SHARED * min(ends) and search.compiled:
         routes = search.routes(weights, zip(origin.tolist(), destination.tolist(), strict=True))

@@ -217,13 +217,6 @@ class ChargeTrace:
             values = getattr(self, name)
             freeze(self, **{name: (values, np.float64, (len(values),))})
 
-    def joined(self, after: "ChargeTrace") -> "ChargeTrace":
-        """Return this trace and that after a stop as one; at the stop with the charge before it."""
-        charge_wh = np.concatenate([self.charge_wh, after.charge_wh[1:]])
-        low_wh = np.concatenate([self.low_wh, after.low_wh[1:]])
-        step_wh = np.concatenate([self.step_wh, after.step_wh])
-        return ChargeTrace(charge_wh, low_wh, step_wh, self.lost_wh + after.lost_wh)
-
     @property
     def lowest(self) -> int:
         """Number of edges driven at the first lowest charge, that on which it lies included."""

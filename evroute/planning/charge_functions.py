@@ -99,12 +99,18 @@ class ChargeFunctions:
         stops
             Number of arms driven before each stop, and charge after it, %.
         """
-        first, *others = pairwise([0, *(after for after, _ in stops), len(arms)])
-        trace = self.follow(battery, arms[slice(*first)])
-        for leg, (_, percent) in zip(others, stops, strict=True):
-            charged = replace(battery, start_wh=battery.capacity_wh * (percent / 100))
-            trace = trace.joined(self.follow(charged, arms[slice(*leg)]))
-        return trace
+        ends = pairwise([0, *(after for after, _ in stops), len(arms)])
+        starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
+        legs = [
+            self.follow(replace(battery, start_wh=start_wh), arms[slice(*leg)])
+            for leg, start_wh in zip(ends, starts_wh, strict=True)
+        ]
+        return ChargeTrace(
+            np.concatenate([leg.charge_wh[k > 0 :] for k, leg in enumerate(legs)]),
+            np.concatenate([leg.low_wh[k > 0 :] for k, leg in enumerate(legs)]),
+            np.concatenate([leg.step_wh for leg in legs]),
+            sum(leg.lost_wh for leg in legs),
+        )
 
     def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
         """Return the function from charge before an arm, Wh, and its row to charge after and low.

@@ -12,7 +12,7 @@ from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge_tree import charge_tree
-from evroute.planning.charging import Charger, ChargingStop, charging_stops
+from evroute.planning.charging import Charger, charging_stops
 from evroute.planning.rows import Rows
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.shortage import Shortage
@@ -64,10 +64,8 @@ def refuse_without_chargers(
     )
 
 
-def rows_with_stops(
-    problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]
-) -> tuple[Rows, tuple[ChargingStop, ...]]:
-    """Return the row ``charge``, the fastest route with stops, and its stops.
+def rows_with_stops(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> Rows:
+    """Return the row ``charge``, the fastest route with stops.
 
     Parameters
     ----------
@@ -84,7 +82,7 @@ def rows_with_stops(
         short = Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
         raise with_advice(short, problem, battery, chargers)
     route, stops, proof = found
-    return Rows({"charge": route}, {"charge": proof}, "charge"), stops
+    return Rows({"charge": route}, {"charge": proof}, "charge", stops)
 
 
 def with_advice(
@@ -112,7 +110,7 @@ def with_advice(
 
 
 def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> str:
-    """Return which leg fails where no plan with stops keeps the reserve, and what it misses.
+    """Return which leg fails where no plan with stops keeps the reserve, and the energy it lacks.
 
     Parameters
     ----------

@@ -9,8 +9,7 @@ import numpy as np
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
-from evroute.energy.edge_energy import piece_energy
-from evroute.energy.longitudinal import EnergyParts, potential_wh
+from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh
 from evroute.energy.prior import (
     DEFAULT_SPREAD,
     EQ8_CONDITIONS,

@@ -89,8 +89,7 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another network or vehicle, or physics is unknown or goes with a
-        belief.
+        If the belief is about another network or vehicle, or physics does not fit.
     """
 
     plans: ClassVar[int] = 0
@@ -192,29 +191,10 @@ class Planner:
         ----------
         origin, destination, via
             Places to drive from, to and, in this order, over: names, ``"lat,lon"``, ids or rows.
-        search
-            A weight rule; all but ``potential`` are for comparison and go with neither battery,
-            time limit nor value of time.
-        battery
-            Start charge and reserve. Each route is the best of those that keep the reserve.
-        max_extra_time
-            Share by which all rows but ``distance`` may be slower than the fastest, >= 0. Without
-            it a row ``energy-limited`` is recommended where least energy takes over 15 % longer.
-        alternatives
-            Greatest number of further routes on the convex hull of time and energy, between the
-            fastest and that of least energy; ``alternative-1`` is the fastest of them.
         depart
             Clock time of departure, ``HH:MM``; the plan then has times of arrival.
-        price, time_value
-            Price of energy, money per kWh, and value of time, money per hour; with both, the row
-            ``cost`` is recommended.
-        risk
-            Greatest probability of ever falling below the reserve, in (0, 0.5]: each route is the
-            best of those that keep it. It needs a battery, and a belief or an uncertainty.
-        charge
-            Whether to charge on the way where no route keeps the reserve: the plan then has one
-            row, ``charge``, the fastest with stops (`charging`). It needs a battery and the
-            charging stations of the network.
+        search, battery, max_extra_time, alternatives, price, time_value, risk, charge
+            As in `PlanOptions`.
 
         Raises
         ------
@@ -244,9 +224,8 @@ class Planner:
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
         unlimited = None
-        stops: tuple[ChargingStop, ...] = ()
         if charge and battery and problem.label_search.most_charge(battery) is None:
-            rows, stops = rows_with_stops(problem, battery, self.chargers)
+            rows = rows_with_stops(problem, battery, self.chargers)
         elif battery is None or risk is None:
             try:
                 rows = choose_rows(problem, fastest, options)
@@ -266,7 +245,7 @@ class Planner:
             via=tuple(named[1:-1]),
             titles=titles,
             routes={
-                name: self.describe(route, battery, risky=risk is not None, stops=stops)
+                name: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
                 for name, route in rows.routes.items()
             },
             proofs=rows.proofs,
@@ -294,11 +273,6 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        if (origin == destination).any():
-            raise EvrouteError(
-                f"request {np.argmax(origin == destination)}: "
-                "origin and destination are the same edge"
-            )
         problem = self.problem(())
         self.search.compiled = numba_installed()
         edge, start = cheapest(self.search, problem.weights(), origin, destination)
@@ -327,18 +301,19 @@ class Planner:
         Parameters
         ----------
         route, battery
-            Route, and the charge that it begins with, or None.
+            Route, and the charge that it begins with.
         risky
             Whether the charge has a forecast without a belief, by the uncertainty of physics.
         stops
-            Stops to charge on the way; there is no forecast of the charge then.
+            Stops to charge; there is no forecast of the charge then.
         """
         rows, arms_of_route = route.rows, self.space.arms_of_route(route)
         edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
             # learned minutes move energy from the learned part to the auxiliary part
-            minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
+            auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
+            minutes_wh = auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
             off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
@@ -410,11 +385,6 @@ class Planner:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
         fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
         return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
-
-    @property
-    def _auxiliary_w(self) -> float:
-        """Auxiliary power of the vehicle that physics assumes for the day, W."""
-        return self.space.edges.conditions.load(self.vehicle).auxiliary_w
 
     def problem(self, stops: tuple[int, ...]) -> SearchProblem:
         """Return the searches of a request over edges ``stops``."""

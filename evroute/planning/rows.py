@@ -12,6 +12,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.charging import ChargingStop
 from evroute.planning.numbers import check_risk
 from evroute.planning.search_problem import SearchProblem, least_energy
 from evroute.planning.tradeoff import between, cheapest_within
@@ -30,21 +31,28 @@ class PlanOptions:
     Parameters
     ----------
     search
-        Weight rule; all but ``potential`` are for comparison.
+        Weight rule; all but ``potential`` are for comparison and go with neither battery, time
+        limit nor value of time.
     battery
-        Charge that bounds all routes, or None.
+        Start charge and reserve; each route is the best of those that keep the reserve. None for
+        no bounds.
     max_extra_time
-        Share by which all rows but ``distance`` may be slower than the fastest; None for no limit.
+        Share by which all rows but ``distance`` may be slower than the fastest, >= 0. Without it a
+        row ``energy-limited`` is recommended where least energy takes over 15 % longer.
     alternatives
-        Greatest number of routes between the fastest and that of least energy.
-    price
-        Price of energy, money per kWh; None to leave money out.
-    time_value
-        Value of time, money per hour; None to leave it out.
+        Greatest number of further routes on the convex hull of time and energy, between the fastest
+        and that of least energy; ``alternative-1`` is the fastest of them.
+    price, time_value
+        Price of energy, money per kWh, and value of time, money per hour; with both, the row
+        ``cost`` is recommended.
     risk
-        Greatest probability of ever falling below the reserve; None to go by expected energies.
+        Greatest probability of ever falling below the reserve, in (0, 0.5]: each route is the best
+        of those that keep it. It needs a battery, and a belief or an uncertainty. None to go by
+        expected energies.
     charge
-        Whether to charge on the way where no route keeps the reserve.
+        Whether to charge on the way where no route keeps the reserve: the plan then has one row,
+        ``charge``, the fastest with stops (`charging`). It needs a battery and the charging
+        stations of the network.
 
     Raises
     ------
@@ -109,11 +117,14 @@ class Rows:
         How far each optimum is certified, by row.
     recommended
         The recommended row.
+    stops
+        Stops of the row ``charge``.
     """
 
     routes: dict[str, Route]
     proofs: dict[str, str]
     recommended: str
+    stops: tuple[ChargingStop, ...] = ()
 
 
 def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) -> Rows:

@@ -18,7 +18,6 @@ from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
-from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import (
     calibration_table,
@@ -35,7 +34,7 @@ from evroute.report.extras import alt, pd
 from evroute.report.interval_scores import interval_table
 from evroute.report.profile import svg
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
-from evroute.report.savings import savings_table, vehicles_table
+from evroute.report.savings import abstract, savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
 from evroute.text import counted, slug
 

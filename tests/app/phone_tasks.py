@@ -14,6 +14,7 @@ from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 from screenshots import CHROMIUM, OFFLINE, SETTLED, served
 
 PATIENCE_MS = 60_000
+LEARNING_MS = 300_000
 MARGIN = 6
 """Of the line of a slider in its box, pixels."""
 LOG = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
@@ -164,7 +165,8 @@ def add_own_trips(phone: Phone) -> None:
 def watch_it_learn(phone: Phone) -> None:
     phone.go_to("Learn")
     phone.button("^Start$")
-    phone.sees("than routes by physics alone")
+    found = phone.page.get_by_text("than routes by physics alone").first
+    expect(found).to_be_visible(timeout=LEARNING_MS)
 
 
 TASKS: tuple[Callable[[Phone], None], ...] = (

@@ -1,6 +1,6 @@
 """The figures of docs/figures/scale.md, "A plan, and a plan on a belief".
 
-    python tests/benchmarks/serve_figures.py           # on eq. 8
+    python tests/benchmarks/serve_figures.py           # on eq. 8, and on the physics of drivers
     python tests/benchmarks/serve_figures.py trips     # on the default belief of 150 trips
     python tests/benchmarks/serve_figures.py 800 4000  # on exact beliefs of so many driven edges
 
@@ -28,7 +28,7 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.planner import Planner
+from evroute.planning.planner import PHYSICS, Planner
 from evroute.planning.search import Search
 
 N_PLANS = 60
@@ -42,7 +42,8 @@ def requests_of(planner: Planner, seed: int, number: int) -> Requests:
     while len(found) < number:
         ends = origin, destination = tuple(rng.integers(planner.network.n_edges, size=2).tolist())
         try:
-            planner.problem(ends).legs.route(planner.time_s)
+            problem = planner.problem(ends)
+            problem.legs.route(problem.time_s)
         except NoRouteError:
             continue
         if origin != destination:
@@ -70,15 +71,17 @@ def ratio(
     print(f"{name:34s} {in_trees[0]:7.1f} first, then {later[0]:6.1f} ({later[1]:6.2f} ms)")
 
 
-def plans_on_eq8(network: RoadNetwork) -> None:
+def plans_on_physics(network: RoadNetwork, physics: str) -> None:
     """Print the cost of searches and plans without a belief."""
-    planner = Planner(network, load_vehicle())
+    print(physics)
+    planner = Planner(network, load_vehicle(), physics=physics)
     requests = requests_of(planner, 5, N_PLANS)
     battery = Battery.of_percent(planner.vehicle.battery_kwh, 60.0, 10.0)
-    search = Search(planner.search.line_graph)
+    search = Search(planner.search.line_graph, turns=planner.search.turns)
+    problem = planner.problem(())
 
     def three(origin: int, destination: int) -> None:
-        for weights in (planner.time_s, network.length_m, planner.prior.dissipated_wh):
+        for weights in (problem.time_s, problem.length_m, problem.weights()):
             search.route(weights, origin, destination)
 
     ratio(network, "three routes, no more", three, requests)
@@ -93,7 +96,8 @@ def plans_on_eq8(network: RoadNetwork) -> None:
         ratio(network, name, lambda a, b, options=options: planner.plan(a, b, **options), some)
 
     def from_nothing(origin: int, destination: int) -> None:
-        evroute.plan(network, waypoints=[network.edge_id[e] for e in (origin, destination)])
+        places = [network.edge_id[e] for e in (origin, destination)]
+        evroute.plan(network, waypoints=places, physics=physics)
 
     ratio(network, "evroute.plan from nothing", from_nothing, requests)
 
@@ -144,7 +148,8 @@ if __name__ == "__main__":
     luxembourg = evroute.load_network("luxembourg")
     with threadpool_limits(1):
         if not sys.argv[1:]:
-            plans_on_eq8(luxembourg)
+            for name in PHYSICS:
+                plans_on_physics(luxembourg, name)
         for chosen in sys.argv[1:]:
             if chosen == "trips":
                 plans_on_trips(luxembourg)

@@ -8,7 +8,12 @@ import pytest
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning import trip_terms
-from evroute.learning.trip_terms import coefficient_prior, edge_terms, potential_slope
+from evroute.learning.trip_terms import (
+    coefficient_prior,
+    edge_terms,
+    full_battery_term,
+    potential_slope,
+)
 from evroute.network.pieces import Pieces
 
 VEHICLE = load_vehicle()
@@ -17,7 +22,6 @@ EDGES = {
     "up_m": np.array([20.0, 0.0]),
     "down_m": np.array([0.0, -30.0]),
     "pace_spm": np.array([0.1, 0.05]),
-    "returned_wh": np.array([0.0, -100.0]),
 }
 
 
@@ -25,14 +29,13 @@ def test_terms_by_hand() -> None:
     terms = edge_terms(
         VEHICLE,
         **EDGES,
-        soc_percent=95.0,
         auxiliary_w=VEHICLE.auxiliary_w + 600.0,
     )
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     minutes = [100 / 60, 25 / 60]
     expected = [
         [1.0, 20.0, 0.0, minutes[0], area * 1000 * 10.0**2 / 3600, 0.0, 10 * minutes[0]],
-        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 100.0, 10 * minutes[1]],
+        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 0.0, 10 * minutes[1]],
     ]
     np.testing.assert_allclose(terms, expected)
 
@@ -40,14 +43,14 @@ def test_terms_by_hand() -> None:
 def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
     terms = edge_terms(VEHICLE, **EDGES)
     assert terms.shape == (2, 7)
-    assert not terms[:, [trip_terms.FADE, trip_terms.AUXILIARY]].any()
+    assert not terms[:, trip_terms.AUXILIARY].any()
+    assert not full_battery_term(VEHICLE, np.nan, np.array([-50.0, -100.0])).any()
 
 
 def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
     charge = np.array([99.0, 80.0])
-    down = EDGES | {"returned_wh": np.array([-50.0, -100.0])}
-    terms = edge_terms(replace(VEHICLE, full_battery_percent=79.0), **down, soc_percent=charge)
-    assert terms[:, trip_terms.FADE] == pytest.approx([2.0 * 50.0, 0.1 * 100.0])
+    car, returned_wh = replace(VEHICLE, full_battery_percent=79.0), np.array([-50.0, -100.0])
+    assert full_battery_term(car, charge, returned_wh) == pytest.approx([2.0 * 50.0, 0.1 * 100.0])
 
 
 def test_standing_counts_as_creeping() -> None:
@@ -67,7 +70,6 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
         up_m=climb_m,
         down_m=np.zeros(2),
         pace_spm=np.full(2, 1 / speed_mps),
-        returned_wh=np.zeros(2),
     )
     # eq. 8 rolls on the level part of the road, sqrt(400² - 20²) of 400 m
     level = np.array([0.0, 1.0 - np.sqrt(1 - 0.05**2)])
@@ -125,7 +127,6 @@ def test_pieces_that_fall_return_energy_within_an_edge_that_takes_some() -> None
         up_m=np.array([80.0, 0.0]),
         down_m=np.array([-80.0, 0.0]),
         pace_spm=np.full(2, 0.1),
-        returned_wh=np.zeros(2),
     )
     level_wh = terms[:, [0, 3, 4]] @ prior[[0, 3, 4]]
     falling_wh = level_wh[0] / 4 - 40.0 * prior[trip_terms.DOWN]

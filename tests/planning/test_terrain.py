@@ -10,8 +10,7 @@ import pytest
 
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.edge_energy import edge_energy, piece_energy
-from evroute.energy.longitudinal import energy_parts, potential_wh
+from evroute.energy.longitudinal import edge_energy, energy_parts, piece_energy, potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.profile import on_terrain

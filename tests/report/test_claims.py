@@ -206,6 +206,21 @@ def test_tables_of_the_docs_are_those_of_claims_and_runs() -> None:
         assert hook.written(text) == text, f"{page.name} is outdated: make claims"
 
 
+def test_a_table_of_runs_has_mean_and_standard_error_by_method_and_trip(tmp_path) -> None:
+    """1, 2, 6: mean 3, deviation sqrt(7), standard error sqrt(7 / 3) = 1.53."""
+    rows = "method,network,trip,seed,beta\n"
+    for method, values in (("a", (1, 2, 6)), ("b", (400, 500, 600))):
+        rows += "".join(f"{method},monaco,A,{seed},{value}\n" for seed, value in enumerate(values))
+    (tmp_path / "short.runs.csv").write_text(f"# digest\n{rows}c,monaco,A,0,\n", encoding="utf-8")
+    assert hook.runs_table(tmp_path / "short.toml", "beta").splitlines() == [
+        "| method | Monaco A, 3 worlds |",
+        "| --- | --- |",
+        "| b | 500 ± 57.7 |",
+        "| a | 3 ± 1.53 |",
+    ]
+    assert hook.runs_table(tmp_path / "other.toml", "beta") == "Not run.\n"
+
+
 def test_no_table_of_the_docs_writes_a_verdict_by_hand() -> None:
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         by_hand = hook.TABLE.sub("", page.read_text(encoding="utf-8"))

@@ -22,8 +22,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
-from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.table import Log, check_needed, trips_of
+from evroute.learning.readers.table import Log, check_needed, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 

@@ -16,17 +16,6 @@ NUMBERS = tuple(name for name in KNOWN if name not in TEXT)
 POINT_COLUMNS, NOTEBOOK_COLUMNS = {"lat", "lon"}, {"soc_start", "soc_end"}
 
 
-def read_file(path: Path) -> Log:
-    """Return a file of measurements as a table.
-
-    Raises
-    ------
-    EvrouteError
-        If it cannot be read.
-    """
-    return read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
-
-
 def read_measured(
     path: Path, setting: Setting, names: Iterable[str], *, with_routes: bool = False
 ) -> Measured:
@@ -51,7 +40,7 @@ def read_measured(
         If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
         used.
     """
-    log = read_file(path)
+    log = read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
     read = edges.read_edges
     if "edge" not in log.columns and POINT_COLUMNS & set(log.columns):
         read = points.read_points

@@ -11,13 +11,13 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 import numpy as np
+import pyarrow as pa
 
 from evroute import limits
 from evroute.errors import EvrouteError
-from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS
-from evroute.learning.readers.table import Log, numbers, read_log, recognised
+from evroute.learning.readers.table import Log, numbers, read_log, recognised, seconds
 
 NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
 
@@ -33,7 +33,6 @@ def read_gpx(path: Path) -> Log:
         If it is beyond a limit of `evroute.limits`.
     """
     import gpxpy
-    import pyarrow as pa
 
     try:
         limits.check_xml(path)
@@ -81,8 +80,6 @@ def _extensions(elements: list[Any]) -> dict[str, str]:
 
 def _with_companion(log: Log) -> Log:
     """Return a log with the readings of the table beside its file, interpolated by time."""
-    import pyarrow as pa
-
     path = log.path.with_suffix(".csv")
     if not path.is_file():
         raise EvrouteError(

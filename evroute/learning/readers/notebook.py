@@ -25,9 +25,8 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
-from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.meters import Meter, display_step
-from evroute.learning.readers.table import Log, check_needed
+from evroute.learning.readers.table import Log, check_needed, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 

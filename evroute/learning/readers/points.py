@@ -25,10 +25,8 @@ from evroute.learning.measured import (
 )
 from evroute.learning.meter import meter_std_wh
 from evroute.learning.readers.attribution import attributed
-from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.cutting import Piece, cut
-from evroute.learning.readers.meters import READINGS, Meter, meter_of
-from evroute.learning.readers.table import Log, check_needed, trips_of
+from evroute.learning.readers.meters import READINGS, Meter, Piece, cut, meter_of
+from evroute.learning.readers.table import Log, check_needed, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 

@@ -7,6 +7,8 @@ Names of columns: the names that loggers write for a quantity, and the units in 
 
 LeafSpy's columns are recognised by their names; https://github.com/strowger/hm
 (``bin/leafspy-process.pl``) lists them with their units.
+
+Times in tables: seconds, seconds since 1970, ISO 8601, and LeafSpy's dates.
 """
 
 import csv
@@ -15,20 +17,20 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.text import check_printable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 OTHER_NAMES = {
     "trip": ("trip id", "journey"),
@@ -105,7 +107,7 @@ class Log:
     """
 
     path: Path
-    table: "pa.Table"
+    table: pa.Table
     columns: Mapping[str, Column]
 
     def numbers(self, name: str) -> FloatArray:
@@ -146,7 +148,7 @@ def read_table(
     text: Sequence[str],
     number: Sequence[str],
     renamed: Mapping[str, str] = MappingProxyType({}),
-) -> "pa.Table":
+) -> pa.Table:
     """Read a CSV or Parquet file.
 
     Parameters
@@ -165,10 +167,6 @@ def read_table(
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv
-
     from evroute.tables import check_texts, read_foreign
 
     headers = _headers(path)
@@ -213,9 +211,6 @@ def read_table(
 
 def _headers(path: Path) -> list[str]:
     """Return the headers of a file; none where it cannot be read."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
     if not path.is_file():
         raise EvrouteError(f"trip table {path} does not exist")
     try:
@@ -251,10 +246,13 @@ def check_needed(log: Log, needed: Sequence[str]) -> None:
     EvrouteError
         If one is missing; the message names it.
     """
-    names = log.table.column_names
+    _check_needed(log.path, log.table.column_names, needed)
+
+
+def _check_needed(path: Path, names: Sequence[str], needed: Sequence[str]) -> None:
     if missing := [name for name in needed if name not in names]:
         raise EvrouteError(
-            f"trip table {log.path} has no column '{missing[0]}'; it has {', '.join(names)}"
+            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
         )
 
 
@@ -279,22 +277,19 @@ def check_columns(
     EvrouteError
         If a column is missing or unknown; the message names it.
     """
-    if missing := [name for name in needed if name not in names]:
-        raise EvrouteError(
-            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
-        )
+    _check_needed(path, names, needed)
     if unknown := [name for name in names if name not in known]:
         raise EvrouteError(
             f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
         )
 
 
-def numbers(table: "pa.Table", name: str) -> FloatArray:
+def numbers(table: pa.Table, name: str) -> FloatArray:
     """Return a column of numbers, (k,); NaN where there is none."""
     return np.array(table[name].to_numpy(), dtype=float)
 
 
-def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
+def trips_of(path: Path, table: pa.Table) -> Iterator[tuple[str, IntArray]]:
     """Yield each trip and its rows in their order; the rows of trips may be mixed.
 
     A table without the column ``trip`` is one trip, named by the file.
@@ -315,3 +310,62 @@ def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
     check_printable(f"trip table {path}: trip", rows)
     for trip, its in rows.items():
         yield trip, np.array(its)
+
+
+EPOCH_S = 1e8
+"""Numbers from here on are seconds since 1970 (UTC), from `EPOCH_MS` on milliseconds."""
+EPOCH_MS = 1e11
+S_PER_DAY = 86_400.0
+LEAFSPY_FORMAT = "%m/%d/%Y %H:%M:%S"
+
+
+def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
+    """Return times in seconds since the midnight before the first of them, (k,); NaN where empty.
+
+    Small numbers stay as they are. Times without an offset to UTC are local; with an offset, the
+    midnight is that of the first time's offset. Seconds and milliseconds since 1970 are UTC.
+
+    Raises
+    ------
+    EvrouteError
+        If a time has none of these forms, or some have an offset to UTC and some have not.
+    """
+    given = [(row, text) for row, text in enumerate(texts) if text]
+    times = np.full(len(texts), np.nan)
+    try:
+        for row, text in given:
+            times[row] = float(text.replace(",", "."))
+    except ValueError:
+        times[:] = np.nan
+    else:
+        times[~np.isfinite(times)] = np.nan
+        first_s = np.min(times, where=np.isfinite(times), initial=np.inf)
+        if EPOCH_S <= first_s < np.inf:
+            scale = 1000.0 if first_s >= EPOCH_MS else 1.0
+            times = times / scale - first_s / scale // S_PER_DAY * S_PER_DAY
+        return times
+    moments = [(row, _moment(path, row, text)) for row, text in given]
+    try:
+        first = min(moment for _, moment in moments)
+        midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
+        for row, moment in moments:
+            times[row] = (moment - midnight).total_seconds()
+    except TypeError:
+        raise EvrouteError(
+            f"trip table {path}: some times have an offset to UTC and some have not"
+        ) from None
+    return times
+
+
+def _moment(path: Path, row: int, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        pass
+    try:
+        return datetime.strptime(text.strip(), LEAFSPY_FORMAT)
+    except ValueError:
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like "
+            "2026-05-04T07:30:00"
+        ) from None

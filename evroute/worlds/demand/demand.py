@@ -23,8 +23,7 @@ import numpy as np
 from evroute import limits
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.table import check_columns, numbers, read_table
+from evroute.learning.readers.table import check_columns, numbers, read_table, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 from evroute.planning.search import Search
