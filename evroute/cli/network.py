@@ -206,7 +206,10 @@ def chargers(
     name: Name,
     file: Annotated[
         Path,
-        typer.Argument(help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv."),
+        typer.Argument(
+            help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv (name, lat, "
+            "lon, socket, kw, status; the last two may be missing)."
+        ),
     ],
     out: Annotated[
         Path | None,
