@@ -25,7 +25,6 @@ from evroute.cli.shared import (
     write,
 )
 from evroute.energy.driving import DrivingConditions, conditions
-from evroute.learning.belief import load_belief
 from evroute.learning.physics_belief import driver_planner
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
@@ -44,7 +43,6 @@ from evroute.planning.places import stops
 from evroute.planning.planner import Planner
 from evroute.planning.requests import AnswerTable, check_suffix, read_requests
 from evroute.planning.search import numba_installed
-from evroute.report import exports, maps
 from evroute.text import UNPRINTABLE
 
 
@@ -241,6 +239,8 @@ def route(
     roads = on_terrain(load_network(network), terrain)
     learned = None
     if belief is not None:
+        from evroute.learning.belief import load_belief  # half of the start of a plan without one
+
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
         roads = learned.network
@@ -281,6 +281,8 @@ def route(
         charge=charge,
     )
     if geojson or gpx or map_:
+        from evroute.report import exports, maps
+
         write(geojson, lambda: exports.route_geojson(roads, plan))
         write(gpx, lambda: exports.route_gpx(roads, plan))
         write(map_, lambda: maps.route_map(roads, plan))
