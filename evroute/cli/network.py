@@ -184,7 +184,7 @@ def close(
         list[str] | None,
         typer.Option(
             metavar="AREA",
-            help="lat,lon,lat,lon of two corners, or a file with polygons; repeatable.",
+            help="lat,lon,lat,lon of two corners; repeatable.",
         ),
     ] = None,
 ) -> None:
