@@ -155,6 +155,12 @@ DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
 """Fields on which no energy of driving depends."""
 
 
+def charging_of(vehicle: Vehicle) -> dict[str, Any]:
+    """Return the fields of charging of a vehicle, as JSON holds them."""
+    fields: dict[str, Any] = _VEHICLE.dump_python(vehicle, mode="json", include=set(CHARGING))
+    return fields
+
+
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
     """Return the fields of a vehicle on which beliefs depend: all but the descriptive ones.
 

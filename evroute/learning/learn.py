@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, charging_of, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
@@ -146,7 +146,8 @@ def learn(
         car = load_vehicle(car) if isinstance(car, str) else car
         setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
-        setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
+        kept_car = Vehicle(**made["vehicle"], **made.get("charging", {}))
+        setting = Setting(setting.network, kept_car, assumed)
     model, options = _method_of(made, model, options or {})
     given = {"prior": prior, "kernel": kernel}
     fresh = _before_trips(model, options, setting, [name for name, value in given.items() if value])
@@ -166,6 +167,8 @@ def learn(
     }
     if pieces := setting.network.pieces:
         manifest["profile"] = pieces.digest
+    if charging := made.get("charging") if made else charging_of(setting.vehicle):
+        manifest["charging"] = charging  # a folder keeps its own
     reset = reset and folder.has_manifest
     if not reset:
         folder.open(manifest)
