@@ -9,7 +9,6 @@ CPU time of one process with one BLAS thread on Luxembourg, in multiples of a sc
 same line graph, measured in turns. ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,6 +38,13 @@ from evroute.planning.search import Search
 
 N_PLANS = 60
 REPEATS = 3
+MEASURED = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"{used.ru_utime + used.ru_stime:.2f} s of CPU, {used.ru_maxrss / 1e3:.0f} MB")
+"""
+"""A small process between: a child that leaves a large one counts the memory of both."""
 Requests = list[tuple[int, int]]
 
 
@@ -152,13 +158,9 @@ def command_on_exact(network: RoadNetwork, driven: int) -> None:
             exact_belief(network, driven),
             trips=1,
         )
-        words = ["-m", "evroute", "route", "--network", "luxembourg", "--belief"]
+        words = ["-m", "evroute", "route", "--network", "luxembourg", "--belief", folder]
         for _ in range(REPEATS):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.executable, *words, folder, *ends], check=True, capture_output=True)
-            used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cpu_s = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-            print(f"{driven} driven edges: {cpu_s:.2f} s of CPU, {used.ru_maxrss / 1e3:.0f} MB")
+            subprocess.run([sys.executable, "-c", MEASURED, *words, *ends], check=True)
 
 
 def ratios_on(planner: Planner, name: str) -> None:
