@@ -16,7 +16,6 @@ from evroute.experiments.runs import Run
 from evroute.methods.method import make_space
 from evroute.methods.parts import made_by, model_options
 from evroute.methods.setting import load_setting
-from evroute.model.arm_slots import ArmSlots
 from evroute.model.exact import ExactGP
 from evroute.planning.arm_space import least_energy_route
 from evroute.worlds.demand.demand import load_demand
@@ -25,8 +24,6 @@ PROBED_TRIPS = 60
 """Trips whose routes of least energy by eq. 8 are counted."""
 WARNED_S = 120.0
 """CPU time of a run from which a warning is given, s."""
-BOUNDED = "ek-ucb"
-"""The model with bounded state to take instead."""
 _TIMED = 512
 
 log = logging.getLogger(__name__)
@@ -38,22 +35,20 @@ def exact_time_s(run: Run) -> float:
     It is 0 for other models, and in worlds without a temperature of each trip. The distinct arms of
     the first trips, on routes of least energy by eq. 8, are extrapolated by a power of the trips.
     """
-    method = run.method
-    exact = issubclass(made_by(model_options(method.model)), ExactGP)
+    exact = issubclass(made_by(model_options(run.method.model)), ExactGP)
     if not exact or not run.world.tells_temperature:
         return 0.0
     setting = load_setting(run.network, run.vehicle, run.assumed)
     trips = load_demand(run.trip, setting, SeedSequence(0))
-    world, space = run.world.build(setting, trips, SeedSequence(1)), make_space(method, setting)
-    slots, distinct = ArmSlots(space.reference.features.shape[1]), []
+    world, space = run.world.build(setting, trips, SeedSequence(1)), make_space(run.method, setting)
+    seen, distinct = set[tuple[int, bytes]](), []
     for t in range(1, PROBED_TRIPS + 1):
         request = world.observe(t)
         arms = space.arms(request)
         route = least_energy_route(space, arms.prior_mean_wh, request)
-        driven = arms.take(arms.rows_of(space.arms_of_route(route)))
-        new = driven.take(slots.unmet(driven.id, driven.features))
-        slots.append(new.id, new.features)
-        distinct.append(len(slots))
+        rows = arms.rows_of(space.arms_of_route(route)).tolist()
+        seen |= {(row, arms.features[row].tobytes()) for row in rows}
+        distinct.append(len(seen))
     growth = np.log2(distinct[-1] / distinct[PROBED_TRIPS // 2 - 1])
     at_trips = distinct[-1] * (np.arange(1, run.horizon + 1) / PROBED_TRIPS) ** growth
     return float(2.0 * setting.network.n_edges * np.sum(at_trips**2) * _flop_s())
@@ -66,10 +61,10 @@ def warn_of_exact_time(runs: Iterable[Run]) -> None:
         if (foretold_s := exact_time_s(run)) > WARNED_S:
             log.warning(
                 "run %s: contexts vary, and predictions of the exact model take about %.0f min of "
-                "CPU, most of them in the last trips; the time of a trip of model '%s' is bounded",
+                "CPU, most of them in the last trips; the time of a trip of model 'ek-ucb' is "
+                "bounded",
                 run.name,
                 foretold_s / 60.0,
-                BOUNDED,
             )
 
 

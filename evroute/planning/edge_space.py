@@ -189,16 +189,13 @@ class EdgeSpace:
         """Return arms or feedback with temperature and changed speeds on the grid."""
         if self.exact_contexts or not self.temperature:
             return varied
-        kelvin, step = TEMPERATURE_STEP_K / TEMPERATURE_UNIT_K, self._speed_step
+        kelvin = TEMPERATURE_STEP_K / TEMPERATURE_UNIT_K
+        step = SPEED_STEP_MPS / context.build(self.network).scale[SPEED]
         features = varied.features.copy()
         features[:, -1] = kelvin * np.round(features[:, -1] / kelvin)
         changed = features[:, SPEED] != self.reference.features[varied.id, SPEED]
         features[changed, SPEED] = step * np.maximum(np.round(features[changed, SPEED] / step), 1.0)
         return replace(varied, features=features)
-
-    @cached_property
-    def _speed_step(self) -> float:
-        return float(SPEED_STEP_MPS / context.build(self.network).scale[SPEED])
 
     def state(self) -> State:
         """Return an empty state: the space learns nothing itself."""
