@@ -204,7 +204,7 @@ def _acquired(lock: BaseFileLock, wait_s: float) -> bool:
 
 def _short(value: str | None) -> str:
     if value is None:
-        return "nothing"
+        return "not set"
     return value if len(value) <= SHOWN_CHARACTERS else f"{value[: SHOWN_CHARACTERS - 3]}..."
 
 

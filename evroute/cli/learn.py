@@ -34,7 +34,10 @@ def learn(
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=VALUE, an option of the model, such as arms=turns; repeatable."),
+        typer.Option(
+            help="NAME=VALUE, an option of the model, such as physics=eq8, or arms=turns of a "
+            "model of edges; repeatable."
+        ),
     ] = None,
     prior: Annotated[
         str | None,

@@ -206,7 +206,10 @@ def chargers(
     name: Name,
     file: Annotated[
         Path,
-        typer.Argument(help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv."),
+        typer.Argument(
+            help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv (name, lat, "
+            "lon, socket, kw, status; the last two may be missing)."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -217,6 +220,8 @@ def chargers(
     from evroute.network import catalog, store
     from evroute.network.chargers import add_chargers
 
+    if out is not None and out.suffix != ".npz":
+        raise typer.BadParameter(f"--out {out} must end in .npz")
     network, counts = add_chargers(catalog.load_network(name), file)
     if out is not None:
         store.save(network, out)

@@ -177,8 +177,11 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
+        (
+            charge and (batch or matrix),
+            "--charge plans one trip; leave out --batch and --matrix",
+        ),
         (charge and soc is None, "--charge needs the charge at the start: --soc"),
-        (charge and batch, "--charge plans one trip; leave out --batch"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
@@ -310,13 +313,13 @@ def _answer(
         answer_all,
         answer_energies,
     )
-    from evroute.planning.requests import AnswerTable, check_suffix, read_requests
+    from evroute.planning.requests import AnswerTable, check_out, read_requests
     from evroute.planning.search import numba_installed
     from evroute.text import UNPRINTABLE
 
     found = AnswerTable(keep=out is not None)
     if out:
-        check_suffix(out)
+        check_out(out, batch)
     with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
         rows = requests.rows
         if requests.ignored:
@@ -344,9 +347,9 @@ def _write_matrix(origins: Path, destinations: Path, planner: "Planner", out: Pa
     import numpy as np
 
     from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
-    from evroute.planning.requests import check_suffix
+    from evroute.planning.requests import check_out
 
-    check_suffix(out)
+    check_out(out, origins, destinations)
     ends = [
         read_stops(path, planner.network, leaving=leaving)
         for path, leaving in ((origins, True), (destinations, False))

@@ -150,7 +150,8 @@ class Vehicle:
 
 
 _VEHICLE = TypeAdapter(Vehicle)
-DESCRIPTIVE = ("sources", "car_class", "road_load", "ac_kw", "dc_kw", "charging_curve", "dc_plug")
+CHARGING = ("ac_kw", "dc_kw", "charging_curve", "dc_plug")
+DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
 """Fields on which no energy of driving depends."""
 
 

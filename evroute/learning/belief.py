@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 
 from evroute import limits
 from evroute.checked import read_arrays, write_arrays
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.vehicle import CHARGING, Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.invalid import first_problem
@@ -71,7 +71,8 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
         "temperature": setting.assumed.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
-        "vehicle": setting.vehicle_numbers,
+        "vehicle": setting.vehicle_numbers
+        | {name: getattr(setting.vehicle, name) for name in CHARGING},
         "trips": trips,
     }
     if pieces := setting.network.pieces:

@@ -19,7 +19,7 @@ from evroute.model.exact import ExactGP
 from evroute.planning.edge_space import EdgeSpace
 
 BLOCK = 64
-"""Number of trips learned at once."""
+"""Number of trips learned at once; the rest of a log is learned trip by trip."""
 
 
 def learn_in_turn(
@@ -32,9 +32,7 @@ def learn_in_turn(
         and isinstance(learner.model, ExactGP)
         and isinstance(learner.space, EdgeSpace)
     ):
-        done = (
-            len(trips) // BLOCK * BLOCK
-        )  # shorter logs are learned as by single calls, to the bit
+        done = len(trips) // BLOCK * BLOCK
         for start in range(0, done, BLOCK):
             yield from _learn_block(learner, learner.model, trips[start : start + BLOCK])
     for trip in trips[done:]:
@@ -46,6 +44,7 @@ def learn_in_turn(
 def _learn_block(
     learner: LearnedBelief, model: ExactGP, trips: Sequence[MeasuredTrip]
 ) -> list[dict[str, float]]:
+    """Learn one block and return the prediction of each of its trips."""
     feedback = [trip.feedback(learner.setting) for trip in trips]
     edge, energy_wh, prior_mean_wh, features = (
         np.concatenate([getattr(each, name) for each in feedback])

@@ -162,7 +162,7 @@ class TripEnergies:
         return day.space.edge_belief(day.posterior())
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
-        """Return the terms of a trip by what is known at its departure, (p,)."""
+        """Return the terms of a trip by the values known at its departure, (p,)."""
         auxiliary_w = trip.auxiliary_w
         known = DrivingConditions(
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,

@@ -1,4 +1,4 @@
-"""Terms of a trip's energy: what each coefficient of the trip belief multiplies, and its prior.
+"""Terms of a trip's energy: the factor of each coefficient of the trip belief, and its prior.
 
 =====================  ==========================================  ===================  ===
 term                   per edge                                    prior mean           std

@@ -51,6 +51,7 @@ _OCM_KINDS = {
 }
 _OCM_OPEN = (None, 0, 10, 20, 50, 75)
 _OCM_PRIVATE = (2, 3, 6)
+_COLUMNS = ("name", "lat", "lon", "socket")
 _OPEN = ("", "open", "operational", "yes")
 _DAMAGE = (csv.Error, expat.ExpatError, zlib.error, AttributeError, KeyError, TypeError, ValueError)
 _PRIVATE = ("private", "no", "employees", "residents")
@@ -84,17 +85,23 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     EvrouteError
         If the file cannot be read, has a bad value, or no station that can be used.
     """
-    osm = (_osm, ATTRIBUTION)
-    readers = {".json": (_ocm, OCM_ATTRIBUTION), ".csv": (_table, "")}
+    osm = (_osm, ATTRIBUTION, "OpenStreetMap data")
+    ocm = (_ocm, OCM_ATTRIBUTION, "a list of stations, as Open Charge Map exports it")
+    table_of = (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}")
+    readers = {".json": ocm, ".csv": table_of}
     readers |= dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), osm)
     if path.suffix not in readers:
-        raise EvrouteError(f"{path.name} is no .json, .csv, .osm or .osm.pbf file of stations")
-    (read, credit), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
+        raise EvrouteError(f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
+    (read, credit, expected), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:
         found = list(read(path))
     except (OSError, EOFError, RuntimeError, *_DAMAGE) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
         reason = " ".join(f"{type(error).__name__} {error}".split())
-        raise NetworkFormatError(f"cannot read stations from {path.name}: {reason}") from error
+        raise NetworkFormatError(
+            f"cannot read stations from {path.name}: {reason}; expected {expected}"
+        ) from error
     for state, name, lon, lat, rows in found:
         known = [(kind, kw or SOCKETS[kind]) for kind, kw in rows if kind]
         each = Station(clean(name) or "charging station", lon, lat, tuple(dict.fromkeys(known)))
@@ -115,7 +122,9 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         assumed = [kind for kind, kw in rows if kind and kw is None and edges and not state]
         counts.update(f"power assumed: {SOCKETS[kind]:g} kW for {kind}" for kind in assumed)
     if not kept:
-        listed = "; ".join(f"{what} {count}" for what, count in counts.items())
+        listed = (
+            "; ".join(f"{what} {count}" for what, count in counts.items()) or "the file lists none"
+        )
         raise EvrouteError(f"{path.name} has no station for network '{network.name}' ({listed})")
     counts["stations used"] = len(kept)
     of_sockets = [(each, kind, kw) for each in kept for kind, kw in each.sockets]
@@ -182,7 +191,7 @@ _Read = Iterator[tuple[str, str, float, float, list[tuple[str | None, float | No
 def _ocm(path: Path) -> _Read:
     """Yield the stations of an Open Charge Map export."""
     for each in limits.parse_json(limits.read_text(path, "json_mb"), path.name):
-        about, given = each["AddressInfo"], each.get("Connections", [])
+        about, given = each["AddressInfo"], each.get("Connections") or []
         rows = [row for row in given if row.get("StatusTypeID") in _OCM_OPEN]
         closed = each.get("StatusTypeID") not in _OCM_OPEN or (given and not rows)
         kinds = [_OCM_KINDS.get(row.get("ConnectionTypeID")) for row in rows]
@@ -195,16 +204,20 @@ def _ocm(path: Path) -> _Read:
 
 def _table(path: Path) -> _Read:
     """Yield the stations of a table, one for each row."""
-    reader = csv.DictReader(limits.read_text(path, "json_mb").splitlines())
-    if missing := {"name", "lat", "lon", "socket"} - set(reader.fieldnames or ()):
-        raise EvrouteError(f"{path.name} lacks the column '{min(missing)}' of stations")
+    lines = limits.read_text(path, "json_mb").removeprefix("\ufeff").splitlines() or [""]
+    reader = csv.DictReader(lines, delimiter=max(",;\t", key=lines[0].count))
+    if missing := set(_COLUMNS) - set(reader.fieldnames or ()):
+        raise EvrouteError(
+            f"{path.name} lacks the column '{min(missing)}' of stations; its first line must have "
+            f"{', '.join(_COLUMNS)}"
+        )
     for number, row in enumerate(reader, start=2):
         where, kind = f"{path.name}, line {number}", (row["socket"] or "").strip().lower()
         if kind not in _KINDS:
             raise EvrouteError(f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
         try:
-            at = float(row["lon"]), float(row["lat"])
-        except (TypeError, ValueError):
+            at = _number(row["lon"]), _number(row["lat"])
+        except ValueError:
             raise EvrouteError(f"{where}: lat and lon must be degrees") from None
         closed = (row.get("status") or "").strip().lower() not in _OPEN
         power = _kw(row.get("kw") or None, where)
@@ -247,10 +260,15 @@ def _osm_sockets(tags: Mapping[str, str], where: str) -> list[tuple[str | None, 
     return rows
 
 
+def _number(value: object) -> float:
+    """Return a number, which may have a decimal comma."""
+    return float(str(value).replace(",", "."))
+
+
 def _kw(value: object, where: object) -> float | None:
     """Return a power, kW; None where it is missing."""
     try:
-        kw = None if value is None else float(str(value))
+        kw = None if value is None else _number(value)
     except ValueError:
         kw = -1.0
     if kw is not None and not 0 < kw <= 5000:

@@ -187,10 +187,14 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
     ]
 
 
+_PLAIN = str.maketrans(";", ",", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Semicolons as commas, without the characters that turn the direction of the text after them."""
+
+
 @lru_cache(maxsize=10_000)
 def clean(name: str) -> str:
     """Return a name as one line of printable text without the semicolons that separate places."""
-    return " ".join(UNPRINTABLE.sub("", name.replace(";", ",")).split())
+    return " ".join(UNPRINTABLE.sub("", name.translate(_PLAIN)).split())
 
 
 def place_table(places: Sequence[_Row]) -> Table:

@@ -105,9 +105,8 @@ class Battery:
     def __post_init__(self) -> None:
         if not 0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh:
             raise EvrouteError(
-                f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve "
-                "of "
-                f"{self.percent(self.reserve_wh):.0f} %; expected 0 <= reserve <= start <= 100"
+                f"the battery starts with {self.percent(self.start_wh):.4g} % and keeps a reserve "
+                f"of {self.percent(self.reserve_wh):.4g} %; expected 0 <= reserve <= start <= 100"
             )
 
     @classmethod

@@ -53,7 +53,8 @@ def refuse_without_chargers(
         )
     if not (vehicle.ac_kw or vehicle.dc_kw):
         raise EvrouteError(
-            f"vehicle '{vehicle.name}' has no charging power; set ac_kw or dc_kw in its file"
+            f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
+            "vehicle list', or set ac_kw or dc_kw in a vehicle file"
         )
     kinds = sorted({socket for station in found for socket, _ in station.sockets})
     raise EvrouteError(
@@ -99,15 +100,17 @@ def with_advice(
     problem, battery, chargers
         As in `charging_stops`.
     """
+    reason = str(error)
     if found := charging_stops(problem, battery, chargers):
         advice = f"or {', then '.join(stop.advice for stop in found[1])} (--charge)"
     else:
         advice = failing_leg(problem, battery, chargers)
-    return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
+        reason = reason.replace("charge on the way, or take", "take")
+    return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
 
 
 def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> str:
-    """Return which leg fails where no plan with stops keeps the reserve, and what it misses.
+    """Return which leg fails where no plan with stops keeps the reserve, and the energy it lacks.
 
     Parameters
     ----------
@@ -137,5 +140,5 @@ def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Cha
     station, held_wh = reached[edge]
     return (
         f"charging on the way does not help: the last leg, from {station} with "
-        f"{battery.percent(held_wh):.0f} %, needs {(need_wh[edge] - held_wh) / 1000:.2f} kWh more"
+        f"{battery.percent(held_wh):.4g} %, needs {(need_wh[edge] - held_wh) / 1000:.2f} kWh more"
     )

@@ -8,9 +8,10 @@ arrives is the best plan that charges to whole per cents; of equally fast ones t
 charge on arrival.
 
 The bound of a label with charge s is the travel time left, or that of the route for which time and
-energy at the power of the best socket cost least in sum, less what s - reserve is worth; one set-up
-is added where s - reserve is less than the least energy left. Driving takes at least the expected
-energy, and charging at least energy by power, so the bound never falls along a plan.
+energy at the power of the best socket cost least in sum, less the time to charge s - reserve at
+that power; one set-up is added where s - reserve is less than the least energy left. Driving takes
+at least the expected energy, and charging at least energy by power, so the bound never falls along
+a plan.
 """
 
 import heapq

@@ -50,19 +50,28 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
     Raises
     ------
     EvrouteError
-        If the table has no row, or a row has no place on the network; the message has the number of
-        the row, 1 for the first one after the header.
+        If the table has no row, a row has no place on the network, or places share an id; the
+        message has the number of the row, 1 for the first one after the header.
     """
-    stops = []
+    stops, known = [], dict[str, str]()
     with read_requests(path, COLUMNS) as table:
         for number, row in enumerate(table.rows, start=1):
-            if None in row or not (place := row.get("place")):
-                raise EvrouteError(f"{path}, row {number}: no place; give the columns id,place")
+            where = f"{path}, row {number}"
+            if None in row:
+                raise EvrouteError(f"{where}: more cells than columns; quote a place with a comma")
+            if not (place := row.get("place")):
+                raise EvrouteError(f"{where}: no place; give the columns id,place")
             try:
                 edges = locate(network, place, leaving=leaving)
             except EvrouteError as error:
-                raise EvrouteError(f"{path}, row {number}: {error}") from None
-            stops.append(Stop(row.get("id") or place, place, edges))
+                raise EvrouteError(f"{where}: {error}") from None
+            stop = Stop(row.get("id") or place, place, edges)
+            if known.setdefault(stop.id, place) != place:
+                raise EvrouteError(
+                    f"{where}: id '{stop.id}' is that of another place above; give each place an id"
+                    " of its own"
+                )
+            stops.append(stop)
     if not stops:
         raise EvrouteError(f"{path} has no row; give the columns id,place and a row for each place")
     return stops

@@ -27,7 +27,7 @@ def check_risk(risk: float) -> float:
         Unless it is in (0, 0.5].
     """
     if not 0 < risk <= 0.5:
-        raise EvrouteError(f"the risk is {risk:.4%}; it must be above 0 and at most 50 %")
+        raise EvrouteError(f"the risk is {100 * risk:.4g} %; it must be above 0 and at most 50 %")
     return risk
 
 

@@ -60,7 +60,7 @@ def read_requests(
             header = next(lines, None)
             if header is None:
                 raise EvrouteError(
-                    f"{path} is empty; its first line names the columns, such as from,to"
+                    f"{path} is empty; its first line must name columns of {', '.join(columns)}"
                 )
             separator = max(SEPARATORS, key=header.count)
             table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
@@ -120,16 +120,18 @@ _TEXTS = {
 }
 
 
-def check_suffix(path: Path) -> None:
-    """Check that a table can be written to a path.
+def check_out(path: Path, *inputs: Path) -> None:
+    """Check that a table can be written to a path and replaces no input.
 
     Raises
     ------
     EvrouteError
-        If its name ends neither in ``.csv`` nor in ``.parquet``.
+        If its name ends neither in ``.csv`` nor in ``.parquet``, or it is one of the inputs.
     """
     if path.suffix not in SUFFIXES:
         raise EvrouteError(f"--out {path} must end in {' or '.join(SUFFIXES)}")
+    if path.resolve() in [each.resolve() for each in inputs]:
+        raise EvrouteError(f"--out {path} is also read; choose another name, so that it is kept")
 
 
 def write_table(path: Path, table: Any) -> None:

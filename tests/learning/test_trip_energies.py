@@ -8,7 +8,7 @@ import pytest
 from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions, air_density_kgpm3, hvac_w
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import load_vehicle
+from evroute.energy.vehicle import CHARGING, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
@@ -129,6 +129,16 @@ def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
     for each in (energies, again):
         each.learn(trip, {})
     assert again.expected(trip) == energies.expected(trip)
+
+
+def test_a_belief_keeps_the_charging_of_its_car(hill, tmp_path) -> None:
+    powers = {"ac_kw": 7.0, "dc_kw": 50.0, "charging_curve": ((0.0, 50.0), (100.0, 5.0))}
+    car = replace(CAR, **powers, dc_plug="chademo")
+    belief.save(
+        tmp_path / "beliefs" / "hill-learned.npz", TripEnergies(Setting(hill, car)), trips=0
+    )
+    kept = belief.load_belief(tmp_path, network=hill).vehicle
+    assert [getattr(kept, name) for name in CHARGING] == [*powers.values(), "chademo"]
 
 
 def test_a_change_forgets_speeds_roads_and_errors_but_no_coefficient(setting, tmp_path) -> None:

@@ -123,7 +123,8 @@ def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
         ("a.csv", "name,lat,lon,socket,kw\nA,49,6,ccs,-3\n", "line 2: the power of a socket is -3"),
         ("a.csv", "name,lat,lon,socket\nA,49,6,ccs\n", "no station for network 'town'.*200 m"),
         ("a.json", "[{]", "cannot read stations from a.json: JSONDecodeError"),
-        ("a.json", '[{"x": 1}]', "cannot read stations from a.json: KeyError"),
+        ("a.json", '[{"x": 1}]', "a.json: KeyError 'AddressInfo'; expected a list of stations"),
+        ("a.json", "[]", r"no station for network 'town' \(the file lists none\)"),
         ("a.osm", "<osm", "cannot read stations from a.osm: ExpatError"),
         ("a.txt", "", "is no .json, .csv, .osm"),
     ],
@@ -136,8 +137,24 @@ def test_bad_files_are_refused_in_one_line(
     with pytest.raises(EvrouteError, match=message) as refused:
         add_chargers(town, path)
     assert "\n" not in str(refused.value)
-    with pytest.raises(EvrouteError, match="missing"):
+    with pytest.raises(FileNotFoundError, match="missing"):
         add_chargers(town, tmp_path / "missing.csv")
+
+
+def test_tables_of_spreadsheets_and_open_ends_of_exports_are_read(
+    town: RoadNetwork, tmp_path: Path
+) -> None:
+    """A byte order mark, semicolons, decimal commas; a station without a list of sockets."""
+    lon, lat = place(town, 300, 20)
+    (tmp_path / "a.csv").write_text(
+        f"\ufeffname;lat;lon;socket;kw\nDe\u202epot;{lat};{lon};type2;7,4\n".replace(".", ",")
+    )
+    (found,) = stations(add_chargers(town, tmp_path / "a.csv")[0])
+    assert (found.name, found.sockets) == ("Depot", (("ac", 7.4),))
+    listed = [station("A", (lon, lat), {"ConnectionTypeID": 25}), station("B", (lon, lat))]
+    listed[1]["Connections"] = None
+    (tmp_path / "a.json").write_text(json.dumps(listed))
+    assert [each.name for each in stations(add_chargers(town, tmp_path / "a.json")[0])] == ["A"]
 
 
 def test_a_damaged_table_is_refused(town: RoadNetwork) -> None:

@@ -89,7 +89,11 @@ def test_the_command_writes_a_row_for_each_pair(denver, tmp_path) -> None:
         (("place", "Blake Street & 17th Street", "Nowhere Lane"), "row 2: .*Nowhere Lane"),
         (("id,place", "depot"), "row 1: no place; give the columns id,place"),
         (("id,name", "1,Blake Street"), "row 1: no place"),
-        (("place,id", "a,b,c"), "row 1: no place"),
+        (("place,id", "a,b,c"), "row 1: more cells than columns; quote a place"),
+        (
+            ("id,place", "a,Blake Street & 17th Street", 'a,"39.7624,-104.9733"'),
+            "row 2: id 'a' is that of another place above",
+        ),
         (("place",), "has no row"),
         (("place", '"open'), "is not a CSV table"),
         (("place", "80.0,10.0"), "row 1: "),
@@ -114,3 +118,13 @@ def test_options_of_single_plans_are_refused(tmp_path, options) -> None:
     good = str(table(tmp_path / "good.csv", "place", "Blake Street & 17th Street"))
     result = CliRunner().invoke(app, ["route", "--matrix", good, good, *options])
     assert isinstance(result.exception, EvrouteError)
+
+
+def test_an_input_is_not_replaced(tmp_path) -> None:
+    good = table(tmp_path / "good.csv", "place", "Blake Street & 17th Street")
+    before, options = good.read_text(), ["--out", str(tmp_path / "." / "good.csv")]
+    for reads in (["--matrix", str(good), str(good)], ["--batch", str(good)]):
+        result = CliRunner().invoke(app, ["route", *reads, *options])
+        with pytest.raises(EvrouteError, match="is also read; choose another name"):
+            raise result.exception
+    assert good.read_text() == before
