@@ -53,21 +53,18 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def check_command(words: list[str]) -> None:
     """Fail if a command of evroute does not exist or has no such option."""
-    from evroute.cli import app
+    from evroute.cli import COMMANDS, load
 
-    at: Any = app
-    rest = words[1:]
-    while groups := {group.name: group.typer_instance for group in at.registered_groups}:
-        if rest[0] not in groups:
-            break
-        at, rest = groups[rest[0]], rest[1:]
-    known = {
-        each.name or each.callback.__name__.replace("_", "-"): each.callback
-        for each in at.registered_commands
-    }
-    assert rest[0] in known, f"there is no command '{' '.join(words)}'"
+    assert words[1] in COMMANDS, f"there is no command '{' '.join(words)}'"
+    found: Any = load(words[1])
+    if hasattr(found, "registered_commands"):
+        known = {
+            each.name or each.callback.__name__: each.callback for each in found.registered_commands
+        }
+        assert words[2] in known, f"there is no command '{' '.join(words)}'"
+        found = known[words[2]]
     options = {"--help"}
-    for parameter in signature(known[rest[0]], eval_str=True).parameters.values():
+    for parameter in signature(found, eval_str=True).parameters.values():
         info = get_args(parameter.annotation)[1]
         declared = (
             (info.default, *(info.param_decls or ()))
@@ -80,7 +77,7 @@ def check_command(words: list[str]) -> None:
             for each in one.split("/")
         }
     unknown = [
-        word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options
+        word for word in words[2:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options
     ]
     assert not unknown, f"'{' '.join(words)}' has no {unknown[0]}"
 

@@ -126,7 +126,7 @@ def show_shortage(request: Request, rows: tuple[int, ...], error: NotEnoughCharg
         else:
             soc, risk = battery.percent(battery.start_wh), request.risk
             goal = f" for a risk of {100 * risk:g} %" if risk else ""
-            st.error(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %.")
+            st.error(sentence(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %"))
             st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
             enough_wh = battery.capacity_wh * needed / 100
             possible = replace(request, battery=replace(battery, start_wh=enough_wh))

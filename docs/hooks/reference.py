@@ -32,7 +32,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def command_line() -> str:
     """Write a section for each command of ``evroute``, from its declared options."""
-    from evroute.cli import app
+    from evroute.cli import COMMANDS, load
 
     parts = [
         "# Command line",
@@ -42,7 +42,8 @@ def command_line() -> str:
         "whose traceback `EVROUTE_DEBUG=1` shows; 130: interrupted.",
         "",
     ]
-    for words, callback in _commands("evroute", app):
+    listed = [each for name in COMMANDS for each in _commands(f"evroute {name}", load(name))]
+    for words, callback in listed:
         usage, rows = [words], []
         for parameter in signature(callback, eval_str=True).parameters.values():
             names, takes, info = _names(parameter)
@@ -73,15 +74,12 @@ def command_line() -> str:
     return "\n".join(parts)
 
 
-def _commands(words: str, app: Any) -> Iterator[tuple[str, Callable[..., None]]]:
-    """Yield the words and the function of every command of a typer application."""
-    for command in app.registered_commands:
-        yield (
-            f"{words} {command.name or command.callback.__name__.replace('_', '-')}",
-            command.callback,
-        )
-    for group in app.registered_groups:
-        yield from _commands(f"{words} {group.name}", group.typer_instance)
+def _commands(words: str, found: Any) -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the words and the function of a command, or of each command of a group."""
+    for command in getattr(found, "registered_commands", ()):
+        yield f"{words} {command.name or command.callback.__name__}", command.callback
+    if callable(found) and not hasattr(found, "registered_commands"):
+        yield words, found
 
 
 def _names(parameter: Parameter) -> tuple[list[str], str, Any]:

@@ -1,51 +1,72 @@
 """The command line ``evroute``: each command parses, calls one library function and prints.
 
-numpy and all packages that need it are imported inside the commands, so that ``evroute --help``
-stays instant.
+The module of a command is imported when the command is called, so that ``evroute --help`` stays
+instant.
 """
 
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from evroute import __version__
-from evroute.cli import (
-    bandit,
-    learn,
-    method,
-    network,
-    reach,
-    report,
-    route,
-    serve,
-    simulate,
-    vehicle,
-)
 from evroute.errors import EvrouteError
 from evroute.text import UNPRINTABLE
 
+COMMANDS = {
+    "route": ("route.route", "Plan a trip by least energy."),
+    "range": ("reach.reach", "Find the roads within reach of a charge."),
+    "simulate": ("simulate.simulate", "Let methods learn in simulated worlds."),
+    "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
+    "learn": ("learn.learn", "Learn measured trips."),
+    "report": ("report.report", "Write a page on runs or learned trips."),
+    "app": ("serve.app", "Open the dashboard in a browser."),
+    "serve": ("serve.serve", "Answer requests by HTTP."),
+    "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
+    "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),
+    "method": ("method.app", "Models, indices, methods and kernels."),
+}
+"""Module and name of the function or group of each command, and its line in the help."""
+
+
+def load(name: str) -> Callable[..., None] | typer.Typer:
+    """Import and return the function of a command, or its group of commands."""
+    module, _, attribute = COMMANDS[name][0].partition(".")
+    loaded: Callable[..., None] | typer.Typer = getattr(
+        import_module(f"evroute.cli.{module}"), attribute
+    )
+    return loaded
+
+
+class _Lazy(TyperGroup):
+    """A group that imports a command when it is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and its arguments, with the imported command for the listed one."""
+        name, _, rest = super().resolve_command(ctx, args)
+        found, single = load(str(name)), typer.Typer(rich_markup_mode=None)
+        if isinstance(found, typer.Typer):
+            single.add_typer(found, name=name)
+        else:
+            single.command(name)(found)
+        return name, typer.main.get_group(single).commands[str(name)], rest
+
+
 app = typer.Typer(
     name="evroute",
-    help="Energy-efficient routes for electric cars, learned from the trips that were driven.",
+    cls=_Lazy,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing rich would double the time of --help
     add_completion=False,
 )
-app.add_typer(network.app, name="network")
-app.add_typer(vehicle.app, name="vehicle")
-app.add_typer(method.app, name="method")
-app.command()(route.route)
-app.command("range")(reach.reach)
-app.command()(simulate.simulate)
-app.command()(bandit.bandit)
-app.command()(learn.learn)
-app.command()(report.report)
-app.command()(serve.app)
-app.command()(serve.serve)
+for _name, (_, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(lambda: None)
 
 SHOWN_CHARACTERS = 2_000
 """Longest printed message of an error, which can quote its input."""

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from evroute.cli.console import print_table
+from evroute.bandits.kernel_bandit import load_bandit, play
+from evroute.bandits.starvation import StarvationExperiment, bands
+from evroute.cli.console import print_table, progress
+from evroute.experiments.runs import RunFolder
+from evroute.files import replacing
+from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
+from evroute.report.claims import folder_verdicts, verdict_lines
+from evroute.report.page import png
 
 
 def bandit(
@@ -21,20 +28,6 @@ def bandit(
     claims of the file.
     """
     import pandas as pd
-
-    from evroute.bandits.kernel_bandit import load_bandit, play
-    from evroute.bandits.starvation import StarvationExperiment, bands
-    from evroute.cli.console import progress
-    from evroute.experiments.runs import RunFolder
-    from evroute.files import replacing
-    from evroute.report.bandits import (
-        bandit_chart,
-        bandit_table,
-        starvation_chart,
-        starvation_table,
-    )
-    from evroute.report.claims import folder_verdicts, verdict_lines
-    from evroute.report.page import png
 
     requested = load_bandit(experiment)
     folder = out or Path("runs") / experiment.stem

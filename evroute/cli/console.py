@@ -7,16 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.box import HEAVY_HEAD, SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 
-def plain_console(*, stderr: bool = False, highlight: bool = True) -> "Console":
+def plain_console(*, stderr: bool = False, highlight: bool = True) -> Console:
     """Return a console of rich that shows ``[...]`` and ``:...:`` as they are."""
-    from rich.console import Console
-
     return Console(stderr=stderr, highlight=highlight, markup=False, emoji=False)
 
 
@@ -40,9 +39,6 @@ def print_table(
     texts
         Number of columns of text, in front of columns of numbers; None for text alone.
     """
-    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.table import Table
-
     narrow = texts is not None
     table = Table(
         title=title,
@@ -84,14 +80,6 @@ def progress(*, quiet: bool) -> Iterator[Report]:
 
 @contextmanager
 def _bar() -> Iterator[Report]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
         TextColumn("{task.description}"),

@@ -1,15 +1,17 @@
 """``evroute learn``: from a user's measured trips to a belief for planning."""
 
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 
-from evroute.cli.console import plain_console
-from evroute.cli.shared import Network, VehicleName
-
-if TYPE_CHECKING:
-    from evroute.learning.learn import Learned
+from evroute.cli.console import plain_console, progress
+from evroute.cli.shared import Network, VehicleName, parsed_option
+from evroute.learning.learn import Learned
+from evroute.learning.learn import learn as run
 
 SHOWN = 20
 
@@ -69,10 +71,6 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
-    from evroute.cli.console import progress
-    from evroute.cli.simulate import _parsed
-    from evroute.learning.learn import learn as run
-
     with progress(quiet=quiet) as report:
         learned = run(
             table,
@@ -80,7 +78,7 @@ def learn(
             network=network,
             vehicle=vehicle,
             model=model,
-            options=dict(map(_parsed, option or ())),
+            options=dict(map(parsed_option, option or ())),
             prior=prior,
             kernel=kernel,
             terrain=terrain,
@@ -90,9 +88,7 @@ def learn(
     _print(learned)
 
 
-def _print(learned: "Learned") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _print(learned: Learned) -> None:
 
     console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
@@ -133,8 +129,6 @@ def _print(learned: "Learned") -> None:
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:
     """Return the ends of an interval; empty where it is unknown."""
-    from math import isfinite
-
     if low_wh is None or high_wh is None or not isfinite(high_wh - low_wh):
         return ""
     return f"{low_wh:.0f} to {high_wh:.0f}"

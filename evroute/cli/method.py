@@ -5,6 +5,9 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import plain_console, print_table
+from evroute.errors import UnknownNameError
+from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
+from evroute.model.context_kernels import KERNELS
 
 app = typer.Typer(
     help="Models, indices, the methods that they make, and kernels.", no_args_is_help=True
@@ -14,9 +17,6 @@ app = typer.Typer(
 @app.command("list")
 def list_methods() -> None:
     """List named methods, models, indices, and kernels between contexts."""
-    from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
-    from evroute.model.context_kernels import KERNELS
-
     rows = []
     for name, parts in METHODS.items():
         options = [f"{key}={parts[key]}" for key in parts if key not in {"model", "index"}]
@@ -30,9 +30,6 @@ def list_methods() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A named method, a model or an index.")]) -> None:
     """Show the options of a method, a model or an index."""
-    from evroute.errors import UnknownNameError
-    from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
-
     if name in METHODS:
         plain_console().print(
             f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}"

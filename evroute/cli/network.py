@@ -1,16 +1,36 @@
 """``evroute network``: list, inspect, build, export, close roads, and add charging stations."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.progress import DownloadColumn, Progress
+from rich.text import Text
 
 from evroute.cli.console import plain_console, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evroute.network.road_network import RoadNetwork
+from evroute.energy.prior import fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.network import (
+    catalog,
+    closures,
+    copernicus,
+    graphml,
+    osm,
+    store,
+    street_names,
+    sumo_net,
+)
+from evroute.network.catalog import cache_dir, load_network, network_names
+from evroute.network.chargers import add_chargers
+from evroute.network.elevation import GREATEST_SMOOTHING_M
+from evroute.network.export import export as write
+from evroute.network.fetch import download, find
+from evroute.network.road_network import RoadNetwork
+from evroute.network.summary import summary
+from evroute.network.texts import check_name
 
 app = typer.Typer(
     help="Road networks: list, inspect, build, export, close roads, add charging stations.",
@@ -55,8 +75,6 @@ SHOWN_SOURCE = ("source", "source_sha256", "attribution", "crs")
 @app.command("list")
 def list_networks() -> None:
     """List the networks that can be used by name."""
-    from evroute.network.catalog import network_names
-
     print_table(("network", "where"), network_names().items())
 
 
@@ -66,8 +84,6 @@ def info(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show size, inclines and origin of a network."""
-    from evroute.network.catalog import load_network
-
     about = _about(load_network(name))
     if json:
         typer.echo(_as_json(about))
@@ -100,8 +116,6 @@ def build(
     names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
-    from evroute.network.texts import check_name
-
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
     if len(given) != 1:
@@ -122,14 +136,6 @@ def fetch(
     names: Names = None,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
-    from dataclasses import replace
-
-    from rich.progress import DownloadColumn, Progress
-
-    from evroute.network import sumo_net
-    from evroute.network.catalog import cache_dir
-    from evroute.network.fetch import download, find
-
     requested = find(name)
     columns = (*Progress.get_default_columns(), DownloadColumn())
     with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
@@ -140,7 +146,7 @@ def fetch(
             lambda so_far, total: progress.update(task, completed=so_far, total=total),
         )
 
-    def read() -> "RoadNetwork":
+    def read() -> RoadNetwork:
         network = sumo_net.read(path, name)
         source = replace(network.source, attribution=requested.attribution)
         return replace(network, source=source).with_tables(network.tables)
@@ -158,9 +164,6 @@ def export(
     ],
 ) -> None:
     """Write a network for other programs."""
-    from evroute.network.catalog import load_network
-    from evroute.network.export import export as write
-
     network = load_network(name)
     write(network, to)
     typer.echo(f"wrote the {network.n_edges:,} edges of {network.name} to {to}")
@@ -181,14 +184,11 @@ def close(
         list[str] | None,
         typer.Option(
             metavar="AREA",
-            help="lat,lon,lat,lon of two corners, or a file with polygons; repeatable.",
+            help="lat,lon,lat,lon of two corners; repeatable.",
         ),
     ] = None,
 ) -> None:
     """Store a copy of a network without closed roads, for roadworks."""
-    from evroute.network import catalog, closures
-    from evroute.network.texts import check_name
-
     network = catalog.load_network(name)
     check_name(new)
     if new == network.name:
@@ -217,9 +217,6 @@ def chargers(
     ] = None,
 ) -> None:
     """Store the charging stations of a file with a network, for 'evroute route --charge'."""
-    from evroute.network import catalog, store
-    from evroute.network.chargers import add_chargers
-
     if out is not None and out.suffix != ".npz":
         raise typer.BadParameter(f"--out {out} must end in .npz")
     network, counts = add_chargers(catalog.load_network(name), file)
@@ -230,7 +227,7 @@ def chargers(
 
 
 def _build(
-    read: "Callable[[], RoadNetwork]",
+    read: Callable[[], RoadNetwork],
     doing: str,
     heights: tuple[list[str] | None, float, float, bool],
     names: Path | None,
@@ -239,11 +236,6 @@ def _build(
 
     ``heights``: rasters, smoothing and spacing, m, and whether heights are checked.
     """
-    from rich.text import Text
-
-    from evroute.network import catalog, osm, street_names
-    from evroute.network.elevation import GREATEST_SMOOTHING_M
-
     elevation, smoothing, spacing, checked = heights
     if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
         raise typer.BadParameter(
@@ -271,20 +263,16 @@ def _build(
     _print_table(_about(network))
 
 
-def _read(option: str, source: str, name: str) -> "RoadNetwork":
+def _read(option: str, source: str, name: str) -> RoadNetwork:
     """Read the roads with the reader of the option."""
-    from evroute.network import catalog, graphml, osm, sumo_net
-
     if option == "--place":
         return osm.read_place(source, name, catalog.cache_dir() / "osmnx")
     readers = {"--osm": osm.read, "--graphml": graphml.read, "--sumo": sumo_net.read}
     return readers[option](Path(source), name)
 
 
-def _rasters(network: "RoadNetwork", requested: list[str]) -> tuple[list[Path], str]:
+def _rasters(network: RoadNetwork, requested: list[str]) -> tuple[list[Path], str]:
     """Return the files with the heights, and the network's attribution with theirs."""
-    from evroute.network import catalog, copernicus
-
     rasters, attributions = [], [network.source.attribution]
     for raster in requested:
         if raster == "copernicus":
@@ -295,17 +283,13 @@ def _rasters(network: "RoadNetwork", requested: list[str]) -> tuple[list[Path], 
     return rasters, "; ".join(filter(None, attributions))
 
 
-def _about(network: "RoadNetwork") -> dict[str, Any]:
-    from evroute.energy.prior import fit
-    from evroute.energy.vehicle import load_vehicle
-    from evroute.network.summary import summary
+def _about(network: RoadNetwork) -> dict[str, Any]:
 
     negative = fit(network, load_vehicle()).mean_wh < 0
     return summary(network) | {"negative_prior_edges": int(negative.sum())}
 
 
 def _as_json(about: dict[str, Any]) -> str:
-    from json import dumps
 
     return dumps(about, indent=2, ensure_ascii=False)
 

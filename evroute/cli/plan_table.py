@@ -1,15 +1,14 @@
 """The table that ``evroute route`` prints: a column for each row of a plan, and lines below it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from rich.box import HEAVY_HEAD, SIMPLE_HEAD
+from rich.table import Table
 
 from evroute.cli.console import plain_console
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from evroute.network.road_network import RoadNetwork
-    from evroute.planning.plan import Plan, PlannedRoute
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import Plan, PlannedRoute, held_note
+from evroute.report.words import lowest_charge
 
 TITLES = {
     "energy": "least energy",
@@ -25,7 +24,7 @@ Line = tuple[str, list[str]]
 """Title and one cell for each column."""
 
 
-def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str) -> None:
+def print_plan(roads: RoadNetwork, plan: Plan, alternatives: int, note: str) -> None:
     """Print a plan.
 
     Parameters
@@ -37,9 +36,6 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     note
         Basis of the intervals of the belief; empty without a belief.
     """
-    from evroute.planning.plan import held_note
-    from evroute.report.words import lowest_charge
-
     console = plain_console(highlight=False)
     console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
     console.print(_table(plan))
@@ -65,9 +61,7 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     console.print(_streets(plan))
 
 
-def _table(plan: "Plan") -> "Table":
-    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.table import Table
+def _table(plan: Plan) -> Table:
 
     many = len(plan.routes) > 3
     table = Table(
@@ -89,9 +83,7 @@ def _table(plan: "Plan") -> "Table":
     return table
 
 
-def _streets(plan: "Plan") -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _streets(plan: Plan) -> Table:
 
     title = f"streets of the recommended route ({plan.network})"
     table = Table(title, "   km", "  kWh", box=SIMPLE_HEAD)
@@ -100,11 +92,8 @@ def _streets(plan: "Plan") -> "Table":
     return table
 
 
-def _stops(plan: "Plan") -> "Table":
+def _stops(plan: Plan) -> Table:
     """Return legs and stops in driving order."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     table = Table("leg or stop", box=SIMPLE_HEAD)
     for title in ("km", "min", "kWh", "from %", "to %"):
         table.add_column(title, justify="right")
@@ -129,7 +118,7 @@ def _stops(plan: "Plan") -> "Table":
     return table
 
 
-def _energy(routes: "list[PlannedRoute]") -> Iterator[Line]:
+def _energy(routes: list[PlannedRoute]) -> Iterator[Line]:
     yield "kWh from the battery", [f"{r.energy_wh / 1000:.3f}" for r in routes]
     for part in routes[0].parts_wh:
         if any(r.parts_wh[part] for r in routes):
@@ -143,7 +132,7 @@ def _energy(routes: "list[PlannedRoute]") -> Iterator[Line]:
     yield "Wh/km", [f"{r.wh_per_km:.1f}" for r in routes]
 
 
-def _money(plan: "Plan") -> Iterator[Line]:
+def _money(plan: Plan) -> Iterator[Line]:
     for title, costs in (
         ("cost of energy", [plan.energy_cost(name) for name in plan.routes]),
         ("cost with time", [plan.cost(name) for name in plan.routes]),
@@ -153,7 +142,7 @@ def _money(plan: "Plan") -> Iterator[Line]:
             yield title, cells
 
 
-def _road(plan: "Plan") -> Iterator[Line]:
+def _road(plan: Plan) -> Iterator[Line]:
     routes = list(plan.routes.values())
     yield "km", [f"{r.length_m / 1000:.2f}" for r in routes]
     yield "min", [f"{r.time_s / 60:.1f}" for r in routes]
@@ -167,7 +156,7 @@ def _road(plan: "Plan") -> Iterator[Line]:
     yield "descent m", [f"{r.descent_m:.0f}" for r in routes]
 
 
-def _charge(plan: "Plan") -> Iterator[Line]:
+def _charge(plan: Plan) -> Iterator[Line]:
     battery = plan.battery
     if battery is None:
         return

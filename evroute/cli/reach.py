@@ -1,9 +1,11 @@
 """``evroute range``: the roads within reach of a charge, or the charge that a place needs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
 import typer
+from threadpoolctl import threadpool_limits
 
 from evroute.cli.shared import (
     Belief,
@@ -18,11 +20,16 @@ from evroute.cli.shared import (
     refuse,
     write,
 )
-
-if TYPE_CHECKING:
-    from evroute.planning.battery import Battery
-    from evroute.planning.planner import Planner
-    from evroute.planning.reach import Reach
+from evroute.energy.driving import conditions
+from evroute.learning.belief import load_belief
+from evroute.learning.physics_belief import driver_planner
+from evroute.network.catalog import load_network
+from evroute.planning.battery import Battery
+from evroute.planning.numbers import share_of
+from evroute.planning.planner import Planner
+from evroute.planning.reach import Reach, charge_needed
+from evroute.planning.reach import reach as reach_of
+from evroute.report.reach_map import reach_geojson, reach_map
 
 SHARES = (50, 90, 100)
 
@@ -57,17 +64,6 @@ def reach(
     map_: Map = None,
 ) -> None:
     """Find the roads within reach of a charge, or the charge that every road needs to a place."""
-    from threadpoolctl import threadpool_limits
-
-    from evroute.energy.driving import conditions
-    from evroute.learning.belief import load_belief
-    from evroute.learning.physics_belief import driver_planner
-    from evroute.network.catalog import load_network
-    from evroute.planning.battery import Battery
-    from evroute.planning.numbers import share_of
-    from evroute.planning.reach import reach as reach_of
-    from evroute.report.reach_map import reach_geojson, reach_map
-
     refuse(
         (
             (start is None) == (goal is None),
@@ -104,8 +100,7 @@ def reach(
             typer.echo(written)
 
 
-def _print(found: "Reach", physics: bool) -> None:
-    import numpy as np
+def _print(found: Reach, physics: bool) -> None:
 
     network, battery = found.network, found.battery
     by = "by expected energies" if found.risk is None else f"at a risk of {found.risk:.2%}"
@@ -125,10 +120,7 @@ def _print(found: "Reach", physics: bool) -> None:
         typer.echo("uncertainty of physics alone: no trip was learned")
 
 
-def _print_needs(planner: "Planner", goal: str, battery: "Battery") -> None:
-    import numpy as np
-
-    from evroute.planning.reach import charge_needed
+def _print_needs(planner: Planner, goal: str, battery: Battery) -> None:
 
     percent = charge_needed(planner, goal, battery)
     possible = percent[np.isfinite(percent)]

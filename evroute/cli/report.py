@@ -6,6 +6,13 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import plain_console
+from evroute.experiments.runs import RunFolder
+from evroute.files import replacing
+from evroute.network.catalog import load_network
+from evroute.report.bandits import build_bandit_page
+from evroute.report.own_trips import build_trips_page
+from evroute.report.page import build_page
+from evroute.report.savings import SHOWN_SENTENCES
 
 
 def report(
@@ -22,14 +29,6 @@ def report(
 
     Prints its abstract and the verdicts on the claims that the experiment states.
     """
-    from evroute.experiments.runs import RunFolder
-    from evroute.files import replacing
-    from evroute.network.catalog import load_network
-    from evroute.report.bandits import build_bandit_page
-    from evroute.report.own_trips import build_trips_page
-    from evroute.report.page import build_page
-    from evroute.report.savings import SHOWN_SENTENCES
-
     target, runs = out or folder / "report.html", RunFolder(folder)
     with plain_console(stderr=True).status("reading") as status:
 

@@ -1,11 +1,16 @@
 """``evroute route``: the least-energy, the fastest and the shortest route, side by side."""
 
 import sys
+from collections.abc import Callable
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
 import typer
+from threadpoolctl import threadpool_limits
 
+from evroute.cli.plan_table import print_plan
 from evroute.cli.shared import (
     Belief,
     Charge,
@@ -19,12 +24,26 @@ from evroute.cli.shared import (
     refuse,
     write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evroute.energy.driving import DrivingConditions
-    from evroute.planning.planner import Planner
+from evroute.energy.driving import DrivingConditions, conditions
+from evroute.learning.physics_belief import driver_planner
+from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
+from evroute.planning.answers import (
+    COLUMNS,
+    ENERGY_COLUMNS,
+    NUMBERS,
+    answer_all,
+    answer_energies,
+    document,
+)
+from evroute.planning.battery import Battery
+from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
+from evroute.planning.numbers import share_of
+from evroute.planning.places import stops
+from evroute.planning.planner import Planner
+from evroute.planning.requests import AnswerTable, check_out, read_requests
+from evroute.planning.search import numba_installed
+from evroute.text import UNPRINTABLE
 
 
 def route(
@@ -211,9 +230,6 @@ def route(
             "--time-value goes with --price, not with --batch",
         ),
     )
-    from evroute.energy.driving import conditions
-    from evroute.network.catalog import load_network
-    from evroute.network.profile import on_terrain
 
     day = conditions(
         temperature_c=temperature,
@@ -226,17 +242,13 @@ def route(
     roads = on_terrain(load_network(network), terrain)
     learned = None
     if belief is not None:
-        from threadpoolctl import threadpool_limits
-
-        from evroute.learning.belief import load_belief
+        from evroute.learning.belief import load_belief  # half of the start of a plan without one
 
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
         roads = learned.network
 
-    from evroute.learning.physics_belief import driver_planner
-
-    def planner_of(chosen: str | None, conditions: "DrivingConditions") -> "Planner":
+    def planner_of(chosen: str | None, conditions: DrivingConditions) -> Planner:
         return driver_planner(
             roads,
             chosen,
@@ -252,9 +264,6 @@ def route(
     if matrix and out:
         _write_matrix(*matrix, planner_of(vehicle, day), out)
         return
-    from evroute.planning.battery import Battery
-    from evroute.planning.numbers import share_of
-    from evroute.planning.places import stops
 
     origin, *between, destination = stops(roads, trip, places)
     planner = planner_of(vehicle, day)
@@ -281,13 +290,8 @@ def route(
         write(gpx, lambda: exports.route_gpx(roads, plan))
         write(map_, lambda: maps.route_map(roads, plan))
     if json:
-        from json import dumps
-
-        from evroute.planning.answers import document
-
         typer.echo(dumps(document(plan), ensure_ascii=False))
         return
-    from evroute.cli.plan_table import print_plan
 
     print_plan(roads, plan, alternatives, "" if learned is None else learned.note)
     for written in (geojson, gpx, map_):
@@ -297,25 +301,13 @@ def route(
 
 def _answer(
     batch: Path,
-    planner_of: "Callable[[str | None, DrivingConditions], Planner]",
+    planner_of: Callable[[str | None, DrivingConditions], Planner],
     vehicle: str | None,
-    day: "DrivingConditions",
+    day: DrivingConditions,
     search: str,
     only: str | None,
     out: Path | None,
 ) -> None:
-    from json import dumps
-
-    from evroute.planning.answers import (
-        COLUMNS,
-        ENERGY_COLUMNS,
-        NUMBERS,
-        answer_all,
-        answer_energies,
-    )
-    from evroute.planning.requests import AnswerTable, check_out, read_requests
-    from evroute.planning.search import numba_installed
-    from evroute.text import UNPRINTABLE
 
     found = AnswerTable(keep=out is not None)
     if out:
@@ -343,11 +335,7 @@ def _answer(
         raise typer.Exit(1)
 
 
-def _write_matrix(origins: Path, destinations: Path, planner: "Planner", out: Path) -> None:
-    import numpy as np
-
-    from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
-    from evroute.planning.requests import check_out
+def _write_matrix(origins: Path, destinations: Path, planner: Planner, out: Path) -> None:
 
     check_out(out, origins, destinations)
     ends = [

@@ -3,10 +3,18 @@
 ``evroute app``: the dashboard.
 """
 
+import os
+import socket
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from threadpoolctl import threadpool_limits
+
+from evroute.errors import EvrouteError, MissingPackageError
+from evroute.resources import app_path
 
 LOCAL = "127.0.0.1"
 LEAST_TOKEN = 16
@@ -35,12 +43,6 @@ def serve(
     ] = None,
 ) -> None:
     """Answer requests by HTTP until Ctrl-C; its paths are listed at /openapi.json."""
-    import os
-    import socket
-    from importlib.util import find_spec
-
-    from evroute.errors import EvrouteError, MissingPackageError
-
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingPackageError("fastapi", "serve")
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
@@ -51,7 +53,6 @@ def serve(
     if host != LOCAL and not token:
         raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
     import uvicorn
-    from threadpoolctl import threadpool_limits
 
     from evroute.service.app import LOCAL_HOSTS, make_app
 
@@ -81,11 +82,6 @@ def app(
 ) -> None:
     """Open the dashboard in a browser; Ctrl-C ends it."""
     import runpy
-    import sys
-    from importlib.util import find_spec
-
-    from evroute.errors import MissingPackageError
-    from evroute.resources import app_path
 
     if find_spec("streamlit") is None:
         raise MissingPackageError("streamlit", "app")

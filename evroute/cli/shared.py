@@ -1,12 +1,15 @@
-"""Options that several commands have, and the files that they write."""
+"""Options that several commands have, how they are read, and the files that commands write."""
 
+from collections.abc import Callable
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evroute.errors import EvrouteError
+from evroute.files import replacing
+from evroute.limits import parse_toml
 
 Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
 Origin = Annotated[
@@ -50,19 +53,13 @@ Map = Annotated[
 
 def refuse(*conflicts: tuple[object, str]) -> None:
     """Raise EvrouteError with the message of the first conflict that there is."""
-    from evroute.errors import EvrouteError
-
     for conflict, message in conflicts:
         if conflict:
             raise EvrouteError(message)
 
 
-def write(path: Path | None, make: "Callable[[], Any]") -> None:
+def write(path: Path | None, make: Callable[[], Any]) -> None:
     """Write a text, a map, or other content as JSON; without a path nothing is made."""
-    from json import dumps
-
-    from evroute.files import replacing
-
     if path is None:
         return
     content = make()
@@ -72,3 +69,15 @@ def write(path: Path | None, make: "Callable[[], Any]") -> None:
         else:
             text = content if isinstance(content, str) else dumps(content)
             temporary.write_text(text, encoding="utf-8")
+
+
+def parsed_option(option: str) -> tuple[str, Any]:
+    """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
+    name, separator, value = option.partition("=")
+    if not separator or not name:
+        raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
+    value = value.lower() if value in {"True", "False"} else value
+    try:
+        return name, parse_toml(f"value = {value}", f"--option {name}")["value"]
+    except ValueError:
+        return name, value

@@ -1,20 +1,27 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
 import math
+from itertools import groupby
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import Report, plain_console, progress
+from evroute.cli.shared import parsed_option
+from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
+from evroute.experiments.estimate import estimate
+from evroute.experiments.experiment import Experiment, grid, load_experiment
+from evroute.experiments.experiment import simulate as run
+from evroute.experiments.runs import RunFolder
+from evroute.experiments.summary import summarise
+from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.text import counted
-
-if TYPE_CHECKING:
-    from evroute.cli.console import Report
-    from evroute.experiments.experiment import Experiment
-    from evroute.experiments.runs import RunFolder
+from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 
 SHOWN_ROWS = 40
 """Number of rows of each table on the terminal; reports have all."""
@@ -116,18 +123,13 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    from evroute.cli.console import progress
-    from evroute.experiments.experiment import grid, load_experiment
-    from evroute.experiments.experiment import simulate as run
-    from evroute.experiments.runs import RunFolder
-
     if vehicle and len(vehicle) > 1:
         raise EvrouteError(
             f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a column "
             "of the table of --trips"
         )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options |= dict(map(_parsed, option or ()))
+    options |= dict(map(parsed_option, option or ()))
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
     for name in ("prior", "lengthscale"):
         if name in of_runs and not isinstance(of_runs[name], list):
@@ -201,15 +203,8 @@ def simulate(
         raise typer.Exit(1)
 
 
-def _show(folder: "RunFolder") -> None:
+def _show(folder: RunFolder) -> None:
     """Print the finished runs, a table for each block."""
-    from itertools import groupby
-
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from evroute.experiments.summary import summarise
-
     for (title, worlds), rows in groupby(summarise(folder.rounds()).itertuples(), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
@@ -250,10 +245,6 @@ def _show(folder: "RunFolder") -> None:
 
 def _block(row: Any) -> tuple[str, int]:
     """Return the common values of the rows of a table, as its title, and the number of worlds."""
-    from evroute.energy.prior import DEFAULT_SPREAD
-    from evroute.model.build import DEFAULT_LENGTHSCALE
-    from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
-
     prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
     scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
     world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
@@ -263,7 +254,7 @@ def _block(row: Any) -> tuple[str, int]:
 class _Progress:
     """Reports the number of finished trips and failed runs."""
 
-    def __init__(self, report: "Report", folder: "RunFolder") -> None:
+    def __init__(self, report: Report, folder: RunFolder) -> None:
         self._report = report
         self._folder = folder
         self._looked_s = -math.inf
@@ -276,8 +267,7 @@ class _Progress:
         self._report(self._counted, done, total)
 
 
-def _print_estimate(requested: "Experiment", out: Path, jobs: int) -> None:
-    from evroute.experiments.estimate import estimate
+def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
 
     result = estimate(requested, out, jobs=jobs)
     finished = f", {result.finished} of them finished" if result.finished else ""
@@ -303,17 +293,3 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def _parsed(option: str) -> tuple[str, Any]:
-    """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
-    from evroute.limits import parse_toml
-
-    name, separator, value = option.partition("=")
-    if not separator or not name:
-        raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
-    value = value.lower() if value in {"True", "False"} else value
-    try:
-        return name, parse_toml(f"value = {value}", f"--option {name}")["value"]
-    except ValueError:
-        return name, value

@@ -1,10 +1,13 @@
 """``evroute vehicle``: the vehicles, and the sources of their numbers."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from evroute.cli.console import print_table
+from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
+from evroute.errors import EvrouteError, UnknownNameError
 
 app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no_args_is_help=True)
 
@@ -31,9 +34,6 @@ def list_vehicles(
     ] = float("inf"),
 ) -> None:
     """List the vehicles of the catalogue; options keep those that meet all of them."""
-    from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
-    from evroute.errors import EvrouteError, UnknownNameError
-
     vehicles = [load_vehicle(each) for each in vehicle_names()]
     classes = sorted({v.car_class for v in vehicles if v.car_class})
     for option, value, known in (
@@ -76,10 +76,6 @@ def show(
     name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")],
 ) -> None:
     """Show the numbers of one vehicle and their sources."""
-    from dataclasses import asdict
-
-    from evroute.energy.vehicle import load_vehicle
-
     fields = asdict(load_vehicle(name))
     sources, curve = fields.pop("sources"), fields.pop("charging_curve")
     fields["charging_curve"] = ", ".join(f"{kw:g} kW at {charge:g} %" for charge, kw in curve)

@@ -1,17 +1,15 @@
 """Roadworks: a network without the edges that are closed."""
 
 import re
-import warnings
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from evroute.arrays import BoolArray
-from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.controls import UNKNOWN
-from evroute.network.geo import gpd, shapely
+from evroute.network.geo import shapely
 from evroute.network.locate import unknown_edge
 from evroute.network.names import add_tables
 from evroute.network.profile import carried
@@ -107,37 +105,17 @@ def _rows(network: RoadNetwork, text: str) -> list[int]:
 def within(network: RoadNetwork, area: str) -> BoolArray:
     """Return a mask (n,) of the edges that touch an area.
 
-    area: ``lat,lon,lat,lon`` of two opposite corners, degrees, or a file with polygons.
+    area: ``lat,lon,lat,lon`` of two opposite corners, degrees.
 
     Raises
     ------
-    MissingPackageError
-        If geopandas is not installed.
-    NetworkFormatError
-        If the area is neither.
+    EvrouteError
+        If the area is not four numbers.
     """
     corners = area.split(",")
-    if len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
-        south, west, north, east = map(float, corners)
-        polygon = shapely.box(
-            min(west, east), min(south, north), max(west, east), max(south, north)
-        )
-    else:
-        polygon = _polygons(Path(area))
-    touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), polygon)
+    if len(corners) != 4 or not all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
+        raise EvrouteError(f"the area '{area}' is not two corners: lat,lon,lat,lon")
+    south, west, north, east = map(float, corners)
+    box = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
+    touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), box)
     return touched
-
-
-def _polygons(path: Path) -> "shapely.Geometry":
-    """Return the union of a GeoJSON, GeoPackage or shape file in WGS 84."""
-    try:
-        with warnings.catch_warnings():  # of broken geometries, which are refused here
-            warnings.simplefilter("ignore", RuntimeWarning)
-            table = gpd.read_file(path)
-        if table.crs is None:
-            raise NetworkFormatError(f"the area '{path}' has no coordinate system")
-        return table.to_crs("EPSG:4326").union_all()
-    except (RuntimeError, shapely.errors.ShapelyError) as error:
-        raise NetworkFormatError(
-            f"the area '{path}' is neither 'lat,lon,lat,lon' nor a file with polygons: {error}"
-        ) from error

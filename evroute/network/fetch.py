@@ -1,21 +1,19 @@
 """Downloads of published networks: files of public repositories at fixed commits.
 
-``data/published.toml`` lists them with their git blob ids, which verify the bytes. Files are
-cached with pooch. An interrupted download is resumed.
+``data/published.toml`` lists them with their git blob ids, which verify the bytes.
 """
 
 import hashlib
-import logging
 import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 from evroute import limits
-from evroute.errors import EvrouteError, LimitError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.files import replacing
 from evroute.network.geo import requests
 from evroute.resources import data_path
 
@@ -75,26 +73,55 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
     ------
     EvrouteError
         If the address cannot be reached or has no such file, the download is interrupted, or the
-        bytes are not the published ones. The received part of an interrupted download is kept;
-        wrong bytes are not.
+        bytes are not the published ones; nothing is kept.
     LimitError
-        If the file is too large, of which nothing is kept, or takes too long.
+        If the file is too large or takes too long.
     """
-    import pooch
-
-    pooch.get_logger().setLevel(logging.WARNING)
-    place = folder / wanted.git_blob
-    path = place / wanted.file_name
-    if path.is_file() and git_blob(path) != wanted.git_blob:
-        path.unlink()
-    pooch.retrieve(
-        wanted.url,
-        known_hash=None,
-        fname=path.name,
-        path=place,
-        downloader=_Resuming(wanted, progress),
-    )
+    path = folder / wanted.git_blob / wanted.file_name
+    if path.is_file() and git_blob(path) == wanted.git_blob:
+        return path
+    with replacing(path) as temporary:
+        try:
+            limits.within_time(
+                lambda over: _receive(wanted, temporary, progress, over),
+                f"the download of {wanted.url} was interrupted",
+            )
+        except requests.exceptions.HTTPError as error:
+            raise EvrouteError(f"{wanted.url} cannot be downloaded: {error}") from error
+        except requests.exceptions.RequestException as error:
+            raise EvrouteError(
+                f"the download of {wanted.url} was interrupted ({type(error).__name__}); check the "
+                "internet connection"
+            ) from error
+        if (blob := git_blob(temporary)) != wanted.git_blob:
+            raise EvrouteError(
+                f"the file at {wanted.url} is not the published file (git blob {blob}, expected "
+                f"{wanted.git_blob}); nothing was kept"
+            )
     return path
+
+
+def _receive(wanted: Published, path: Path, progress: Progress, over: Event) -> None:
+    """Write the bytes of a file to ``path`` until the event ``over`` is set."""
+    with (
+        requests.get(
+            wanted.url,
+            headers={"Accept-Encoding": "identity"},
+            stream=True,
+            timeout=_TIMEOUT_S,
+        ) as answer,
+        path.open("wb") as handle,
+    ):
+        answer.raise_for_status()
+        length = answer.headers.get("Content-Length", "")
+        total = int(length) if re.fullmatch(r"\d{1,18}", length) else 0
+        for chunk in answer.iter_content(_CHUNK_BYTES):
+            if over.is_set():
+                return
+            size_mb = max(handle.tell() + len(chunk), total) / 1e6
+            limits.check("download_mb", size_mb, f"{wanted.url} has {{}} MB or more")
+            handle.write(chunk)
+            progress(handle.tell(), total)
 
 
 def git_blob(path: Path) -> str:
@@ -104,66 +131,3 @@ def git_blob(path: Path) -> str:
         while chunk := handle.read(_CHUNK_BYTES):
             total.update(chunk)
     return total.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Resuming:
-    """A downloader for pooch that resumes an interrupted download and verifies the bytes."""
-
-    wanted: Published
-    progress: Progress
-
-    def __call__(self, url: str, output_file: Any, pooch: Any) -> None:
-
-        output = Path(output_file)
-        part = output.with_name(f"{self.wanted.file_name}.part")
-        try:
-            message = f"the download of {url} was interrupted; the same command continues it"
-            limits.within_time(lambda over: self._complete(url, part, over), message)
-        except requests.exceptions.HTTPError as error:
-            raise EvrouteError(f"{url} cannot be downloaded: {error}") from error
-        except requests.exceptions.RequestException as error:
-            come = part.stat().st_size if part.exists() else 0
-            if come:
-                raise EvrouteError(
-                    f"the download of {self.wanted.file_name} was interrupted after {come:,} "
-                    "bytes; the same command continues it"
-                ) from error
-            raise EvrouteError(
-                f"cannot reach {url} ({type(error).__name__}); check the internet connection"
-            ) from error
-        if (blob := git_blob(part)) != self.wanted.git_blob:
-            part.unlink()
-            raise EvrouteError(
-                f"the file at {url} is not the published file (git blob {blob}, expected "
-                f"{self.wanted.git_blob}); "
-                "nothing was kept"
-            )
-        part.replace(output)
-
-    def _complete(self, url: str, part: Path, over: Event) -> None:
-        """Download the missing bytes of ``part`` until the event ``over`` is set."""
-        start = part.stat().st_size if part.exists() else 0
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
-            if answer.status_code == requests.codes.requested_range_not_satisfiable:
-                return  # complete; its digest is checked next
-            answer.raise_for_status()
-            if answer.status_code != requests.codes.partial_content:
-                start = 0
-            length = answer.headers.get("Content-Length", "")
-            total = start + (int(length) if re.fullmatch(r"\d{1,18}", length) else 0)
-            with part.open("ab" if start else "wb") as handle:
-                for chunk in answer.iter_content(_CHUNK_BYTES):
-                    if over.is_set():
-                        return
-                    self._check_size(max(handle.tell() + len(chunk), total), part)
-                    handle.write(chunk)
-                    self.progress(handle.tell(), total)
-
-    def _check_size(self, size: int, part: Path) -> None:
-        try:
-            limits.check("download_mb", size / 1e6, f"{self.wanted.url} has {{}} MB or more")
-        except LimitError:
-            part.unlink()
-            raise

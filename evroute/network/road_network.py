@@ -346,7 +346,8 @@ class RoadNetwork:
         other = copy(self)
         maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
         object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
-        vars(other).pop("pieces", None)
+        for cached in set(vars(other)) - {"_tables", *(field.name for field in fields(self))}:
+            del vars(other)[cached]
         return other
 
     def lines(self, x: FloatArray, y: FloatArray) -> Any:

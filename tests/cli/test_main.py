@@ -1,12 +1,14 @@
 """What `main` makes of errors: one line and a status, whatever was raised."""
 
+import re
 import sys
 from typing import Any
 
 import pytest
+import typer
 
-import evroute.network.catalog
-from evroute.cli import main
+import evroute.cli.network
+from evroute.cli import COMMANDS, load, main
 from evroute.errors import EvrouteError
 
 
@@ -15,7 +17,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
         raise error
 
     monkeypatch.setattr(sys, "argv", ["evroute", "network", "list"])
-    monkeypatch.setattr(evroute.network.catalog, "network_names", fail)
+    monkeypatch.setattr(evroute.cli.network, "network_names", fail)
     with pytest.raises(SystemExit) as done:
         main()
     return int(done.value.code or 0)
@@ -60,3 +62,12 @@ def test_a_foreseen_error_is_one_line_and_status_2(
     monkeypatch.setenv("EVROUTE_DEBUG", "1")
     assert ended(monkeypatch, EvrouteError("no\nroads")) == 2
     assert capsys.readouterr().err == "evroute: no roads\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_listed_line_of_a_command_is_in_words_of_its_help(name: str) -> None:
+    found = load(name)
+    documented = found.info.help if isinstance(found, typer.Typer) else found.__doc__
+    words = {word.rstrip("s") for word in re.findall(r"\w+", str(documented).lower())}
+    listed = {word.rstrip("s") for word in re.findall(r"\w+", COMMANDS[name][1].lower())}
+    assert listed <= words

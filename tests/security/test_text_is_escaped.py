@@ -78,8 +78,9 @@ def test_maps_give_folium_escaped_text(module: str) -> None:
 
 
 def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
+    maps = {"evroute/report/maps.py", "evroute/report/reach_map.py"}
     homes = {
-        "folium": {"evroute/report/maps.py", "evroute/report/reach_map.py"},
+        "folium": {*maps, "evroute/report/extras.py"},  # modules of reports take it from there
         "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
         "rich.console": {"evroute/cli/console.py"},
         "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
@@ -89,6 +90,8 @@ def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
         for package, modules in homes.items():
             if f"import {package}" in text or f"from {package}" in text:
                 assert path.relative_to(ROOT).as_posix() in modules
+        if re.search(r"report\.extras import[^\n]*folium", text):
+            assert path.relative_to(ROOT).as_posix() in maps
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "app").rglob("map_component/*.js")))

@@ -29,8 +29,8 @@ def build(hill):
 
 
 def test_rough_errors_have_the_stated_variance_and_correlation() -> None:
-    x_m, y_m = default_rng(2).uniform(0, 1500, (2, 60))  # sixty edges from a point to itself
-    roads = SimpleNamespace(x_m=x_m, y_m=y_m, tail=np.arange(60), head=np.arange(60), n_edges=60)
+    x_m, y_m = default_rng(2).uniform(0, 1500, (2, 60))
+    roads = SimpleNamespace(middle_m=np.column_stack([x_m, y_m]), n_edges=60)
     options = load_world({"kind": "rough", "error_std": 0.3, "error_range_m": 500})
     draws = np.array(
         [np.log(options.dissipation_factor(roads, default_rng(seed))) for seed in range(400)]

@@ -30,7 +30,7 @@ PRELOADED = (
     *("evroute.cli", "evroute.network.catalog", "evroute.network.osm", "evroute.network.graphml"),
     *("evroute.learning.learn", "evroute.experiments.experiment", "evroute.planning.planner"),
     *("evroute.report.page", "geopandas", "osmium", "osmnx", "pyarrow.csv", "pyarrow.parquet"),
-    *("rasterio", "requests", "pooch", "rich.table", "rich.progress", "scipy.sparse.linalg"),
+    *("rasterio", "requests", "rich.table", "rich.progress", "scipy.sparse.linalg"),
 )
 ADDRESS_SPACE = 4 << 30
 """Bytes of address space beyond those of the parent, so that no case can flood the machine."""

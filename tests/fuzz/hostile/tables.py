@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from case import MB, Command, kind, nested, one
+from case import MB, Command, kind, one
 from numpy.random import Generator
 
 HEADS = (
@@ -96,29 +96,3 @@ def parquet(folder: Path, rng: Generator) -> Command:
         content = path.read_bytes()
         path.write_bytes(content[: int(rng.integers(len(content)))])
     return _reading(folder, path, rng)
-
-
-@kind
-def area(folder: Path, rng: Generator) -> Command:
-    """Polygons that are none."""
-    path = folder / one(rng, ["x.geojson", "x.gpkg", "x.shp", "x.json"])
-    many = int(rng.integers(3, 200_000))
-    ring = ",".join(f"[{k % 7 - 104.98},{39.7 + k % 3}]" for k in range(many))
-    point = '{"type":"Point","coordinates":[XY]}'
-    geometries = [
-        '{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,0],[0,1],[0,0]]]}',
-        '{"type":"Polygon","coordinates":[[' + ring + "]]}",
-        '{"type":"Polygon","coordinates":' + nested(rng) + "}",
-        '{"type":"Polygon","coordinates":[]}',
-        '{"type":"GeometryCollection","geometries":[]}',
-        *(
-            point.replace("XY", each)
-            for each in ("1e999,0", "NaN,NaN", "null,null", "", "9999,9999")
-        ),
-        "null",
-    ]
-    feature = '{"type":"Feature","properties":{},"geometry":' + one(rng, geometries) + "}"
-    features = one(rng, [feature, "", feature + "," + feature])
-    text = '{"type":"FeatureCollection","features":[' + features + "]}"
-    path.write_text(one(rng, [text, text, text[: len(text) // 2], nested(rng), ""]))
-    return Command(["network", "close", "denver", "--as", "x", "--area", str(path)])

@@ -316,7 +316,7 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
         assert each.known_variance_wh2 == pytest.approx((0.02 * 61) ** 2 / 6)
     first = measured.trips[0]
     assert 11 * 3600 < first.departed_s < 12 * 3600
-    assert measured.notes[0].startswith("columns not read: speed_kmh")
+    assert measured.notes[0].startswith("columns not read: altitude_m, speed_kmh")
 
 
 def test_values_at_departure_by_edges(setting, tmp_path) -> None:
