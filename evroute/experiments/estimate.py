@@ -1,7 +1,7 @@
 """Estimated time and disk of an experiment, from a few rounds of each kind of its runs.
 
-Time and disk of a run are taken as linear in its rounds. Models whose rounds slow down as they
-learn more edges take longer.
+Time and disk of a run are taken as linear in its rounds, except the time of exact models whose
+contexts vary (`exact_time`). Other models whose rounds slow down as they learn take longer.
 """
 
 import os
@@ -15,6 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.experiments.exact_time import exact_time_s
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
@@ -109,9 +110,10 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         if error:
             failures[first.name] = error
             continue
+        exact_s = exact_time_s(first)
         for run in same:
             run_s, run_bytes = start + slope * run.horizon
-            seconds.append(float(run_s))
+            seconds.append(max(float(run_s), exact_s))
             disk += float(run_bytes)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
     return Estimate(

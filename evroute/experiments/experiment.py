@@ -40,6 +40,7 @@ from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.experiments.agents import check_shared, check_vehicles
+from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.execution import execute
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
@@ -278,7 +279,7 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    fields, of_model = {"guard", "corridor"}, model_options(model)
+    fields, of_model = {"guard", "corridor", "exact_contexts"}, model_options(model)
     if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
     if of_model.has_kernel:
@@ -344,6 +345,7 @@ def simulate(
                 len(damaged),
                 damaged[0],
             )
+        warn_of_exact_time(left)
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)

@@ -39,7 +39,9 @@ class Method(BaseModel):
     default.  change_test: learn roads, speeds and the guard's licence anew after a detected change
     (`learning.change`); it needs a model with a kernel.
     corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
-    predict no others (`Corridor`).  lengthscale_factor: the model's kernel has the world's
+    predict no others (`Corridor`).  exact_contexts: keep every context where the temperature is
+    one; by default temperatures merge on a grid of 1 K and known speeds on one of 5 km/h, so that
+    arms return (`EdgeSpace`).  lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: fit kernel and noise to the measurements. Both
     need a model with a kernel.  Every other option is a field of the options of the model or the
     index (`parts.model_options`, `parts.index_options`); an option of both is passed to both.
@@ -58,6 +60,7 @@ class Method(BaseModel):
     guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
     change_test: Literal[True] | None = None
     corridor: float | None = Field(default=None, ge=1)
+    exact_contexts: Literal[True] | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
 
@@ -157,6 +160,7 @@ class Method(BaseModel):
         if self.guard:
             parts.append("guarded" + _short(self.guard))
         parts += ["change-test"] * bool(self.change_test)
+        parts += ["exact-contexts"] * bool(self.exact_contexts)
         return "-".join(parts)
 
     @property
@@ -174,6 +178,7 @@ class Method(BaseModel):
         name += f" corridor {_short(self.corridor)}" if self.corridor else ""
         name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
         name += ", change test" if self.change_test else ""
+        name += ", exact contexts" if self.exact_contexts else ""
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -237,7 +242,12 @@ def make_model(
 def make_space(method: Method, setting: Setting) -> SearchSpace:
     """Return a new space of the arms of a method, for one learner."""
     if not method.arms:
-        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.assumed.temperature)
+        return EdgeSpace(
+            setting.network,
+            setting.vehicle,
+            temperature=setting.assumed.temperature,
+            exact_contexts=bool(method.exact_contexts),
+        )
     return TurnSpace(
         setting.edges,
         setting.turn_table,

@@ -10,7 +10,8 @@ precisions, the posterior covariance of any arms a and b is (Sandberg et al., eq
 and that of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
 of k x D with D x (n - D) and, for C, of k x D with itself. This never costs more than downdating
 all n x n covariances, and needs no factorisation of size D. (Downdating posterior rows C_D* looks
-the same and is unstable: errors grow exponentially.)
+the same and is unstable: errors grow exponentially.) A restored C stays packed until the next
+measurement, because few predictions need no square of twice the size.
 """
 
 from collections.abc import Callable
@@ -22,9 +23,13 @@ from scipy.linalg.lapack import dtrtri
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.fresh_posterior import Fresh
+from evroute.model.packed import Packed
+from evroute.model.scratch import Scratch
 
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
+COLUMNS_PACKED = 256
+"""Most columns of open arms that are computed from packed numbers; more need the square."""
 _BLOCK = 128
 _FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
 
@@ -58,7 +63,8 @@ class IncrementalPosterior:
         self.slot_of = np.full(n, -1)
         # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D for
         # BLAS.
-        self._lower = np.zeros((0, 0), order="F")
+        self._triangle = np.zeros((0, 0), order="F")
+        self._packed: Packed | None = None
         self._prior_variance = reference_variance
         # Column i of the rows, mean i and variance i belong to reference arm open[i].
         self._open = np.arange(n)
@@ -67,7 +73,7 @@ class IncrementalPosterior:
         self._rows = np.empty((0, n))
         self._unread: Callable[[IntArray], FloatArray] | None = None
         self._reserve(0)
-        self._scratch = _Scratch()
+        self._scratch = Scratch()
         self._forget()
 
     def _forget(self) -> None:
@@ -83,7 +89,7 @@ class IncrementalPosterior:
             mean[self._open], variance[self._open] = self._open_mean, self._open_variance
             visited = self._visited()
             slots = self.slot_of[visited]
-            mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
+            mean[visited], variance[visited] = self.mean[slots], self._at(slots, slots)
             self._belief = mean, variance
         return self._belief
 
@@ -122,10 +128,7 @@ class IncrementalPosterior:
 
     def among(self, slots: IntArray) -> FloatArray:
         """Return the posterior covariance of slots, (k, k) Wh²."""
-        covariance: FloatArray = self._lower[
-            np.maximum.outer(slots, slots), np.minimum.outer(slots, slots)
-        ]
-        return covariance
+        return self._at(np.maximum.outer(slots, slots), np.minimum.outer(slots, slots))
 
     def covariance(self, arms: IntArray, among: Callable[[IntArray], FloatArray]) -> FloatArray:
         """Return the posterior covariance of k reference arms, (k, k) Wh².
@@ -165,7 +168,9 @@ class IncrementalPosterior:
             else:
                 prior = self._unread(unmet)
             weighted = (prior.T * self.precision).copy()
-            posterior = prior.T - weighted @ self._square()
+            packed = self._packed if self._n_read <= COLUMNS_PACKED else None
+            learned = packed.after(weighted) if packed else weighted @ self._square()
+            posterior = prior.T - learned
             self._columns |= {
                 arm: (posterior[i], weighted[i]) for i, arm in enumerate(unmet.tolist())
             }
@@ -280,9 +285,7 @@ class IncrementalPosterior:
             "precision": self.precision.copy(),
             "information": self.information.copy(),
             "mean": self.mean.copy(),
-            "covariance": np.concatenate(
-                [np.empty(0), *(self._lower[slot : self.size, slot] for slot in range(self.size))]
-            ),
+            "covariance": (self._packed or Packed.of(self._triangle, self.size)).numbers.copy(),
             "slot_of": self.slot_of.copy(),
             "open": self._open.copy(),
             "open_mean": self._open_mean.copy(),
@@ -310,12 +313,26 @@ class IncrementalPosterior:
             state["open_variance"].copy(),
         )
         self.size, self._unread = 0, prior
-        self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, len(self.slot_of)))
+        self._triangle, self._packed = np.zeros((0, 0), order="F"), None
+        self._rows = np.empty((0, len(self.slot_of)))
         self._reserve(len(self.mean))
         self.size = len(self.mean)
-        columns = np.split(state["covariance"], np.cumsum(np.arange(self.size, 1, -1)))
-        for slot, column in enumerate(columns[: self.size]):
-            self._lower[slot : self.size, slot] = column
+        self._packed = Packed(self.size, state["covariance"])
+
+    @property
+    def _lower(self) -> FloatArray:
+        """The lower triangle of C, (capacity, capacity), out of its packed form."""
+        if self._packed:
+            for slot, column in enumerate(self._packed.columns()):
+                self._triangle[slot : self.size, slot] = column
+            self._packed = None
+        return self._triangle
+
+    def _at(self, row: IntArray, column: IntArray) -> FloatArray:
+        """Return entries of C whose row is no less than their column."""
+        packed = self._packed
+        covariance: FloatArray = packed.at(row, column) if packed else self._triangle[row, column]
+        return covariance
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
         """Return the rows of C of some slots, (k, capacity), in a work array."""
@@ -376,20 +393,7 @@ class IncrementalPosterior:
             lower[held, held] = self._lower[held, held]
             rows = np.empty((capacity, self._rows.shape[1]))
             rows[held] = self._rows[held]
-            self._lower, self._rows = lower, rows
-
-
-class _Scratch:
-    """Named work arrays that are reused, so that a round allocates no memory."""
-
-    def __init__(self) -> None:
-        self._flat: dict[str, FloatArray] = {}
-
-    def __call__(self, name: str, shape: tuple[int, int]) -> FloatArray:
-        size = shape[0] * shape[1]
-        if name not in self._flat or len(self._flat[name]) < size:
-            self._flat[name] = np.empty(size + size // 2)
-        return self._flat[name][:size].reshape(shape)
+            self._triangle, self._rows = lower, rows
 
 
 def _spread(size: int, n: int) -> IntArray:

@@ -72,7 +72,7 @@ class Corridor:
         NoRouteError
             If no way over open edges leads to the destination.
         """
-        return self._within(request).arms
+        return self.edges.arms(self._within(request))
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return ``m g dz`` of the arms of a round, (a,) Wh."""
@@ -87,8 +87,8 @@ class Corridor:
         return route.rows
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return feedback on edges unchanged."""
-        return feedback
+        """Return feedback on edges in their merged contexts."""
+        return self.edges.feedback(feedback)
 
     def state(self) -> State:
         """Return an empty state: the space learns nothing itself."""

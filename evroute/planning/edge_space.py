@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
+from evroute.energy.driving import (
+    COMFORT_C,
+    TEMPERATURE_UNIT_K,
+    DrivingConditions,
+    temperature_feature,
+)
 from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh
 from evroute.energy.prior import (
     DEFAULT_SPREAD,
@@ -23,11 +28,19 @@ from evroute.model.base import State
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import SPEED
 from evroute.planning.arm_states import ArmStates
 from evroute.planning.search import Search
 
 if TYPE_CHECKING:
     from evroute.model.kernels import ArmGraph
+
+
+TEMPERATURE_STEP_K, SPEED_STEP_MPS = 1.0, 5 / 3.6
+"""Grid of contexts that vary: 1 K and 5 km/h."""
+
+
+Varied = TypeVar("Varied", Arms, Feedback)
 
 
 class EdgeSpace:
@@ -44,6 +57,9 @@ class EdgeSpace:
         temperature of the day chooses the contexts and leaves the prior as it is.
     junction_wh
         (v,) potential of the junctions, Wh; that of the loaded vehicle at their heights if None.
+    exact_contexts
+        With ``temperature``: keep every context. Otherwise temperatures merge on a grid of 1 K and
+        speeds other than the map's on one of 5 km/h, so that arms return.
     """
 
     noun = "edges"
@@ -56,6 +72,7 @@ class EdgeSpace:
         conditions: DrivingConditions = EQ8_CONDITIONS,
         temperature: bool = False,
         junction_wh: FloatArray | None = None,
+        exact_contexts: bool = False,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
@@ -64,6 +81,7 @@ class EdgeSpace:
         self._feature_c = COMFORT_C if day_c is None else day_c
         self.temperature = temperature
         self.junction_wh = junction_wh
+        self.exact_contexts = exact_contexts
 
     @property
     def edges(self) -> "EdgeSpace":
@@ -134,12 +152,16 @@ class EdgeSpace:
     def under(self, conditions: DrivingConditions) -> "EdgeSpace":
         """Return the space under other conditions of the day."""
         return EdgeSpace(
-            self.network, self.vehicle, conditions=conditions, temperature=self.temperature
+            self.network,
+            self.vehicle,
+            conditions=conditions,
+            temperature=self.temperature,
+            exact_contexts=self.exact_contexts,
         )
 
     def arms(self, request: Round) -> Arms:
-        """Return the open edges of a round."""
-        return request.arms
+        """Return the open edges of a round in their merged contexts."""
+        return self._merged(request.arms)
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return ``m g dz`` of the open edges of a round, (a,) Wh."""
@@ -160,8 +182,20 @@ class EdgeSpace:
         return route.rows
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return feedback on edges unchanged."""
-        return feedback
+        """Return feedback on edges in their merged contexts."""
+        return self._merged(feedback)
+
+    def _merged(self, varied: Varied) -> Varied:
+        """Return arms or feedback with temperature and changed speeds on the grid."""
+        if self.exact_contexts or not self.temperature:
+            return varied
+        kelvin = TEMPERATURE_STEP_K / TEMPERATURE_UNIT_K
+        step = SPEED_STEP_MPS / context.build(self.network).scale[SPEED]
+        features = varied.features.copy()
+        features[:, -1] = kelvin * np.round(features[:, -1] / kelvin)
+        changed = features[:, SPEED] != self.reference.features[varied.id, SPEED]
+        features[changed, SPEED] = step * np.maximum(np.round(features[changed, SPEED] / step), 1.0)
+        return replace(varied, features=features)
 
     def state(self) -> State:
         """Return an empty state: the space learns nothing itself."""

@@ -3,13 +3,17 @@
     python tests/benchmarks/serve_figures.py           # on eq. 8, and on the physics of drivers
     python tests/benchmarks/serve_figures.py trips     # on the default belief of 150 trips
     python tests/benchmarks/serve_figures.py 800 4000  # on exact beliefs of so many driven edges
+    python tests/benchmarks/serve_figures.py command   # the process of `evroute route --belief`
 
 CPU time of one process with one BLAS thread on Luxembourg, in multiples of a scipy Dijkstra on the
 same line graph, measured in turns. ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
@@ -21,6 +25,7 @@ import evroute
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.belief import save
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trip_energies import TripEnergies
@@ -33,6 +38,13 @@ from evroute.planning.search import Search
 
 N_PLANS = 60
 REPEATS = 3
+MEASURED = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"{used.ru_utime + used.ru_stime:.2f} s of CPU, {used.ru_maxrss / 1e3:.0f} MB")
+"""
+"""A small process between: a child that leaves a large one counts the memory of both."""
 Requests = list[tuple[int, int]]
 
 
@@ -114,8 +126,8 @@ def plans_on_trips(network: RoadNetwork) -> None:
     ratios_on(Planner(network, setting.vehicle, belief), "150 trips")
 
 
-def plans_on_exact(network: RoadNetwork, driven: int) -> None:
-    """Print the cost of plans on an exact belief of ``driven`` edges."""
+def exact_belief(network: RoadNetwork, driven: int) -> LearnedBelief:
+    """Return an exact belief of ``driven`` edges of random routes."""
     setting = Setting(network, load_vehicle())
     physics, edges = Planner(network, setting.vehicle), set()
     for ends in requests_of(physics, 111, 40 * network.n_edges // 100):
@@ -126,9 +138,29 @@ def plans_on_exact(network: RoadNetwork, driven: int) -> None:
     arms = made.space.reference.take(rows)
     wh = arms.prior_mean_wh * 1.1
     made.model.update(Feedback(rows, arms.features, arms.prior_mean_wh, wh))
-    belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+    return made
+
+
+def plans_on_exact(network: RoadNetwork, driven: int) -> None:
+    """Print the cost of plans on an exact belief of ``driven`` edges."""
+    made = exact_belief(network, driven)
+    belief = LearnedBelief.before_trips(made.method, made.setting)
     belief.restore(made.state())
-    ratios_on(Planner(network, setting.vehicle, belief), f"exact, {driven} driven edges")
+    ratios_on(Planner(network, made.vehicle, belief), f"exact, {driven} driven edges")
+
+
+def command_on_exact(network: RoadNetwork, driven: int) -> None:
+    """Print CPU time and peak memory of `evroute route` on stored beliefs of ``driven`` edges."""
+    ends = [f"--{side}={network.edge_id[row]}" for side, row in (("from", 2000), ("to", 4500))]
+    with TemporaryDirectory() as folder:
+        save(
+            Path(folder) / "beliefs" / "luxembourg-learned.npz",
+            exact_belief(network, driven),
+            trips=1,
+        )
+        words = ["-m", "evroute", "route", "--network", "luxembourg", "--belief", folder]
+        for _ in range(REPEATS):
+            subprocess.run([sys.executable, "-c", MEASURED, *words, *ends], check=True)
 
 
 def ratios_on(planner: Planner, name: str) -> None:
@@ -153,5 +185,7 @@ if __name__ == "__main__":
         for chosen in sys.argv[1:]:
             if chosen == "trips":
                 plans_on_trips(luxembourg)
+            elif chosen == "command":
+                command_on_exact(luxembourg, 4300)
             else:
                 plans_on_exact(luxembourg, int(chosen))

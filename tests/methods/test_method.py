@@ -208,3 +208,9 @@ def test_a_change_test_is_for_models_with_a_kernel() -> None:
         Method(model="physics", index="greedy", change_test=True)
     tested = Method(model="exact", index="ts", change_test=True)
     assert (tested.name, tested.label) == ("exact-ts-change-test", "GP-TS, change test")
+
+
+def test_exact_contexts_are_in_the_name() -> None:
+    method = Method(model="exact", index="ts", exact_contexts=True)
+    assert method.name == "exact-ts-exact-contexts"
+    assert method.label == "GP-TS, exact contexts"

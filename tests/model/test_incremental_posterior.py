@@ -84,3 +84,39 @@ def test_covariances_are_looked_up_also_after_restoring(prior) -> None:
         core.observe(np.array([1]), np.array([1.0]), np.array([0.5]))
     np.testing.assert_allclose(posterior.reference(), restored.reference(), atol=1e-12)
     assert read == [1, 7]
+
+
+def test_a_restored_covariance_stays_packed_until_the_next_measurement(prior) -> None:
+    posterior, rows = IncrementalPosterior(prior.diagonal()), prior[:3]
+    posterior.append(np.empty((3, 0)), rows[:, :3], rows, np.arange(3))
+    posterior.observe(np.arange(3), np.array([3.0, -1.0, 2.0]), np.full(3, 0.5))
+    state = posterior.state()
+    restored = IncrementalPosterior(prior.diagonal())
+    restored.restore(state, lambda arms: rows[:, arms])
+    restored.covariance(np.arange(7), lambda some: prior[np.ix_(some, some)])
+    assert restored._packed is not None
+    assert not restored._triangle.any()
+    for name, numbers in restored.state().items():
+        np.testing.assert_array_equal(numbers, state[name])
+    for core in (posterior, restored):
+        core.observe(np.array([1]), np.array([4.0]), np.array([2.0]))
+    assert restored._packed is None
+    for name, numbers in restored.state().items():
+        np.testing.assert_array_equal(numbers, posterior.state()[name])
+
+
+def test_many_columns_of_a_restored_covariance_take_the_square(prior, monkeypatch) -> None:
+    monkeypatch.setattr("evroute.model.incremental_posterior.COLUMNS_PACKED", 2)
+    posterior, rows = IncrementalPosterior(prior.diagonal()), prior[:3]
+    posterior.append(np.empty((3, 0)), rows[:, :3], rows, np.arange(3))
+    posterior.observe(np.arange(3), np.array([3.0, -1.0, 2.0]), np.full(3, 0.5))
+    restored = IncrementalPosterior(prior.diagonal())
+    restored.restore(posterior.state(), lambda arms: rows[:, arms])
+    solved = np.linalg.solve(prior[:3, :3] + 0.5 * np.eye(3), rows)
+    expected = prior - rows.T @ solved
+    for arms in (np.array([0, 3, 4]), np.array([1, 5, 6])):
+        found = restored.covariance(
+            arms, lambda some, arms=arms: prior[np.ix_(arms[some], arms[some])]
+        )
+        np.testing.assert_allclose(found, expected[np.ix_(arms, arms)], atol=1e-12)
+    assert restored._packed is None

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
+from evroute.energy.driving import DrivingConditions, temperature_feature
 from evroute.energy.turn_prior import turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network.turn_table import TurnTable
+from evroute.network import context
+from evroute.network.turn_table import SPEED, TurnTable
+from evroute.planning.corridor import Corridor
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.turn_space import TurnSpace
 
@@ -101,3 +104,25 @@ def test_braking_for_a_turn_is_told_of_the_turn_where_it_is_measured_before(hill
     assert back_wh.min() < -1
     np.testing.assert_allclose(change_wh, np.append(0, back_wh) - np.append(back_wh, 0))
     np.testing.assert_array_equal(moved.prior_mean_wh, before.prior_mean_wh)
+
+
+def test_contexts_merge_on_1_kelvin_and_5_kilometres_an_hour(hill) -> None:
+    space, changed = EdgeSpace(hill, CAR, temperature=True), hill.row_of["up"]
+    scale = context.build(hill).scale[SPEED]
+    known, met = space.reference.features, space.reference.features.copy()
+    met[:, -1] = temperature_feature(4.4)
+    met[changed, SPEED] = 9.66 / 3.6 / scale
+    arms = Arms(space.reference.id, met, space.reference.prior_mean_wh)
+    request = Round(1, arms, hill.row_of["in"], hill.row_of["out"])
+    merged = space.arms(request).features.copy()
+    np.testing.assert_allclose(merged[:, -1], temperature_feature(4.0))
+    assert merged[changed, SPEED] * scale * 3.6 == pytest.approx(10.0)
+    merged[changed, SPEED] = known[changed, SPEED]
+    np.testing.assert_array_equal(merged[:, :-1], known[:, :-1])  # speeds of the map stay
+    route = Feedback(arms.id, met, arms.prior_mean_wh, arms.prior_mean_wh)
+    again = space.arms(request).features
+    np.testing.assert_array_equal(space.feedback(route).features, again)
+    np.testing.assert_array_equal(Corridor(space, 9.0).feedback(route).features, again)
+    exact = EdgeSpace(hill, CAR, temperature=True, exact_contexts=True).under(DrivingConditions())
+    np.testing.assert_array_equal(exact.arms(request).features, met)
+    assert EdgeSpace(hill, CAR).feedback(route) is route
