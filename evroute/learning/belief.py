@@ -22,6 +22,7 @@ from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
+from evroute.model.exact import ExactGP
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
@@ -144,7 +145,10 @@ def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
     EvrouteError
         If it is unreadable.
     """
-    return _restored(path, setting, *_read(path))
+    belief = _restored(path, setting, *_read(path))
+    if isinstance(belief, LearnedBelief) and isinstance(belief.model, ExactGP):
+        belief.model.unpack()
+    return belief
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Description]:

@@ -296,6 +296,10 @@ class ExactGP:
         self._met.append(state["edge"], state["features"])
         self._core.restore(state, self._prior_with_reference)
 
+    def unpack(self) -> None:
+        """Expand a restored posterior, before a model continues to learn."""
+        self._core.unpack()
+
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
 

@@ -319,13 +319,17 @@ class IncrementalPosterior:
         self.size = len(self.mean)
         self._packed = Packed(self.size, state["covariance"])
 
-    @property
-    def _lower(self) -> FloatArray:
-        """The lower triangle of C, (capacity, capacity), out of its packed form."""
+    def unpack(self) -> None:
+        """Expand a restored C, so that numbers equal those without an interruption to the bit."""
         if self._packed:
             for slot, column in enumerate(self._packed.columns()):
                 self._triangle[slot : self.size, slot] = column
             self._packed = None
+
+    @property
+    def _lower(self) -> FloatArray:
+        """The lower triangle of C, (capacity, capacity), out of its packed form."""
+        self.unpack()
         return self._triangle
 
     def _at(self, row: IntArray, column: IntArray) -> FloatArray:

@@ -123,7 +123,7 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     with pytest.raises(NotEnoughChargeError) as refused:
         plan("denver", trip="A", soc_percent=1, reserve_percent=1)
     needed = refused.value.start_percent
-    assert page.error[0].value == f"1 % is not enough: start with {needed} %."
+    assert page.error[0].value == rf"1 % is not enough\: start with {needed} %."
     assert shown(page, "cards") == {"cards": before, "dim": True}
     assert shown(page, "map")["dim"]
     assert shown(page, "map")["routes"]
@@ -162,7 +162,9 @@ def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     with pytest.raises(NotEnoughChargeError) as refused:
         plan(roads, trip="A", **(request | {"soc_percent": 12, "risk": 0.01}))
     needed = refused.value.start_percent
-    assert page.error[0].value == f"12 % is not enough for a risk of 1 %: start with {needed} %."
+    assert page.error[0].value == (
+        rf"12 % is not enough for a risk of 1 %\: start with {needed} %."
+    )
     assert shown(page, "map")["range"] == {"shown": False, "url": ""}
     assert shown(page, "map")["dim"]
 
@@ -179,7 +181,7 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
     try:
         link = {"network": "charged", "from": trip.origin, "to": trip.destination}
         page = linked(link | {"soc": "6", "reserve": "5"})
-        assert page.error[0].value.startswith("6 % is not enough: start with ")
+        assert page.error[0].value.startswith(r"6 % is not enough\: start with ")
         page.button(key="use_charge").click().run()
         assert not page.exception
         assert not page.error
