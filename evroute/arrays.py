@@ -46,3 +46,8 @@ def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
     place = np.repeat(np.arange(len(owners)), count)
     row = np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place]
     return row, place
+
+
+def spread(size: int, n: int) -> IntArray:
+    """Return at most n rows of ``size``, evenly spread, (k,)."""
+    return np.unique(np.linspace(0, size - 1, min(n, size)).astype(np.int64))

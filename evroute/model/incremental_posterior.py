@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dtrtri
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, spread
 from evroute.model.base import State, lower_factor
 from evroute.model.fresh_posterior import Fresh
 from evroute.model.packed import Packed
@@ -262,7 +262,7 @@ class IncrementalPosterior:
         self.mean -= (residual * self.precision[slots]) @ cross
         self.mean[slots] += residual
         self._open_mean = self.weights() @ self._open_rows()
-        few, columns = _spread(len(slots), n_arms), _spread(len(self._open), n_arms)
+        few, columns = spread(len(slots), n_arms), spread(len(self._open), n_arms)
         missing = prior[few] - cross[few] - self._times((prior[few] * self.precision).T).T
         missing -= self._times((missing * self.precision).T).T
         rows = self._open_rows()[:, columns]
@@ -398,7 +398,3 @@ class IncrementalPosterior:
             rows = np.empty((capacity, self._rows.shape[1]))
             rows[held] = self._rows[held]
             self._triangle, self._rows = lower, rows
-
-
-def _spread(size: int, n: int) -> IntArray:
-    return np.unique(np.linspace(0, size - 1, min(n, size)).astype(np.int64))
