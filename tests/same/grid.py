@@ -139,6 +139,7 @@ def write_trips(path: Path, ends: list[list[str]]) -> Path:
 def unlisted(tree: Tree) -> list[str]:
     """List the models and indices of a tree that no simulation here names."""
     two_columns = r"^│ (\S+) +│[^│]*│$"
-    offered = re.findall(two_columns, tree.evroute("method", "list"), re.MULTILINE)
+    methods = tree.evroute("method", "list").partition("Kernels")[0]
+    offered = re.findall(two_columns, methods, re.MULTILINE)
     known = {*INDICES, *(index for each in INDICES.values() for index in each)}
     return [name for name in offered if name not in known]
