@@ -46,3 +46,27 @@ class MissingPackageError(EvrouteError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'evroute[{extra}]'")
+
+
+def require(condition: object, message: str, error: type[Exception] = EvrouteError) -> None:
+    """Raise an error unless a condition holds.
+
+    The message is formatted even when the condition holds: keep it cheap, and outside of loops
+    over many items.
+
+    Parameters
+    ----------
+    condition
+        Anything with a truth value.
+    message
+        One line: got, expected, what to do.
+    error
+        Class of the error, with the message as its only argument.
+
+    Raises
+    ------
+    EvrouteError
+        Or ``error``, if the condition is false.
+    """
+    if not condition:
+        raise error(message)
