@@ -19,7 +19,7 @@ from evroute.experiments.exact_time import exact_time_s
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
-from evroute.methods.prior import Prior
+from evroute.methods.setting import Prior
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 

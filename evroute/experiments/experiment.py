@@ -48,8 +48,7 @@ from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
-from evroute.methods.prior import Prior
-from evroute.methods.setting import load_setting
+from evroute.methods.setting import Prior, load_setting
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.planning.weights import check_search

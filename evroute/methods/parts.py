@@ -18,16 +18,16 @@ MODELS = {
     "exact": "evroute.model.exact:ExactOptions",
     "regional": "evroute.model.regional:RegionalOptions",
     "svgp": "evroute.model.svgp:SVGPOptions",
-    "factor": "evroute.model.factor:FactorOptions",
+    "factor": "evroute.model.physics:FactorOptions",
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeedsOptions",
     "physics": "evroute.model.physics:PhysicsOptions",
     "physics+gp": "evroute.model.physics_gp:PhysicsGPOptions",
     "bkb": "evroute.model.nystrom.bkb:BKBOptions",
     "cbkb": "evroute.model.nystrom.bkb:CBKBOptions",
     "cbbkb": "evroute.model.nystrom.bkb:CBBKBOptions",
-    "bbkb": "evroute.model.nystrom.bbkb:BBKBOptions",
-    "batch-ucb": "evroute.model.nystrom.bbkb:BatchUCBOptions",
-    "delayed": "evroute.model.nystrom.bbkb:DelayedOptions",
+    "bbkb": "evroute.model.nystrom.bkb:BBKBOptions",
+    "batch-ucb": "evroute.model.nystrom.bkb:BatchUCBOptions",
+    "delayed": "evroute.model.nystrom.bkb:DelayedOptions",
     "ek-ucb": "evroute.model.nystrom.ek:EKOptions",
     "k-ucb": "evroute.model.nystrom.ek:KUCBOptions",
 }
@@ -44,8 +44,8 @@ INDICES = {
     "igp-ucb": "evroute.policy.bounds:IGPOptions",
     "greedy": "evroute.policy.baselines:GreedyOptions",
     "random": "evroute.policy.baselines:RandomOptions",
-    "radius": "evroute.policy.radius:RadiusOptions",
-    "epsilon-greedy": "evroute.policy.epsilon_greedy:EpsilonGreedyOptions",
+    "radius": "evroute.policy.confidence:RadiusOptions",
+    "epsilon-greedy": "evroute.policy.baselines:EpsilonGreedyOptions",
 }
 
 METHODS: dict[str, dict[str, Any]] = {

@@ -1,6 +1,7 @@
 """Setting: the shared values of all runs on one network with one vehicle and one prior.
 
-Each is computed once for each process. Models and indices take them as a `ModelSetting`.
+Each is computed once for each process. Models and indices take them as a `ModelSetting`. `Prior`
+holds the assumptions about arm energies before any trip, as one value.
 """
 
 from copy import copy
@@ -15,7 +16,6 @@ from evroute.energy.prior import EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import EvrouteError
-from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model import build
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
@@ -31,6 +31,45 @@ from evroute.planning.turn_space import TurnSpace
 
 if TYPE_CHECKING:
     from evroute.model.sparse_graph import SparseGraphMatern
+from dataclasses import dataclass
+
+from evroute.energy.prior import DEFAULT_SPREAD, check_spread
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """Assumptions about the energies of arms.
+
+    Parameters
+    ----------
+    spread
+        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
+    kernel
+        Kernel between contexts, see `model.context_kernels.context_kernel`.
+    lengthscale
+        Of the kernel, in standard deviations of the contexts, positive.
+    temperature
+        Whether contexts have the temperature as a further feature.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such spread or kernel.
+    """
+
+    spread: str = DEFAULT_SPREAD
+    kernel: str = DEFAULT_KERNEL
+    lengthscale: float = DEFAULT_LENGTHSCALE
+    temperature: bool = False
+
+    def __post_init__(self) -> None:
+        check_spread(self.spread)
+        context_kernel(self.kernel)
+
+
+DEFAULT_PRIOR = Prior()
 
 
 class Setting:

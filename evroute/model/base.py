@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf
 
 from evroute.arms import Arms, Belief, Feedback
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.model.bounds.spectrum import Points, Spectrum
 
@@ -93,14 +93,6 @@ class SupportsScaledSample(Protocol):
         multiplier
             Factor of the deviations from the posterior mean.
         """
-
-
-@runtime_checkable
-class HasInducing(Protocol):
-    """A model that summarises the measurements by inducing points."""
-
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return the edges (m,) and contexts (m, d) of the inducing points."""
 
 
 @runtime_checkable

@@ -212,11 +212,6 @@ class SparseVariationalGP:
         draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
         return draws + self.posterior(arms).mean_wh
 
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return edges (m,) and contexts (m, d) of the inducing points."""
-        points = self._inducing.points
-        return points[:, 0].astype(np.int64), points[:, 1:].copy()
-
     def state(self) -> State:
         """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
         return {

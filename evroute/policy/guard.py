@@ -22,8 +22,7 @@ from evroute.arrays import FloatArray
 from evroute.planning.arm_space import least_energy_route
 from evroute.planning.edge_space import EdgeSpace
 from evroute.policy.ledger import Ledger
-from evroute.policy.licence import Evidence, total_of, weigh
-from evroute.policy.sections import Journal, Section, differing
+from evroute.policy.licence import Evidence, Journal, Section, differing, total_of, weigh
 
 DEFAULT_SHARE = 0.0025
 CAUTION = 2.0

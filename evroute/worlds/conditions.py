@@ -1,6 +1,6 @@
 """Conditions: departures of the true energies of a ``physics`` world from eq. 8, off by default.
 
-Other kinds of world (`rough`, `drift`, `daily`) are subclasses of `Congested`: they override the
+Other kinds of world (`rough`, `drift`, `daily`) are subclasses in `congestion`: they override the
 methods that choose the congested zones, the factor of the dissipated energy, and the factors of a
 trip.
 """
@@ -200,17 +200,3 @@ class Conditions(World):
     def trip_deviates(self, rng: np.random.Generator) -> FloatArray:
         """Return the deviates of a trip's energy and time, (2,), of mean 0 and variance 1."""
         return rng.standard_normal(2)
-
-
-class Congested(Conditions):
-    """Conditions with the cars, noise and zones of the shipped world ``judged-congestion``."""
-
-    zones: int = Field(12, ge=1)
-    zone_radius_m: float = Field(350.0, gt=0)
-    kinetic: bool = True
-    from_standstill: bool = True
-    turn_braking: bool = True
-    noise_share: float = Field(0.2, ge=0)
-    noise_spread: float = Field(0.5, ge=0, le=3)
-    trip_std: float = Field(0.05, ge=0)
-    time_std: float = Field(0.05, ge=0, le=1)

@@ -31,9 +31,9 @@ from evroute.worlds.environment import Environment
 WORLDS = {
     "sampled-gp": "evroute.worlds.sampled_gp:SampledWorld",
     "physics": "evroute.worlds.conditions:Conditions",
-    "rough": "evroute.worlds.rough:Rough",
-    "drift": "evroute.worlds.drift:Drift",
-    "daily": "evroute.worlds.daily:Daily",
+    "rough": "evroute.worlds.congestion:Rough",
+    "drift": "evroute.worlds.congestion:Drift",
+    "daily": "evroute.worlds.congestion:Daily",
     "sumo": "evroute.worlds.sumo_options:SumoOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",
 }

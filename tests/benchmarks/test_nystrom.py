@@ -29,7 +29,7 @@ def test_t32_ten_thousand_edges_are_planned_over_within_a_second() -> None:
     for _ in range(6):
         rows = rng.integers(0, n, 60)
         model.update(Feedback(rows, arms.features[rows], np.zeros(60), rng.normal(size=60)))
-    assert len(model.inducing_arms()[0]) == 200
+    assert len(model.sparse.dictionary) == 200
     started = perf_counter()
     model.posterior(arms)
     seconds = perf_counter() - started

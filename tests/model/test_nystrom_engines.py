@@ -7,8 +7,13 @@ from numpy.random import default_rng
 
 from evroute.arms import Arms, Feedback
 from evroute.model.nystrom import ek, radius
-from evroute.model.nystrom.bbkb import BatchUCBOptions, BBKBOptions
-from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
+from evroute.model.nystrom.bkb import (
+    BatchUCBOptions,
+    BBKBOptions,
+    BKBOptions,
+    CBBKBOptions,
+    CBKBOptions,
+)
 from evroute.model.nystrom.ek import EKOptions, KUCBOptions
 from evroute.model.vector_kernel import VectorKernel
 

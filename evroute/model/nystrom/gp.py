@@ -249,11 +249,6 @@ class NystromGP:
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
 
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return arms (m,) and contexts (m, d) of the dictionary."""
-        arms, dictionary = self.sparse.arms, self.sparse.dictionary
-        return arms.id[dictionary].copy(), arms.features[dictionary].copy()
-
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the standard deviation in the engine's confidence bound.
 
