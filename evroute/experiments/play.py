@@ -56,9 +56,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     model_options(method.model)  # loads torch, whose threads can be limited once it is loaded
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
-        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = np.random.SeedSequence(
-            run.seed, spawn_key=names
+            run.seed, spawn_key=(crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         ).spawn(5)
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
@@ -70,11 +69,12 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         charge = None
         if run.soc is not None:
             cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
-            batteries = {
-                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
-                for name, car in cars.items()
-            }
-            charge = BatteryLog(batteries)
+            charge = BatteryLog(
+                {
+                    name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
+                    for name, car in cars.items()
+                }
+            )
         errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
@@ -88,10 +88,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             charge=charge,
         )
         for vehicle, learner in learners.items():
-            if (
-                vehicle and run.share_belief
-            ):  # what all share is kept once, as of the run's own vehicle
-                continue
+            if vehicle and run.share_belief:
+                continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
                 learner.model,
                 learner.space,
@@ -215,10 +213,18 @@ def run_loop(
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         logbook.timed(laps)
         logbook.diagnosed(agent.model, agent.guard, agent)
-        score = judges[request.vehicle].score(environment, request, route)
-        logbook.drove(request, route, feedback, score, agent.index)
-        predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
-        logbook.add(predicted | charged | audited)
+        logbook.drove(
+            request,
+            route,
+            feedback,
+            judges[request.vehicle].score(environment, request, route),
+            agent.index,
+        )
+        logbook.add(
+            {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
+            | charged
+            | audited
+        )
         on_round(t)
     update(flight.rest())
     return logbook.close()

@@ -144,8 +144,7 @@ def log_likelihood(
     spare, scatter = driven.count - 1, driven.scatter_wh2 / noise_std_wh**2
     within = -0.5 * (spare * np.log(2.0 * np.pi * noise_std_wh**2) + np.log(driven.count) + scatter)
     by_noise = 2.0 * by_covariance.diagonal() @ noise + (scatter - spare).sum()
-    value = merged + float((within - np.log(unit_wh)).sum())
-    return value, np.array([*by_numbers, by_noise])
+    return merged + float((within - np.log(unit_wh)).sum()), np.array([*by_numbers, by_noise])
 
 
 def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:

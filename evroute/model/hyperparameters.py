@@ -68,10 +68,9 @@ class Hyperparameters:
         graph = kernel.matern
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
-        std_wh = self.std_factor * kernel.std_wh
         return EdgeContextKernel(
             graph,
-            std_wh,
+            self.std_factor * kernel.std_wh,
             self.lengthscales,
             graph_share=self.graph_share,
             context=kernel.context_name,
@@ -187,8 +186,11 @@ class _Problem:
         filtered, _ = filter_blocks(kernel.matern.laplacian, nu, kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
-        numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
-        origin: FloatArray = np.log(np.array(numbers))
+        origin: FloatArray = np.log(
+            np.array(
+                [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
+            )
+        )
         return origin
 
     def log_likelihood(self, nu: int, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -200,8 +202,9 @@ class _Problem:
             self.driven,
             self.kernel.context,
         )
-        noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
-        return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh)
+        return log_likelihood(
+            surface, self.driven, self.unit_wh, self.noise_std_wh * np.exp(theta[-1])
+        )
 
     def best(self, nu: int) -> tuple[float, FloatArray]:
         """Return the smallest negative log posterior for one nu, and its location."""

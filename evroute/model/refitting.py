@@ -143,11 +143,11 @@ class Refitting:
             prior_log_std=PRIOR_LOG_STD,
         )
         self.fits[len(self._trips)] = result
-        likelihoods = (result.start_log_likelihood, result.log_likelihood)
         log.info(
             "hyper-parameters after %d trips: log likelihood from %.1f to %.1f",
             len(self._trips),
-            *likelihoods,
+            result.start_log_likelihood,
+            result.log_likelihood,
         )
         if not result.failed:
             self._numbers = result.found

@@ -87,5 +87,8 @@ class EpsilonGreedy(Index):
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the posterior means or a random index, (a,) Wh."""
-        explore = rng.random() < self._epsilon
-        return self._random(t, arms, model, rng) if explore else model.posterior(arms).mean_wh
+        return (
+            self._random(t, arms, model, rng)
+            if rng.random() < self._epsilon
+            else model.posterior(arms).mean_wh
+        )

@@ -156,8 +156,7 @@ class RadiusBound(Index):
         elif form == "cgp" or form == "gp":
             deviations = math.sqrt(UCBOptions().schedule(t, len(arms)))
         else:
-            radius = cast(HasRadius, model).radius
-            deviations = radius(form, options.norm_bound, options.delta)
+            deviations = cast(HasRadius, model).radius(form, options.norm_bound, options.delta)
         self.beta = deviations**2
         belief = model.posterior(arms)
         return belief.mean_wh - deviations * belief.std_wh

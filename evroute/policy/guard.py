@@ -132,11 +132,11 @@ class Guard:
         if not (bets := self._pending.get(route.edges)):
             return
         bet = bets.pop(0)
-        measured_wh = sum(total_of(each, route, feedback.energy_wh) for each in bet.sections)
         self.ledger.settle(
             bet.probability,
             bet.is_baseline,
-            measured_wh - bet.believed_wh,
+            sum(total_of(each, route, feedback.energy_wh) for each in bet.sections)
+            - bet.believed_wh,
             believed_excess_wh=bet.believed_excess_wh,
             noise_wh=bet.noise_wh,
             most_wh=bet.most_wh,

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from evroute.arrays import FloatArray
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 from evroute.worlds.demand.trips import S_PER_H
@@ -24,10 +24,11 @@ TEMPERATURES_C = -50.0, 50.0
 
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
-    if not 0 <= hours[0] < hours[1] <= 24:
-        raise ValueError(
-            f"hours {list(hours)} must run from an earlier to a later hour within 0..24"
-        )
+    require(
+        0 <= hours[0] < hours[1] <= 24,
+        f"hours {list(hours)} must run from an earlier to a later hour within 0..24",
+        ValueError,
+    )
     return hours
 
 
@@ -138,8 +139,11 @@ class Conditions(World):
             ]
             if given and not getattr(self, option):
                 raise ValueError(f"{given[0]} does nothing without {option}")
-        if self.temperature_std_k and self.temperature_c is None:
-            raise ValueError("temperature_std_k does nothing without temperature_c")
+        require(
+            not self.temperature_std_k or self.temperature_c is not None,
+            "temperature_std_k does nothing without temperature_c",
+            ValueError,
+        )
         return self
 
     @property

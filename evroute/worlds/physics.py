@@ -221,8 +221,9 @@ class Physics:
 
     def _truth(self, request: Round) -> Truth:
         self._meet(request.t)
-        zones = self.conditions.congested_zones(request.t, request.departed_s)
-        return self._truth_of(request.vehicle, zones)
+        return self._truth_of(
+            request.vehicle, self.conditions.congested_zones(request.t, request.departed_s)
+        )
 
     def _truth_of(self, vehicle: str, zones: int) -> Truth:
         key = (vehicle, zones)
@@ -264,8 +265,9 @@ class Physics:
 
         enter_wh = battery_wh(vehicle, steady_j[target] + gained_j) + auxiliary_wh[target]
         if conditions.turn_braking:
-            turns = TurnEnergy(network, vehicle, TurnTable.from_network(network))
-            enter_wh += turns.wasted_wh(np.arange(len(target)), speed_mps)
+            enter_wh += TurnEnergy(network, vehicle, TurnTable.from_network(network)).wasted_wh(
+                np.arange(len(target)), speed_mps
+            )
         first_wh = (
             battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
         )
@@ -299,7 +301,10 @@ class Physics:
 
 def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     """Return the battery energy for work at the wheels, J, negative if regenerated, Wh."""
-    efficiency = np.where(
-        work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    return (
+        work_j
+        * np.where(
+            work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+        )
+        / J_PER_WH
     )
-    return work_j * efficiency / J_PER_WH

@@ -54,8 +54,9 @@ class SampledGP:
     ) -> None:
         truth_seed, self._noise_seed, closure_seed = seeds.spawn(3)
         arms, share = setting.arms, options.closed_share
-        normal = default_rng(truth_seed).standard_normal(len(arms))
-        self.truth_wh = arms.prior_mean_wh + setting.prior_factor @ normal
+        self.truth_wh = arms.prior_mean_wh + setting.prior_factor @ default_rng(
+            truth_seed
+        ).standard_normal(len(arms))
         self.setting = setting
         self.trips = trips
         self._closures = Closures(share, setting.search, closure_seed) if share else None

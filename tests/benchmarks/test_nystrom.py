@@ -7,9 +7,9 @@ import pytest
 from engines import engine
 
 from evroute.arms import Arms, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.model.nystrom.bkb import BKBOptions
 from evroute.model.nystrom.ek import EKOptions
-from evroute.model.vector_kernel import VectorKernel
 
 
 @pytest.mark.slow

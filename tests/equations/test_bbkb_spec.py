@@ -9,6 +9,7 @@ import pytest
 from engines import engine
 
 from evroute.arms import Arms, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.errors import EvrouteError
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.bkb import BatchUCBOptions, BBKBOptions, BKBOptions
@@ -20,7 +21,6 @@ from evroute.model.nystrom.stopping import (
     local_parts,
     product_bound,
 )
-from evroute.model.vector_kernel import VectorKernel
 
 RIDGE = 0.05
 

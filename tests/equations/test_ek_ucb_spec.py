@@ -11,10 +11,10 @@ import pytest
 from engines import engine
 
 from evroute.arms import Arms, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.model.nystrom import radius
 from evroute.model.nystrom.ek import EKOptions, Growing, Kors, KUCBOptions, whole_matrix
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.vector_kernel import VectorKernel
 
 
 def projection_error(posterior):
