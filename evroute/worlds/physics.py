@@ -25,7 +25,7 @@ from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
-from evroute.worlds.closures import Closures
+from evroute.worlds.closures import open_edges
 from evroute.worlds.conditions import Conditions
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import child, edge_noise, vehicle_of
@@ -91,7 +91,7 @@ class Physics:
             level_seed,
             self._noise_seed,
             self._trip_seed,
-            closure_seed,
+            self._closure_seed,
             self._temperature_seed,
             rough_seed,
             self._time_seed,
@@ -115,7 +115,6 @@ class Physics:
         levels = np.random.default_rng(level_seed).standard_normal(network.n_edges)
         self.noise_share = conditions.noise_share * np.exp(spread * levels - 0.5 * spread**2)
         self.headwind_mps = headwind_mps(network, conditions.wind_mps, conditions.wind_from_deg)
-        self._closures = Closures(conditions.closed_share, setting.search, closure_seed)
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, int], Truth] = {}
         self._arms: dict[tuple[str, int], Arms] = {}
@@ -134,8 +133,9 @@ class Physics:
         self._meet(t)
         zones = self.conditions.congested_zones(t, trip.departed_s)
         arms = self._known_arms(trip.vehicle, zones if self.conditions.congestion_known else 0)
-        if self.conditions.closed_share:
-            arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
+        if share := self.conditions.closed_share:
+            ends = trip.origin, trip.destination
+            arms = arms.take(open_edges(share, self.setting.search, self._closure_seed, t, ends))
         return Round(
             t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
         )
