@@ -52,8 +52,7 @@ class Folder:
         EvrouteError
             If the folder has other contents; the message shows the difference.
         """
-        target = self.path / "manifest.json"
-        if not target.exists():
+        if not (self.path / "manifest.json").exists():
             if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
                 raise EvrouteError(
                     f"{self.path} exists and is not a folder of runs; choose another --out"

@@ -48,10 +48,9 @@ def print_table(
         collapse_padding=narrow,
     )
     for k, column in enumerate(columns):
-        of_numbers = texts is not None and k >= texts
         table.add_column(
             column,
-            justify="right" if of_numbers else "left",
+            justify="right" if (texts is not None and k >= texts) else "left",
             no_wrap=narrow or not k,
             overflow="fold",
         )

@@ -74,8 +74,7 @@ def _table(plan: Plan) -> Table:
         title = TITLES.get(name, name.replace("alternative-", "alt. "))
         mark = " *" if many and name == plan.recommended else ""
         table.add_column(title + mark, justify="right", overflow="fold")
-    routes = list(plan.routes.values())
-    for lines in (_energy(routes), _money(plan), _road(plan), _charge(plan)):
+    for lines in (_energy(list(plan.routes.values())), _money(plan), _road(plan), _charge(plan)):
         for title, cells in lines:
             table.add_row(title, *cells)
     if many:

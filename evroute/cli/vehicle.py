@@ -35,9 +35,8 @@ def list_vehicles(
 ) -> None:
     """List the vehicles of the catalogue; options keep those that meet all of them."""
     vehicles = [load_vehicle(each) for each in vehicle_names()]
-    classes = sorted({v.car_class for v in vehicles if v.car_class})
     for option, value, known in (
-        ("--class", car_class, classes),
+        ("--class", car_class, sorted({v.car_class for v in vehicles if v.car_class})),
         ("--road-load", road_load, ROAD_LOADS),
     ):
         if value is not None and value not in known:

@@ -38,8 +38,7 @@ def speed_factors(network: RoadNetwork) -> FloatArray:
 
 
 def _factor(road_class: str) -> float:
-    name = road_class.removeprefix("highway.").split("_")[0]
-    return SPEED_FACTORS.get(name, OTHER_ROADS)
+    return SPEED_FACTORS.get(road_class.removeprefix("highway.").split("_")[0], OTHER_ROADS)
 
 
 def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:

@@ -140,5 +140,4 @@ def spread_around(mean_wh: FloatArray, rise_wh: FloatArray, spread: str) -> Ener
         If the spread is unknown; the message lists the names.
     """
     std_wh = SPREADS[check_spread(spread)](mean_wh, mean_wh - rise_wh)
-    noise_std_wh = np.full(len(mean_wh), NOISE_SHARE * mean_wh.std())
-    return EnergyPrior(mean_wh, std_wh, noise_std_wh, rise_wh)
+    return EnergyPrior(mean_wh, std_wh, np.full(len(mean_wh), NOISE_SHARE * mean_wh.std()), rise_wh)

@@ -88,14 +88,13 @@ class Regressors:
         """Return the derivatives of edges (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
         speed_mps = self.speed_mps(features)
         parts = self.parts(rows, speed_mps)
-        by_wind_wh = 2.0 * parts.drag_wh / speed_mps
         return np.column_stack(
             [
                 parts.climb_wh + parts.rolling_wh,
                 parts.rolling_wh,
                 parts.drag_wh,
                 _W_PER_KW * self.network.length_m[rows] / speed_mps / J_PER_WH,
-                by_wind_wh[:, np.newaxis] * self._direction[rows],
+                (2.0 * parts.drag_wh / speed_mps)[:, np.newaxis] * self._direction[rows],
             ]
         )
 

@@ -73,8 +73,7 @@ def load_network(name: str | Path) -> RoadNetwork:
 def network_version(name: str) -> tuple[object, ...]:
     """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
-    embedded = data_path(name, "network.npz")
-    files = [kept if kept.is_file() else embedded]
+    files = [kept if kept.is_file() else data_path(name, "network.npz")]
     if recipe and not kept.is_file():
         files = [recipe.net, *recipe.rasters, *recipe.names]
     found = [path.stat() for path in files if path.exists()]
@@ -208,12 +207,11 @@ def read_any(path: Path, name: str) -> RoadNetwork:
     check_name(name)
     if path.name.endswith(".npz"):
         return store.load(path)
-    readers = {
+    for endings, read in {
         (".net.xml", ".net.xml.gz"): sumo_net.read,
         (".graphml",): graphml.read,
         (".osm", ".osm.gz", ".osm.bz2", ".osm.pbf"): osm.read,
-    }
-    for endings, read in readers.items():
+    }.items():
         if path.name.endswith(endings):
             return build(read(path, name))
     raise EvrouteError(

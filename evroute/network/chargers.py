@@ -136,8 +136,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         "kw": np.array([kw for *_, kw in of_sockets]),
     }
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
-    source = replace(network.source, attribution="; ".join(credits))
-    credited = replace(network, source=source)
+    credited = replace(network, source=replace(network.source, attribution="; ".join(credits)))
     return credited.with_tables({**network.tables, "chargers": table}), +counts
 
 
@@ -230,8 +229,7 @@ def _osm(path: Path) -> _Read:
         limits.check_xml(path)
     chargers = osmium.filter.TagFilter(("amenity", "charging_station"))
     kinds = osmium.osm.NODE | osmium.osm.WAY
-    found: Any = osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers)
-    for item in found:
+    for item in osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers):
         tags = dict(item.tags)
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
         if at := [(point.lon, point.lat) for point in points if point.valid()]:

@@ -47,8 +47,7 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
-    source = replace(left.source, notes=(*left.source.notes, note))
-    left = replace(left, name=name, source=source)
+    left = replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
     stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
     return add_tables(left, network).with_tables(carried(left, network) | stations)
 

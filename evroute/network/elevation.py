@@ -264,8 +264,7 @@ def _laplacian(network: RoadNetwork) -> csc_matrix:
 
 
 def _solve(system: csc_matrix, right: FloatArray) -> FloatArray:
-    factor = splu(
+    solution: FloatArray = splu(
         system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
-    solution: FloatArray = factor.solve(right)
+    ).solve(right)
     return solution

@@ -80,21 +80,18 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
     graph = nx.MultiDiGraph(crs="epsg:4326", name=network.name, simplified=True)
     graph.graph["attribution"] = network.source.attribution
-    columns = zip(
+    for key, junction_id, x, y, elevation_m in zip(
         node,
         network.junction_id,
         lon.tolist(),
         lat.tolist(),
         network.elevation_m.tolist(),
         strict=True,
-    )
-    for key, junction_id, x, y, elevation_m in columns:
+    ):
         graph.add_node(key, junction_id=junction_id, x=x, y=y, elevation=elevation_m)
     for row, tail, head in zip(
         edge_table(network).itertuples(), network.tail, network.head, strict=True
     ):
-        kind = {"highway": row.road_class} if row.road_class in TYPICAL_KMH else {}
-        built = {} if row.structure == "ground" else {row.structure: "yes"}
         graph.add_edge(
             node[tail],
             node[head],
@@ -107,8 +104,8 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
             grade=row.incline_percent / 100,
             oneway=True,
             geometry=row.geometry,
-            **kind,
-            **built,
+            **{"highway": row.road_class} if row.road_class in TYPICAL_KMH else {},
+            **{} if row.structure == "ground" else {row.structure: "yes"},
         )
     return graph
 

@@ -87,8 +87,7 @@ def read(path: Path, name: str) -> RoadNetwork:
             f"{path.name} is not a graph that OSMnx saved: {error!r}"
         ) from error
     try:
-        source = Source("graphml", (path.name,), sha256, _attribution(graph))
-        return _network(graph, name, source)
+        return _network(graph, name, Source("graphml", (path.name,), sha256, _attribution(graph)))
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
 
@@ -180,8 +179,7 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
     tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
     if not any(tag["highway"] for tag in tags.values()):
         return None
-    of_edge = [controls.at(tags[v]) for _, v, _, _ in edges]
-    return np.array(of_edge, dtype=np.int64)[turns[:, 0]]
+    return np.array([controls.at(tags[v]) for _, v, _, _ in edges], dtype=np.int64)[turns[:, 0]]
 
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:

@@ -257,8 +257,7 @@ class MapMatcher:
         back: Sequence[Sequence[int]],
     ) -> Match:
         """Follow the best candidates back, and join them by the ways between them."""
-        best = int(np.argmin(cost[-1]))
-        chosen = [best]
+        chosen = [int(np.argmin(cost[-1]))]
         for origins in reversed(back[1:]):
             chosen.append(origins[chosen[-1]])
         states = [layer[i] for layer, i in zip(layers, reversed(chosen), strict=True)]

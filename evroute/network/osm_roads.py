@@ -147,7 +147,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     control = np.array(of_edge, dtype=np.int64)[turns[:, 0]]
     notes.append(controls.note(control))
     tags = [extract.ways[segments[e.segment].way].tags for e in edges]
-    network = RoadNetwork(
+    return RoadNetwork(
         name=name,
         edge_id=tuple(_ids(edges)),
         tail=tail,
@@ -168,8 +168,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         shape_y_m=y_m[shape],
         crs=crs,
         source=replace(source, notes=(*source.notes, speed_note, outcome.note, *notes)),
-    )
-    return network.with_tables({"places": place_table(extract.places)} if extract.places else {})
+    ).with_tables({"places": place_table(extract.places)} if extract.places else {})
 
 
 def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:

@@ -179,8 +179,7 @@ def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
     highest = ndimage.maximum_filter(np.where(around, cells, -np.inf), 3)
     low = np.asarray(ndimage.minimum(lowest, group, groups))
     high = np.asarray(ndimage.maximum(highest, group, groups))
-    apart = np.isfinite(low) & ((low > depth_m) | (high < -depth_m))
-    return np.isin(group, groups[apart])
+    return np.isin(group, groups[np.isfinite(low) & ((low > depth_m) | (high < -depth_m))])
 
 
 def _cell_m(dataset: Any) -> float:

@@ -197,8 +197,7 @@ class RoadNetwork:
                     f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
                     "not meet; rebuild the network from its source"
                 )
-            key = self.turns[:, 0] * n + self.turns[:, 1]
-            if np.any(np.diff(key) <= 0):
+            if np.any(np.diff(self.turns[:, 0] * n + self.turns[:, 1]) <= 0):
                 raise NetworkFormatError("turns must be sorted and unique")
         if self.control is not None and np.any(
             (self.control < 0) | (self.control >= len(controls.NAMES))
@@ -252,8 +251,7 @@ class RoadNetwork:
     def _rise_m(self, sign: float) -> FloatArray:
         if self.pieces is None:
             return np.maximum(sign * self.climb_m, 0.0)
-        rise_m = np.maximum(sign * self.pieces.climb_m, 0.0)
-        return np.add.reduceat(rise_m, self.pieces.start[:-1])
+        return np.add.reduceat(np.maximum(sign * self.pieces.climb_m, 0.0), self.pieces.start[:-1])
 
     @property
     def incline_rad(self) -> FloatArray:
@@ -313,9 +311,8 @@ class RoadNetwork:
             name: "\0".join(value) for name, value in values.items() if isinstance(value, tuple)
         }
         texts |= {"name": self.name, "crs": self.crs, "source": repr(asdict(self.source))}
-        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return digest_of(
-            arrays
+            {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
             | {
                 name: np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
                 for name, text in texts.items()

@@ -143,8 +143,7 @@ class _Collector:
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 
     def _take_connection(self, a: dict[str, str]) -> None:
-        inside_junction = a["from"].startswith(":") or a["to"].startswith(":")
-        if not inside_junction and _open_to_cars(a):
+        if not (a["from"].startswith(":") or a["to"].startswith(":")) and _open_to_cars(a):
             self.connections.append(
                 (a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a))
             )
@@ -230,7 +229,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
     turns, control = _turns(raw)
     notes.append(controls.note(control))
-    network = RoadNetwork(
+    return RoadNetwork(
         name=name,
         edge_id=tuple(edges),
         tail=tail,
@@ -257,8 +256,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             elevation="z of the SUMO junctions" if raw.has_z else "none: every junction at 0 m",
             notes=tuple(notes),
         ),
-    )
-    return network.with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
+    ).with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:

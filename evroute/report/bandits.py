@@ -76,8 +76,7 @@ def build_bandit_page(folder: RunFolder) -> Page:
     """
     rounds, notes = read_bandit(folder), list[str]()
     judged = judged_claims(folder, notes)
-    caption = "Means over the repetitions."
-    figure = figure_of("bandit", caption, bandit_chart(rounds), as_svg=True)
+    figure = figure_of("bandit", "Means over the repetitions.", bandit_chart(rounds), as_svg=True)
     html = template("page.html.j2").render(
         title=f"Kernel bandit: {folder.path.resolve().name}",
         figures=[figure],

@@ -114,10 +114,9 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
         From `forecasts`.
     """
     rows = []
-    off_wh = (frame["measured_wh"] - frame["mean_wh"]).abs()
-    for (method, routes), group in frame.assign(off_wh=off_wh).groupby(
-        ["method", "routes"], observed=True
-    ):
+    for (method, routes), group in frame.assign(
+        off_wh=(frame["measured_wh"] - frame["mean_wh"]).abs()
+    ).groupby(["method", "routes"], observed=True):
         same = {"method": str(method), "routes": routes}
         scores = group["off_wh"] / group["sd_wh"]
         for level in NOMINAL:
@@ -243,10 +242,9 @@ def reserve_bins(frame: "pd.DataFrame") -> "pd.DataFrame":
     frame = frame[frame["p_reserve_widened"].notna()]
     tenth = np.minimum((frame["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
     grouped = frame.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
-    bins = grouped.agg(
+    return grouped.agg(
         announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size")
-    )
-    return bins.reset_index()
+    ).reset_index()
 
 
 def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":

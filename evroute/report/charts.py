@@ -105,8 +105,7 @@ def diagnostic(
     title
         Title of the figure, with the unit.
     """
-    values = diagnostics[["run", "t", name]].dropna()
-    frame = _thinned(rounds.merge(values, on=["run", "t"]))
+    frame = _thinned(rounds.merge(diagnostics[["run", "t", name]].dropna(), on=["run", "t"]))
     return _panels(frame.assign(value=frame[name]), title)
 
 
@@ -274,15 +273,6 @@ def _panels(
     panels = sorted(curve["panel"].unique())
     columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
     width = _PANEL_WIDTH[columns]
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        columns=6,
-        symbolType="stroke",
-        symbolSize=500,
-        symbolOpacity=1,
-        labelLimit=240,
-    )
     base = alt.Chart().encode(
         x=alt.X(
             "t:Q",
@@ -298,7 +288,15 @@ def _panels(
         color=alt.Color(
             "method:N",
             scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]),
-            legend=legend,
+            legend=alt.Legend(
+                title=None,
+                orient="top",
+                columns=6,
+                symbolType="stroke",
+                symbolSize=500,
+                symbolOpacity=1,
+                labelLimit=240,
+            ),
         ),
     )
     scale = alt.Scale(type="log" if log_scale else "linear")

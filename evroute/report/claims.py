@@ -137,14 +137,12 @@ def run_table(folder: RunFolder) -> "pd.DataFrame":
             method.label: _parts(method)
             for method in map(Method.model_validate, configuration["methods"])
         }
-        frame = read_rounds(folder)
-        last = frame.sort_values("t").groupby("run", sort=False).last().reset_index()
+        last = read_rounds(folder).sort_values("t").groupby("run", sort=False).last().reset_index()
         last["regret_wh"] = last["cumulative_regret_wh"]
         kept = ["method", *PANEL[1:], "seed", "t", "regret_wh", "distinct_edges", "beta"]
         of_parts = pd.DataFrame([parts[label] for label in last["method"]])
         return pd.concat([of_parts, last[kept]], axis=1).rename(columns={"t": "horizon"})
-    rounds = read_bandit(folder)
-    runs = rounds.groupby(["place", "seed"])
+    runs = read_bandit(folder).groupby(["place", "seed"])
     last = runs.last().assign(seconds=runs["seconds"].sum()).reset_index()
     last["regret"] = last["cumulative_regret"]
     methods = [_bandit_parts(given) for given in configuration["methods"]]

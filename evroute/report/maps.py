@@ -205,10 +205,9 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
     leaflet = embedded()
     chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
+    folium.TileLayer(
         "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
+    ).add_to(chart)
     roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
     _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
     _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
@@ -308,15 +307,13 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     """Return circles at the marks of the recommended route."""
     layer = folium.FeatureGroup(name="ends", control=False)
-    spots = marks(network, plan, plan.recommended)
-    for text, (lon, lat) in spots.items():
-        fill = next((colour for start, colour in _SPOTS.items() if text.startswith(start)))
+    for text, (lon, lat) in marks(network, plan, plan.recommended).items():
         folium.CircleMarker(
             (lat, lon),
             radius=7,
             color=ROUTE_COLOURS["energy"],
             weight=3,
-            fill_color=fill,
+            fill_color=next((colour for start, colour in _SPOTS.items() if text.startswith(start))),
             fill_opacity=1,
             tooltip=_text(text),
         ).add_to(layer)

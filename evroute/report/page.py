@@ -84,8 +84,7 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
 
 def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
-    keys = ["network", "trip", *axes(rounds)]
-    of_group = rounds.groupby(keys, sort=False).ngroup()
+    of_group = rounds.groupby(["network", "trip", *axes(rounds)], sort=False).ngroup()
     if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
         return rounds, []
     return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
