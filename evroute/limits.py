@@ -22,7 +22,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from evroute.errors import EvrouteError, LimitError
+from evroute.errors import LimitError, require
 
 T = TypeVar("T")
 LIMITS = {
@@ -69,8 +69,10 @@ def limit(name: str) -> int:
     """
     variable = _variable(name)
     text = os.environ.get(variable, str(LIMITS[name][0]))
-    if not re.fullmatch(r"[1-9]\d{0,17}", text):
-        raise EvrouteError(f"{variable} is '{text}'; it must be a positive whole number")
+    require(
+        re.fullmatch(r"[1-9]\d{0,17}", text),
+        f"{variable} is '{text}'; it must be a positive whole number",
+    )
     return int(text)
 
 
@@ -226,8 +228,11 @@ def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
     while chunk := stream.read(_CHUNK_BYTES):
         parser.Parse(chunk, False)
         length += len(chunk)
-        if length - parser.CurrentByteIndex > TOKEN_BYTES:  # of which each chunk is parsed anew
-            raise LimitError(f"{path}: a tag or comment of XML has more than {TOKEN_BYTES:,} bytes")
+        require(
+            length - parser.CurrentByteIndex <= TOKEN_BYTES,
+            f"{path}: a tag or comment of XML has more than {TOKEN_BYTES:,} bytes",
+            LimitError,
+        )
     parser.Parse(b"", True)
 
 

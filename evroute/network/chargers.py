@@ -15,13 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
 from evroute import limits
-from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError, require
 from evroute.network.geo import osmium
 from evroute.network.locate import nearest
 from evroute.network.names import clean
@@ -90,8 +89,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     table_of = (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}")
     readers = {".json": ocm, ".csv": table_of}
     readers |= dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), osm)
-    if path.suffix not in readers:
-        raise EvrouteError(f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
+    require(path.suffix in readers, f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
     (read, credit, expected), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:
         found = list(read(path))
@@ -154,8 +152,9 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
     found: defaultdict[tuple[str, float, float], list[tuple[str, float]]] = defaultdict(list)
     try:
         for name, lon, lat, socket, kw in zip(*columns, strict=True):
-            if socket not in SOCKETS or not 0 < kw < np.inf:
-                raise ValueError(f"socket '{socket}' of {kw} kW")
+            require(
+                socket in SOCKETS and 0 < kw < np.inf, f"socket '{socket}' of {kw} kW", ValueError
+            )
             found[clean(str(name)), float(lon), float(lat)].append((str(socket), float(kw)))
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
@@ -212,8 +211,7 @@ def _table(path: Path) -> _Read:
         )
     for number, row in enumerate(reader, start=2):
         where, kind = f"{path.name}, line {number}", (row["socket"] or "").strip().lower()
-        if kind not in _KINDS:
-            raise EvrouteError(f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
+        require(kind in _KINDS, f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
         try:
             at = _number(row["lon"]), _number(row["lat"])
         except ValueError:
@@ -269,6 +267,8 @@ def _kw(value: object, where: object) -> float | None:
         kw = None if value is None else _number(value)
     except ValueError:
         kw = -1.0
-    if kw is not None and not 0 < kw <= 5000:
-        raise EvrouteError(f"{where}: the power of a socket is {value} kW; it must be above 0")
+    require(
+        kw is None or 0 < kw <= 5000,
+        f"{where}: the power of a socket is {value} kW; it must be above 0",
+    )
     return kw

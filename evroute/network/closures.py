@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import BoolArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
 from evroute.network.locate import unknown_edge
@@ -38,10 +38,8 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
         If no edge, or every edge, is closed.
     """
     n_closed = int(closed.sum())
-    if n_closed == 0:
-        raise EvrouteError(f"no edge of network '{network.name}' is closed")
-    if n_closed == network.n_edges:
-        raise EvrouteError(f"every edge of network '{network.name}' is closed")
+    require(n_closed > 0, f"no edge of network '{network.name}' is closed")
+    require(n_closed < network.n_edges, f"every edge of network '{network.name}' is closed")
     left = _with_u_turns(network, closed).subset(~closed).strongest_component()
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
@@ -112,8 +110,10 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
         If the area is not four numbers.
     """
     corners = area.split(",")
-    if len(corners) != 4 or not all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
-        raise EvrouteError(f"the area '{area}' is not two corners: lat,lon,lat,lon")
+    require(
+        len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners),
+        f"the area '{area}' is not two corners: lat,lon,lat,lon",
+    )
     south, west, north, east = map(float, corners)
     box = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
     touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), box)

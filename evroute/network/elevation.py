@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from evroute.arrays import BoolArray, FloatArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.network import height_checks, raster
 from evroute.network.road_network import RoadNetwork
 
@@ -94,12 +94,12 @@ def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = Tru
 
     known = np.isfinite(elevation_m)
     v, outside, void = network.n_junctions, int((~inside).sum()), int((inside & ~known).sum())
-    if outside + void > GREATEST_MISSING_SHARE * v:
-        raise EvrouteError(
-            f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
-            "outside the rasters and "
-            f"{void} in their holes; add the rasters that are missing"
-        )
+    require(
+        outside + void <= GREATEST_MISSING_SHARE * v,
+        f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
+        "outside the rasters and "
+        f"{void} in their holes; add the rasters that are missing",
+    )
     if outside:
         notes.append(
             f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
@@ -192,10 +192,11 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
     ValueError
         If the strength is negative or not finite.
     """
-    if not 0 <= smoothing_m <= GREATEST_SMOOTHING_M:
-        raise ValueError(
-            f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m"
-        )
+    require(
+        0 <= smoothing_m <= GREATEST_SMOOTHING_M,
+        f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m",
+        ValueError,
+    )
     system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)
     return _solve(csc_matrix(system), elevation_m)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray, expanded
-from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError, require
 from evroute.network import controls, osm_tags
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import nx, osmnx, pyproj
@@ -100,11 +100,9 @@ def _attribution(graph: "nx.MultiDiGraph") -> str:
 
 
 def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
-    if not graph.is_directed():
-        raise NetworkFormatError("its edges have no direction")
+    require(graph.is_directed(), "its edges have no direction", NetworkFormatError)
     edges: list[Edge] = [edge for edge in graph.edges(keys=True, data=True) if _drivable(edge[3])]
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     used = list(dict.fromkeys(node for u, v, _, _ in edges for node in (u, v)))
     row = {node: k for k, node in enumerate(used)}
     tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import shapely
 from evroute.network.line_graph import LineGraph
@@ -116,8 +116,10 @@ class MapMatcher:
         EvrouteError
             If a position is not on the earth.
         """
-        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-            raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
+        require(
+            not (np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180)),
+            "a position is no place on the earth; lat and lon are in degrees",
+        )
         x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 

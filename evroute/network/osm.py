@@ -20,7 +20,7 @@ from typing import Any
 from xml.parsers import expat
 
 from evroute import limits
-from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError, require
 from evroute.network import osm_roads, osm_tags
 from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
@@ -52,8 +52,7 @@ def unpacked_bytes(path: Path) -> int:
     with path.open("rb") as handle:
         while head := handle.read(_HEADER_LENGTH_BYTES):
             length = int.from_bytes(head, "big")
-            if length > _LONGEST_HEADER_BYTES:
-                raise ValueError(f"a header of {length:,} bytes")
+            require(length <= _LONGEST_HEADER_BYTES, f"a header of {length:,} bytes", ValueError)
             size = dict(_numbers(handle.read(length))).get(3, 0)
             start = handle.tell()
             blob = handle.read(min(size, _HEAD_BYTES))

@@ -17,7 +17,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls, osm_tags, restrictions
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import pyproj
@@ -111,8 +111,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         for reverse, may_drive in ((False, s.forward), (True, s.backward))
         if may_drive
     ]
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     outcome = _turns(extract, segments, edges)
     speed_mps, speed_note = _speeds(extract, [(segments[e.segment].way, e.reverse) for e in edges])
 

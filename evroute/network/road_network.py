@@ -21,7 +21,7 @@ from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import shapely
@@ -53,10 +53,11 @@ class Source:
     def __post_init__(self) -> None:
         check_texts("attribution", (self.attribution,))
         check_texts("source", (self.kind, *self.files, self.sha256, self.elevation, *self.notes))
-        if not isinstance(self.smoothing_m, float | int):
-            raise NetworkFormatError(
-                f"smoothing_m of the source is {self.smoothing_m!r}, no number"
-            )
+        require(
+            isinstance(self.smoothing_m, float | int),
+            f"smoothing_m of the source is {self.smoothing_m!r}, no number",
+            NetworkFormatError,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +142,16 @@ class RoadNetwork:
 
     def _check(self) -> None:
         n, v = self.n_edges, self.n_junctions
-        if n == 0:
-            raise NetworkFormatError(
-                f"network '{self.name}' has no road that a passenger car may drive"
-            )
-        if len(self.street) != n or len(self.road_class) != n:
-            raise ValueError(f"street and road_class need {n} entries")
+        require(
+            n > 0,
+            f"network '{self.name}' has no road that a passenger car may drive",
+            NetworkFormatError,
+        )
+        require(
+            len(self.street) == len(self.road_class) == n,
+            f"street and road_class need {n} entries",
+            ValueError,
+        )
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -164,21 +169,27 @@ class RoadNetwork:
                     f"number ({int(bad.sum())} such edges)"
                 )
         longest = int(self.length_m.argmax())
-        if self.length_m[longest] > LONGEST_EDGE_M:
-            raise NetworkFormatError(
-                f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-                f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions"
-            )
-        if n and (
-            min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
-        ):
-            raise NetworkFormatError("an edge names a junction that is not there")
-        if (
-            np.any(np.diff(self.shape_start) < 2)
-            or self.shape_start[0] != 0
-            or self.shape_start[-1] != len(self.shape_x_m)
-        ):
-            raise NetworkFormatError("every edge needs a shape of at least two points")
+        require(
+            self.length_m[longest] <= LONGEST_EDGE_M,
+            f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
+            f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions",
+            NetworkFormatError,
+        )
+        require(
+            min(self.tail.min(), self.head.min()) >= 0
+            and max(self.tail.max(), self.head.max()) < v,
+            "an edge names a junction that is not there",
+            NetworkFormatError,
+        )
+        require(
+            not (
+                np.any(np.diff(self.shape_start) < 2)
+                or self.shape_start[0] != 0
+                or self.shape_start[-1] != len(self.shape_x_m)
+            ),
+            "every edge needs a shape of at least two points",
+            NetworkFormatError,
+        )
         steep = np.abs(self.climb_m) > self.length_m
         if steep.any():
             e = int(np.flatnonzero(steep)[0])
@@ -188,8 +199,11 @@ class RoadNetwork:
                 "which lengthens such edges"
             )
         if len(self.turns):
-            if self.turns.min() < 0 or self.turns.max() >= n:
-                raise NetworkFormatError("a turn names an edge that is not there")
+            require(
+                self.turns.min() >= 0 and self.turns.max() < n,
+                "a turn names an edge that is not there",
+                NetworkFormatError,
+            )
             apart = self.head[self.turns[:, 0]] != self.tail[self.turns[:, 1]]
             if apart.any():
                 a, b = self.turns[int(np.flatnonzero(apart)[0])]
@@ -197,12 +211,16 @@ class RoadNetwork:
                     f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
                     "not meet; rebuild the network from its source"
                 )
-            if np.any(np.diff(self.turns[:, 0] * n + self.turns[:, 1]) <= 0):
-                raise NetworkFormatError("turns must be sorted and unique")
-        if self.control is not None and np.any(
-            (self.control < 0) | (self.control >= len(controls.NAMES))
-        ):
-            raise NetworkFormatError(f"the control of turns must be 0 to {len(controls.NAMES) - 1}")
+            require(
+                np.all(np.diff(self.turns[:, 0] * n + self.turns[:, 1]) > 0),
+                "turns must be sorted and unique",
+                NetworkFormatError,
+            )
+        require(
+            self.control is None or np.isin(self.control, range(len(controls.NAMES))).all(),
+            f"the control of turns must be 0 to {len(controls.NAMES) - 1}",
+            NetworkFormatError,
+        )
 
     @property
     def n_edges(self) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 from evroute.network.road_network import RoadNetwork, Source
 
@@ -96,8 +96,11 @@ class _Collector:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._root:
             self._root = tag
-            if tag != "net":
-                raise NetworkFormatError(f"not a SUMO network: its root is <{tag}>, expected <net>")
+            require(
+                tag == "net",
+                f"not a SUMO network: its root is <{tag}>, expected <net>",
+                NetworkFormatError,
+            )
         handler = self._handlers.get(tag)
         if handler:
             handler(attributes)
@@ -110,8 +113,11 @@ class _Collector:
         if a.get("function") in _NOT_ROADS:
             return
         self._edge_id = a["id"]
-        if self._edge_id in self.ids:
-            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
+        require(
+            self._edge_id not in self.ids,
+            f"duplicate edge id '{self._edge_id}'; ids must be unique",
+            NetworkFormatError,
+        )
         self.ids.add(self._edge_id)
         limits.check("edges", len(self.ids), "it has {} edges or more")
         self._edge = _Edge(
@@ -137,8 +143,11 @@ class _Collector:
     def _take_junction(self, a: dict[str, str]) -> None:
         if a.get("type") == "internal":
             return
-        if a["id"] in self.junctions:
-            raise NetworkFormatError(f"duplicate junction id '{a['id']}'; ids must be unique")
+        require(
+            a["id"] not in self.junctions,
+            f"duplicate junction id '{a['id']}'; ids must be unique",
+            NetworkFormatError,
+        )
         self.has_z = self.has_z or "z" in a
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 
@@ -195,8 +204,7 @@ def _refuse(path: Path, parser: expat.XMLParserType, what: str) -> NoReturn:
 
 def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork:
     edges = raw.edges
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     junction_id = tuple(dict.fromkeys(j for e in edges.values() for j in (e.tail, e.head)))
     missing = [j for j in junction_id if j not in raw.junctions]
     if missing:

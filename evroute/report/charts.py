@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import alt, pd
 
@@ -122,8 +122,7 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
     EvrouteError
         If none of them has one.
     """
-    if not has_beta(rounds):
-        raise EvrouteError("none of these runs has a beta: only confidence bounds do")
+    require(has_beta(rounds), "none of these runs has a beta: only confidence bounds do")
     frame = _thinned(rounds)
     return _panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
 

@@ -14,7 +14,7 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
@@ -265,10 +265,10 @@ def _exploration(
     folder: RunFolder, rounds: "pd.DataFrame", name: str, digest: str
 ) -> Iterator[tuple[str, "alt.ConcatChart"]]:
     network = load_network(name)
-    if network.digest != digest:
-        raise EvrouteError(
-            f"the network '{name}' has changed since the run; build it from the same source"
-        )
+    require(
+        network.digest == digest,
+        f"the network '{name}' has changed since the run; build it from the same source",
+    )
     here = rounds[rounds["network"] == name]
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
