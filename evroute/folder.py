@@ -17,6 +17,7 @@ from evroute import limits
 from evroute.display import drawn_by
 from evroute.errors import EvrouteError, require
 from evroute.files import TEMPORARY, replacing, sweep
+from evroute.text import cut
 
 SHOWN_DIFFERENCES = 3
 SHOWN_CHARACTERS = 40
@@ -200,9 +201,7 @@ def _acquired(lock: BaseFileLock, wait_s: float) -> bool:
 
 
 def _short(value: str | None) -> str:
-    if value is None:
-        return "not set"
-    return value if len(value) <= SHOWN_CHARACTERS else f"{value[: SHOWN_CHARACTERS - 3]}..."
+    return "not set" if value is None else cut(value, SHOWN_CHARACTERS)
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -14,7 +14,8 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, BinaryIO, TextIO, TypeVar
@@ -331,13 +332,10 @@ def parse_json(text: str | bytes, name: str) -> Any:
 
 
 def _shallow(parse: Callable[[Any], Any], text: str | bytes, name: str) -> Any:
-    try:
+    value, depth = None, limit("nesting") + 1
+    with suppress(RecursionError):
         value = parse(text)
-    except RecursionError:
-        value = None
-        depth = limit("nesting") + 1
-    else:
-        depth = _depth(value, limit("nesting") + 1)
+        depth = _depth(value, depth)
     check("nesting", depth, f"{name} is nested {{}} levels deep or more")
     return value
 
@@ -368,23 +366,19 @@ def within_time(call: Callable[[Event], T], message: str) -> T:
     LimitError
         If it does not end in time.
     """
-    over, results, errors = Event(), list[T](), list[BaseException]()
+    over, result = Event(), Future[T]()
 
     def run() -> None:
         try:
-            results.append(call(over))
+            result.set_result(call(over))
         except BaseException as error:  # raised again by the calling thread
-            errors.append(error)
+            result.set_exception(error)
 
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit("download_s"))
-    if thread.is_alive():
+    Thread(target=run, daemon=True).start()
+    if not wait([result], limit("download_s")).done:
         over.set()
         raise LimitError(
             f"{message} (after {limit('download_s'):,} s; "
             f"{_variable('download_s')} changes the limit)"
         )
-    if errors:
-        raise errors[0]
-    return results[0]
+    return result.result()

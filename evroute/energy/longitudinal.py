@@ -135,7 +135,7 @@ def piece_energy(
     if pieces is not None:
         row, place = pieces.of(edge)
         length_m, climb_m = pieces.length_m[row], pieces.climb_m[row]
-    return energy_parts(
+    parts = energy_parts(
         vehicle,
         length_m,
         climb_m,
@@ -143,7 +143,8 @@ def piece_energy(
         headwind_mps=np.broadcast_to(headwind_mps, edge.shape)[place],
         air_density_kgpm3=air_density_kgpm3,
         held=pieces is not None,
-    ), place
+    )
+    return parts, place
 
 
 def edge_energy(

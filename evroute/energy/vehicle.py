@@ -210,10 +210,8 @@ def _catalogue() -> dict[str, Vehicle]:
 def _cars(folder: Path) -> dict[str, Vehicle]:
     """Return the cars of the table by key; drag is that of an area of 1 m²."""
     common = read_toml(folder / "cars.toml", "table of cars")
-    with (folder / "cars.csv").open(newline="", encoding="utf-8") as handle:
-        rows = list(csv.DictReader(handle))
     cars = {}
-    for row in rows:
+    for row in csv.DictReader((folder / "cars.csv").read_text(encoding="utf-8").splitlines()):
         entries = {name: row.pop(name) for name in ("road_load_entry", "battery_entry")}
         curve = [point.split(":") for point in row.pop("charging_curve").split()]
         numbers = {name: _cell(text) for name, text in row.items() if text}

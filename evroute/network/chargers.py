@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -227,7 +228,8 @@ def _osm(path: Path) -> _Read:
         limits.check_xml(path)
     chargers = osmium.filter.TagFilter(("amenity", "charging_station"))
     kinds = osmium.osm.NODE | osmium.osm.WAY
-    for item in osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers):
+    found: Any = osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers)
+    for item in found:
         tags = dict(item.tags)
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
         if at := [(point.lon, point.lat) for point in points if point.valid()]:
@@ -235,25 +237,22 @@ def _osm(path: Path) -> _Read:
             closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
             state = _unused(closed, tags.get("access") in _PRIVATE)
             name = tags.get("name") or tags.get("operator") or tags.get("brand") or ""
-            yield state, name, *np.mean(at, axis=0).tolist(), _osm_sockets(tags, path.name)
+            yield state, name, *np.mean(at, axis=0).tolist(), [*_osm_sockets(tags, path.name)]
 
 
 def _unused(closed: object, private: bool) -> str:
     return "planned or closed" if closed else "private" if private else ""
 
 
-def _osm_sockets(tags: Mapping[str, str], where: str) -> list[tuple[str | None, float | None]]:
-    """Return the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
-    rows: list[tuple[str | None, float | None]] = []
+def _osm_sockets(tags: Mapping[str, str], where: str) -> Iterator[tuple[str | None, float | None]]:
+    """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
     for key, count in tags.items():
         socket = re.fullmatch(r"socket:(\w+)", key)
         if socket and count not in ("no", "0"):
             power = re.match(r"\d+(?:\.\d+)?", tags.get(f"{key}:output", "").replace(",", "."))
             value = float(power[0]) if power else None
-            watts = value is not None and value > 1000
-            kw = _kw(value / 1000 if watts and value else value, where)
-            rows.append((_KINDS.get(socket[1]), kw))
-    return rows
+            kw = value / 1000 if value and value > 1000 else value  # some write W
+            yield _KINDS.get(socket[1]), _kw(kw, where)
 
 
 def _number(value: object) -> float:

@@ -11,7 +11,7 @@ junctions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,27 +33,10 @@ GREATEST_MISSING_SHARE = 0.1
 STEEP = 0.25
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Heights:
-    """Heights of the v junctions of a network, and their origin.
-
-    elevation_m: (v,) m.  outside, void: numbers of junctions outside every raster, and in a hole of
-    one; both were filled.
-    carried: number of junctions on bridges and in tunnels, put on the straight grade between the
-    ends.
-    described, notes: for ``Source.elevation`` and ``Source.notes``.
-    """
-
-    elevation_m: FloatArray
-    outside: int
-    void: int
-    carried: int
-    described: str
-    notes: tuple[str, ...]
-
-
-def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = True) -> Heights:
-    """Return the heights of the junctions, interpolated bilinearly from rasters.
+def sample(
+    network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = True
+) -> tuple[FloatArray, str, tuple[str, ...]]:
+    """Return the heights of the junctions, interpolated bilinearly from rasters, and their origin.
 
     The first raster with a value at a place gives its height. Junctions in a hole or outside, and
     those on a bridge or in a tunnel, take heights that change evenly along the roads between
@@ -67,6 +50,14 @@ def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = Tru
         Files of heights.
     checked
         Whether rasters and extrapolations that cannot be true are refused (`height_checks`).
+
+    Returns
+    -------
+    elevation_m
+        (v,) heights, m.
+    described, notes
+        For ``Source.elevation`` and ``Source.notes``: the rasters, and the numbers of junctions
+        outside them, in their holes, and on bridges and in tunnels.
 
     Raises
     ------
@@ -118,14 +109,8 @@ def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = Tru
             f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade "
             "between ends"
         )
-    return Heights(
-        elevation_m=fill(network, elevation_m, known & ~carried),
-        outside=outside,
-        void=void,
-        carried=int(carried.sum()),
-        described=f"bilinear from {', '.join(path.name for path in rasters)}",
-        notes=tuple(notes),
-    )
+    described = f"bilinear from {', '.join(path.name for path in rasters)}"
+    return fill(network, elevation_m, known & ~carried), described, tuple(notes)
 
 
 def set_heights(

@@ -23,6 +23,7 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
 SIGMA_M = 5.0
+"""Standard deviation of the position noise, m."""
 BETA_M = 10.0
 """Scale of road minus straight distance, m, for 5 to 10 s between positions."""
 FARTHEST_M = 50.0
@@ -67,19 +68,10 @@ class MapMatcher:
     ----------
     network
         The roads.
-    sigma_m
-        Standard deviation of the position noise, m.
-    beta_m
-        Scale of the difference between road and straight distance, m.
     """
 
-    def __init__(
-        self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
-    ) -> None:
-
+    def __init__(self, network: RoadNetwork) -> None:
         self.network = network
-        self.sigma_m = sigma_m
-        self.beta_m = beta_m
         points = np.column_stack([network.shape_x_m, network.shape_y_m])
         counts = np.diff(network.shape_start)
         edge = np.repeat(np.arange(network.n_edges), counts)
@@ -149,7 +141,7 @@ class MapMatcher:
             if position:
                 last = position[-1]
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
-                if air_m < 2 * self.sigma_m and row < len(x_m) - 1:
+                if air_m < 2 * SIGMA_M and row < len(x_m) - 1:
                     continue
                 far_m, least_m, limit_m = air_m, 0.0, DETOUR_FACTOR * air_m + DETOUR_M
                 if lost:
@@ -162,7 +154,7 @@ class MapMatcher:
                 )
                 if not np.isfinite(costs).any():
                     close()
-            emitted = [0.5 * (each.off_m / self.sigma_m) ** 2 for each in found]
+            emitted = [0.5 * (each.off_m / SIGMA_M) ** 2 for each in found]
             if position:
                 cost.append([a + b for a, b in zip(costs, emitted, strict=True)])
                 back.append(origins)
@@ -215,7 +207,7 @@ class MapMatcher:
             for j, end in enumerate(after):
                 way_m = self._between(start, end, ways)
                 if least_m <= way_m <= limit_m:
-                    total = cost[i] + abs(way_m - far_m) / self.beta_m
+                    total = cost[i] + abs(way_m - far_m) / BETA_M
                     if total < costs[j]:
                         costs[j], origins[j] = total, i
         return costs, origins

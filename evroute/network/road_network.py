@@ -10,7 +10,7 @@ from collections import ChainMap, Counter
 from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -142,11 +142,8 @@ class RoadNetwork:
 
     def _check(self) -> None:
         n, v = self.n_edges, self.n_junctions
-        require(
-            n > 0,
-            f"network '{self.name}' has no road that a passenger car may drive",
-            NetworkFormatError,
-        )
+        check = partial(require, error=NetworkFormatError)
+        check(n > 0, f"network '{self.name}' has no road that a passenger car may drive")
         require(
             len(self.street) == len(self.road_class) == n,
             f"street and road_class need {n} entries",
@@ -162,64 +159,54 @@ class RoadNetwork:
         for column in ("length_m", "speed_mps"):
             values = getattr(self, column)
             bad = ~(np.isfinite(values) & (values > 0))
-            if bad.any():
-                e = int(np.flatnonzero(bad)[0])
-                raise NetworkFormatError(
-                    f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
-                    f"number ({int(bad.sum())} such edges)"
-                )
+            e = int(bad.argmax())
+            check(
+                not bad[e],
+                f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
+                f"number ({int(bad.sum())} such edges)",
+            )
         longest = int(self.length_m.argmax())
-        require(
+        check(
             self.length_m[longest] <= LONGEST_EDGE_M,
             f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
             f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions",
-            NetworkFormatError,
         )
-        require(
+        check(
             min(self.tail.min(), self.head.min()) >= 0
             and max(self.tail.max(), self.head.max()) < v,
             "an edge names a junction that is not there",
-            NetworkFormatError,
         )
-        require(
+        check(
             not (
                 np.any(np.diff(self.shape_start) < 2)
                 or self.shape_start[0] != 0
                 or self.shape_start[-1] != len(self.shape_x_m)
             ),
             "every edge needs a shape of at least two points",
-            NetworkFormatError,
         )
-        steep = np.abs(self.climb_m) > self.length_m
-        if steep.any():
-            e = int(np.flatnonzero(steep)[0])
-            raise NetworkFormatError(
-                f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
-                f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
-                "which lengthens such edges"
-            )
+        e = int(np.argmax(np.abs(self.climb_m) > self.length_m))
+        check(
+            abs(self.climb_m[e]) <= self.length_m[e],
+            f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
+            f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
+            "which lengthens such edges",
+        )
         if len(self.turns):
-            require(
+            check(
                 self.turns.min() >= 0 and self.turns.max() < n,
                 "a turn names an edge that is not there",
-                NetworkFormatError,
             )
-            apart = self.head[self.turns[:, 0]] != self.tail[self.turns[:, 1]]
-            if apart.any():
-                a, b = self.turns[int(np.flatnonzero(apart)[0])]
-                raise NetworkFormatError(
-                    f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
-                    "not meet; rebuild the network from its source"
-                )
-            require(
-                np.all(np.diff(self.turns[:, 0] * n + self.turns[:, 1]) > 0),
-                "turns must be sorted and unique",
-                NetworkFormatError,
+            left, entered = self.turns.T
+            a, b = self.turns[np.argmax(self.head[left] != self.tail[entered])]
+            check(
+                self.head[a] == self.tail[b],
+                f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
+                "not meet; rebuild the network from its source",
             )
-        require(
+            check(np.all(np.diff(left * n + entered) > 0), "turns must be sorted and unique")
+        check(
             self.control is None or np.isin(self.control, range(len(controls.NAMES))).all(),
             f"the control of turns must be 0 to {len(controls.NAMES) - 1}",
-            NetworkFormatError,
         )
 
     @property

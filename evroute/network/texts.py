@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from evroute import limits
 from evroute.errors import NetworkFormatError, require
-from evroute.text import check_printable
+from evroute.text import check_printable, cut
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _SHOWN_CHARACTERS = 60
@@ -47,5 +47,4 @@ def check_texts(kind: str, texts: Sequence[str]) -> None:
 
 def shown(value: object) -> str:
     """Return the beginning of a wrong value for a message."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return cut(repr(value), _SHOWN_CHARACTERS)

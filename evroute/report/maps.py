@@ -109,19 +109,20 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    classes = value_classes(title, values)
-    chart = base_map(network, np.arange(network.n_edges))
-
-    classes_layer(network, values, classes, title).add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
+    edges = np.arange(network.n_edges)
+    chart, (legend,) = quantities_map(network, {title: values}, edges, collapsed=False)
+    panel(legend, "bottomright").add_to(chart)
     return chart
 
 
 def quantities_map(
-    network: RoadNetwork, quantities: Mapping[str, FloatArray], around: IntArray
+    network: RoadNetwork,
+    quantities: Mapping[str, FloatArray],
+    around: IntArray,
+    *,
+    collapsed: bool = True,
 ) -> tuple["folium.Map", list[str]]:
-    """Return a map that shows one of several quantities at a time, and their legends as HTML.
+    """Return a map that shows one of its quantities at a time, and their legends as HTML.
 
     Parameters
     ----------
@@ -131,6 +132,8 @@ def quantities_map(
         (n,) values of each edge by title with unit, NaN where an edge has none; the first is shown.
     around
         (k,) edges to which the map is fitted.
+    collapsed
+        Whether the list of layers opens on a click.
 
     Raises
     ------
@@ -138,14 +141,13 @@ def quantities_map(
         If folium is not installed.
     """
     chart, legends = base_map(network, around), []
-
-    for k, (title, values) in enumerate(quantities.items()):
+    for title, values in quantities.items():
         classes = value_classes(title, values)
         layer = classes_layer(network, values, classes, title)
-        layer.overlay, layer.show = False, k == 0
+        layer.overlay, layer.show = len(quantities) == 1, not legends
         layer.add_to(chart)
         legends.append(classes.legend_html())
-    folium.LayerControl().add_to(chart)
+    folium.LayerControl(collapsed=collapsed).add_to(chart)
     return chart, legends
 
 
