@@ -314,8 +314,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     check("toml_mb", len(text) / 1e6, f"{name} has {{}} MB or more")
     if re.search(_DOTTED % limit("nesting"), text, re.MULTILINE):
         check("nesting", limit("nesting") + 1, f"{name}: a key has {{}} parts or more")
-    table: dict[str, Any] = _shallow(tomllib.loads, text, name)
-    return table
+    return _shallow(tomllib.loads, text, name)
 
 
 def parse_json(text: str | bytes, name: str) -> Any:

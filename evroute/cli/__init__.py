@@ -37,10 +37,7 @@ COMMANDS = {
 def load(name: str) -> Callable[..., None] | typer.Typer:
     """Import and return the function of a command, or its group of commands."""
     module, _, attribute = COMMANDS[name][0].partition(".")
-    loaded: Callable[..., None] | typer.Typer = getattr(
-        import_module(f"evroute.cli.{module}"), attribute
-    )
-    return loaded
+    return getattr(import_module(f"evroute.cli.{module}"), attribute)
 
 
 class _Lazy(TyperGroup):

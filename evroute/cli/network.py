@@ -87,7 +87,7 @@ def info(
     """Show size, inclines and origin of a network."""
     about = _about(load_network(name))
     if json:
-        typer.echo(_as_json(about))
+        typer.echo(dumps(about, indent=2, ensure_ascii=False))
     else:
         _print_table(about)
 
@@ -182,7 +182,7 @@ def close(
     ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="An edge id, or several with commas; repeatable."),
+        typer.Option(metavar="ID", help="An edge id; repeatable."),
     ] = None,
     area: Annotated[
         list[str] | None,
@@ -292,11 +292,6 @@ def _about(network: RoadNetwork) -> dict[str, Any]:
 
     negative = fit(network, load_vehicle()).mean_wh < 0
     return summary(network) | {"negative_prior_edges": int(negative.sum())}
-
-
-def _as_json(about: dict[str, Any]) -> str:
-
-    return dumps(about, indent=2, ensure_ascii=False)
 
 
 def _print_table(about: dict[str, Any]) -> None:

@@ -52,5 +52,4 @@ def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
     """
     if control is None:
         return np.zeros(n_rows)
-    shares: FloatArray = np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]
-    return shares
+    return np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]

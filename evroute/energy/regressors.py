@@ -77,8 +77,7 @@ class Regressors:
 
     def speed_mps(self, features: FloatArray) -> FloatArray:
         """Return the (a,) speeds of contexts (a, d), m/s."""
-        speed: FloatArray = features[:, SPEED] * self._speed_scale
-        return speed
+        return features[:, SPEED] * self._speed_scale
 
     def parts(self, edge: IntArray, speed_mps: FloatArray) -> EnergyParts:
         """Evaluate eq. 8 on edges (a,) at speeds (a,)."""

@@ -157,8 +157,7 @@ DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
 
 def charging_of(vehicle: Vehicle) -> dict[str, Any]:
     """Return the fields of charging of a vehicle, as JSON holds them."""
-    fields: dict[str, Any] = _VEHICLE.dump_python(vehicle, mode="json", include=set(CHARGING))
-    return fields
+    return _VEHICLE.dump_python(vehicle, mode="json", include=set(CHARGING))
 
 
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:

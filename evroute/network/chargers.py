@@ -85,11 +85,11 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     EvrouteError
         If the file cannot be read, has a bad value, or no station that can be used.
     """
-    osm = (_osm, ATTRIBUTION, "OpenStreetMap data")
-    ocm = (_ocm, OCM_ATTRIBUTION, "a list of stations, as Open Charge Map exports it")
-    table_of = (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}")
-    readers = {".json": ocm, ".csv": table_of}
-    readers |= dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), osm)
+    readers = {
+        ".json": (_ocm, OCM_ATTRIBUTION, "a list of stations, as Open Charge Map exports it"),
+        ".csv": (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}"),
+        **dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), (_osm, ATTRIBUTION, "OpenStreetMap data")),
+    }
     require(path.suffix in readers, f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
     (read, credit, expected), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:

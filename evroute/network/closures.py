@@ -72,31 +72,17 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
     return replace(network, turns=turns, control=control)
 
 
-def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
-    """Return a mask (n,) of the edges named by texts: ids, alone or joined by commas.
-
-    An id may contain commas.
+def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:
+    """Return a mask (n,) of the edges with some ids.
 
     Raises
     ------
     UnknownNameError
         If an id is not in the network.
     """
-    rows = [row for text in texts for row in _rows(network, text)]
-    return np.isin(np.arange(network.n_edges), rows)
-
-
-def _rows(network: RoadNetwork, text: str) -> list[int]:
-    """Read the ids in a text from left to right, longest first: OpenStreetMap ids hold commas."""
-    pieces, rows = text.split(","), []
-    while pieces:
-        ids = (",".join(pieces[:n]) for n in range(len(pieces), 0, -1))
-        found = next((edge_id for edge_id in ids if edge_id in network.row_of), None)
-        if found is None:
-            raise UnknownNameError(unknown_edge(network, ",".join(pieces)))
-        rows.append(network.row_of[found])
-        del pieces[: found.count(",") + 1]
-    return rows
+    if unknown := [edge_id for edge_id in ids if edge_id not in network.row_of]:
+        raise UnknownNameError(unknown_edge(network, unknown[0]))
+    return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
 
 
 def within(network: RoadNetwork, area: str) -> BoolArray:
@@ -116,5 +102,4 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
     )
     south, west, north, east = map(float, corners)
     box = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
-    touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), box)
-    return touched
+    return shapely.intersects(network.lines(*network.lon_lat), box)

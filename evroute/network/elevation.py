@@ -91,24 +91,22 @@ def sample(
         "outside the rasters and "
         f"{void} in their holes; add the rasters that are missing",
     )
-    if outside:
-        notes.append(
-            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
-            "roads"
-        )
-    if void:
-        notes.append(
-            f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads"
-        )
     carried = carried_junctions(network)
     if checked:
         height_checks.check_rasters(network, [path.name for path in rasters], found, source)
         height_checks.check_extrapolation(network, known & ~carried, ~known & ~carried)
-    if carried.any():
-        notes.append(
-            f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade "
-            "between ends"
+    notes += [
+        f"{count} junctions {where}"
+        for count, where in (
+            (outside, f"({outside / v:.1%}) lie outside the rasters; filled along the roads"),
+            (void, f"({void / v:.1%}) lie in holes of the rasters; filled along the roads"),
+            (
+                int(carried.sum()),
+                "on bridges and in tunnels lie on the straight grade between ends",
+            ),
         )
+        if count
+    ]
     described = f"bilinear from {', '.join(path.name for path in rasters)}"
     return fill(network, elevation_m, known & ~carried), described, tuple(notes)
 
@@ -236,8 +234,7 @@ def _parts_with(network: RoadNetwork, marked: BoolArray) -> BoolArray:
     n_parts, part = connected_components(_laplacian(network), directed=False)
     holds = np.zeros(n_parts, dtype=bool)
     holds[part[marked]] = True
-    within: BoolArray = holds[part]
-    return within
+    return holds[part]
 
 
 def _laplacian(network: RoadNetwork) -> csc_matrix:
@@ -250,7 +247,6 @@ def _laplacian(network: RoadNetwork) -> csc_matrix:
 
 
 def _solve(system: csc_matrix, right: FloatArray) -> FloatArray:
-    solution: FloatArray = splu(
+    return splu(
         system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     ).solve(right)
-    return solution

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import MissingPackageError, require
 from evroute.files import replacing
 from evroute.network.geo import gpd, nx, osmnx, shapely
 from evroute.network.osm_tags import TYPICAL_KMH
@@ -26,14 +26,14 @@ def export(network: RoadNetwork, path: Path) -> None:
     EvrouteError
         If the suffix is not known.
     """
-    writer = WRITERS.get(path.suffix.lower())
-    if writer is None:
-        raise EvrouteError(
-            f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}"
-        )
+    suffix = path.suffix.lower()
+    require(
+        suffix in WRITERS,
+        f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}",
+    )
     try:
         with replacing(path) as temporary:
-            writer(network, temporary)
+            WRITERS[suffix](network, temporary)
     except ImportError as error:
         raise MissingPackageError(error.name or "geopandas", "geo") from error
 
@@ -110,11 +110,6 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     return graph
 
 
-def _write_graphml(network: RoadNetwork, path: Path) -> None:
-
-    osmnx.save_graphml(to_osmnx(network), path)
-
-
 def _write_geopackage(network: RoadNetwork, path: Path) -> None:
     import pandas as pd
     from pyogrio import write_dataframe  # type: ignore[import-untyped]
@@ -131,17 +126,9 @@ def _write_geopackage(network: RoadNetwork, path: Path) -> None:
     )
 
 
-def _write_geojson(network: RoadNetwork, path: Path) -> None:
-    edge_table(network).to_file(path, driver="GeoJSON")
-
-
-def _write_geoparquet(network: RoadNetwork, path: Path) -> None:
-    edge_table(network).to_parquet(path)
-
-
 WRITERS: dict[str, Callable[[RoadNetwork, Path], None]] = {
-    ".graphml": _write_graphml,
+    ".graphml": lambda network, path: osmnx.save_graphml(to_osmnx(network), path),
     ".gpkg": _write_geopackage,
-    ".geojson": _write_geojson,
-    ".parquet": _write_geoparquet,
+    ".geojson": lambda network, path: edge_table(network).to_file(path, driver="GeoJSON"),
+    ".parquet": lambda network, path: edge_table(network).to_parquet(path),
 }

@@ -182,8 +182,8 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:
     """Return the attributes of an edge as tags of a way that is driven forward."""
-    tags = {key: _first(data, key) for key in (*_ROAD_KEYS, *VEHICLES)}
-    return {key: value for key, value in tags.items() if value}
+    keys = (*_ROAD_KEYS, *VEHICLES)
+    return {key: value for key in keys if (value := _first(data, key))}
 
 
 def _drivable(data: dict[str, Any]) -> bool:

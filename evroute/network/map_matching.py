@@ -220,8 +220,7 @@ class MapMatcher:
             return max(0.0, end.along_m - start.along_m)
         if end.edge not in ways:
             return float("inf")
-        way_m: float = self._length_m[start.edge] - start.along_m + ways[end.edge][0] + end.along_m
-        return way_m
+        return self._length_m[start.edge] - start.along_m + ways[end.edge][0] + end.along_m
 
     def _from(self, edge: int, limit_m: float) -> dict[int, tuple[float, int]]:
         """Return the edges that start within a limit of the end of ``edge``: m, edge before."""
@@ -276,5 +275,4 @@ def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:
     if not len(known):
         return np.zeros(len(x_m))
     hops_m = np.hypot(np.diff(x_m[known]), np.diff(y_m[known]))
-    length_m: FloatArray = np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))
-    return length_m
+    return np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))

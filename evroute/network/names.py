@@ -292,8 +292,7 @@ def _project(network: RoadNetwork, places: Sequence[_Row]) -> FloatArray:
     """Return the positions of places in the coordinates of the network, (k, 2) m."""
     lon, lat = np.array([place[1:] for place in places]).reshape(-1, 2).T
     xy = np.column_stack(transformer(WGS84, network.crs).transform(lon, lat))
-    inside: FloatArray = np.nan_to_num(xy, posinf=_FAR_AWAY_M, neginf=-_FAR_AWAY_M)
-    return inside
+    return np.nan_to_num(xy, posinf=_FAR_AWAY_M, neginf=-_FAR_AWAY_M)
 
 
 def _words(text: str) -> tuple[str, ...]:

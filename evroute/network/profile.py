@@ -224,5 +224,4 @@ def _smoothed(
     band = np.zeros((2, len(apart_m)))
     band[1] = np.where(inside, known * step_m / WEIGHT_M + 2.0 * pull, 1.0)
     band[0, 1:] = np.where(inside[1:] & inside[:-1], -pull[1:], 0.0)
-    smooth_m: FloatArray = solveh_banded(band, np.where(known, apart_m * step_m / WEIGHT_M, 0.0))
-    return smooth_m
+    return solveh_banded(band, np.where(known, apart_m * step_m / WEIGHT_M, 0.0))

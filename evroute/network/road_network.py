@@ -276,8 +276,7 @@ class RoadNetwork:
     def has_turns(self, edges: IntArray) -> BoolArray:
         """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
         number = edges[:-1] * self.n_edges + edges[1:]
-        found: BoolArray = self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
-        return found
+        return self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
 
     @cached_property
     def _turn_numbers(self) -> IntArray:
@@ -288,14 +287,12 @@ class RoadNetwork:
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Shape points as WGS 84 longitudes and latitudes, (p,) degrees each."""
-        lon, lat = transformer(self.crs, WGS84).transform(self.shape_x_m, self.shape_y_m)
-        return np.asarray(lon), np.asarray(lat)
+        return transformer(self.crs, WGS84).transform(self.shape_x_m, self.shape_y_m)
 
     @cached_property
     def junction_lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Junctions as WGS 84 longitudes and latitudes, (v,) degrees each."""
-        lon, lat = transformer(self.crs, WGS84).transform(self.x_m, self.y_m)
-        return np.asarray(lon), np.asarray(lat)
+        return transformer(self.crs, WGS84).transform(self.x_m, self.y_m)
 
     @cached_property
     def digest(self) -> str:
@@ -327,8 +324,7 @@ class RoadNetwork:
     @property
     def tables(self) -> Mapping[str, Table]:
         """Optional tables by name, one of `optional_tables.TABLES`."""
-        tables: Mapping[str, Table] = self.__dict__.get("_tables", {})
-        return tables
+        return self.__dict__.get("_tables", {})
 
     def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
         """Return the same network with further optional tables.

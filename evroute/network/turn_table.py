@@ -111,8 +111,7 @@ def turn_angles(network: RoadNetwork) -> FloatArray:
     begins, ends = _directions(network)
     leaving, entering = ends[network.turns[:, 0]], begins[network.turns[:, 1]]
     across = leaving[:, 0] * entering[:, 1] - leaving[:, 1] * entering[:, 0]
-    angle: FloatArray = np.abs(np.arctan2(across, np.einsum("ij,ij->i", leaving, entering)))
-    return angle
+    return np.abs(np.arctan2(across, np.einsum("ij,ij->i", leaving, entering)))
 
 
 def _directions(network: RoadNetwork) -> tuple[FloatArray, FloatArray]:

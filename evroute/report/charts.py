@@ -157,7 +157,7 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
         {"from": round(float(a), 6), "to": round(float(b), 6), "km": round(float(k), 4)}
         for a, b, k in zip(edges[:-1], edges[1:], km, strict=True)
     ]
-    chart: alt.Chart = (
+    return (
         alt.Chart(alt.Data(values=bars))
         .mark_bar(color=_COLOURS["ts"])
         .encode(
@@ -171,7 +171,6 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
             ],
         )
     )
-    return chart
 
 
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
@@ -324,7 +323,7 @@ def _panels(
             ),
         )
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
-    chart: alt.FacetChart = (
+    return (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
         .properties(width=width, height=min(round(0.62 * width), 320))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
@@ -338,4 +337,3 @@ def _panels(
             )
         )
     )
-    return chart

@@ -8,9 +8,11 @@ through `_text` alone, and a page through `map_page.MapPage`.
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from branca.element import Figure, MacroElement
+from jinja2 import Template
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.names import edge_label
@@ -25,12 +27,9 @@ from evroute.report.colours import (
 )
 from evroute.report.extras import folium
 from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
-from evroute.report.map_page import embedded
+from evroute.report.map_page import MapPage, embedded
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
-
-if TYPE_CHECKING:
-    from branca.element import Figure
 
 _ROAD = "#c4c4c0"
 _SPOTS = {"start": "#ffffff", "destination": "#222222", "lowest": "#f1c40f", "charge": "#009e73"}
@@ -140,7 +139,7 @@ def quantities_map(
     MissingPackageError
         If folium is not installed.
     """
-    chart, legends = base_map(network, around), []
+    chart, legends = base_map(network, around), list[str]()
     for title, values in quantities.items():
         classes = value_classes(title, values)
         layer = classes_layer(network, values, classes, title)
@@ -200,8 +199,6 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
     MissingPackageError
         If folium is not installed.
     """
-    from evroute.report.map_page import MapPage
-
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
     MapPage().add_child(chart)
     leaflet = embedded()
@@ -327,18 +324,13 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
-def _page(chart: "folium.Map") -> "Figure":
-    from branca.element import Figure
-
+def _page(chart: "folium.Map") -> Figure:
     page = chart.get_root()
     assert isinstance(page, Figure), "every folium map makes itself a page"
     return page
 
 
 def _element(template: str, **values: str) -> Any:
-    from branca.element import MacroElement
-    from jinja2 import Template
-
     element = MacroElement()
     element._template = Template(template)
     vars(element).update(values)

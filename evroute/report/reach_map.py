@@ -33,10 +33,7 @@ def reach_area(reach: Reach) -> dict[str, Any]:
     def degrees(xy: Any) -> Any:
         return np.column_stack(project(xy[:, 0], xy[:, 1])).round(6)
 
-    area: dict[str, Any] = shapely.geometry.mapping(
-        shapely.transform(closed.simplify(_TOLERANCE_M), degrees)
-    )
-    return area
+    return shapely.geometry.mapping(shapely.transform(closed.simplify(_TOLERANCE_M), degrees))
 
 
 def reach_geojson(reach: Reach) -> dict[str, Any]:

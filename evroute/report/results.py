@@ -35,10 +35,10 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
     """
     paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
     require(paths, f"no run in {folder.path} is finished; run the bandit again")
-    frames: list[pd.DataFrame] = [
-        _read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths
-    ]
-    return pd.concat(frames, ignore_index=True).sort_values(["place", "seed", "t"])
+    return pd.concat(
+        [_read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths],
+        ignore_index=True,
+    ).sort_values(["place", "seed", "t"])
 
 
 def read_timings(folder: RunFolder) -> "pd.DataFrame":
