@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evroute.arms import Belief
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.display import drawn_by
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
@@ -62,9 +62,6 @@ MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
 ROAD_WH_PER_KM = 15.0
 """Least deviation of roads that counts."""
-_TRIPS, _TIMES = "trips/", "times/"
-_ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
-_EDGES, _COUNTS, _CHANGED = "driven/edge", "driven/count", "driven/changed"
 
 
 class TripEnergies:
@@ -249,26 +246,28 @@ class TripEnergies:
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
-        parts = (_TRIPS, self.belief.state()), (_TIMES, self.times.state())
-        state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
-        state[_ROADS] = self.roads.places
-        state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
-        state[_CHANGED] = np.array(self.changed_after)
-        state[_COUNTS] = np.array([len(edge) for edge in self._driven], dtype=np.int64)
+        landmarks = {"roads": self.roads.places}
         if self.junctions is not None:
-            state[_JUNCTIONS] = self.junctions.places
-        return state
+            landmarks["junctions"] = self.junctions.places
+        driven = {
+            "edge": np.concatenate([np.empty(0, dtype=np.int64), *self._driven]),
+            "count": np.array([len(edge) for edge in self._driven], dtype=np.int64),
+            "changed": np.array(self.changed_after),
+        }
+        return flat(
+            trips=self.belief.state(), times=self.times.state(), landmarks=landmarks, driven=driven
+        )
 
     def restore(self, state: State) -> None:
         """Take over a state of the same network."""
-        for prefix, part in ((_TRIPS, self.belief), (_TIMES, self.times)):
-            own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
-            part.restore(own)
-        self.changed_after = int(state.get(_CHANGED, 0))
-        self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
-        self.roads.admit(state[_ROADS])
+        self.belief.restore(part_of(state, "trips"))
+        self.times.restore(part_of(state, "times"))
+        driven, landmarks = part_of(state, "driven"), part_of(state, "landmarks")
+        self.changed_after = int(driven.get("changed", 0))
+        self._driven = np.split(driven["edge"], np.cumsum(driven["count"]))[:-1]
+        self.roads.admit(landmarks["roads"])
         if self.junctions is not None:
-            self.junctions.admit(state[_JUNCTIONS])
+            self.junctions.admit(landmarks["junctions"])
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.
