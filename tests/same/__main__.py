@@ -1,15 +1,19 @@
 """Compare this tree with an older commit on one machine.
 
-``make same BASE=<commit>`` takes about 15 minutes on two cores, with ``QUICK=1`` one minute. Both
+``make same BASE=<commit>`` takes an hour on two cores, with ``QUICK=1`` five minutes. Both
 trees run the same commands at the same time, one process each. A result is identical, agrees to
 1e-12, or differs. Simulated runs are compared by their rounds and by the posterior, the index and
 the route of every choice. A run that differs is replayed on the history of the old tree (`replay`).
+``ONLY=simulate`` compares one family (with the networks and the plans on Denver that it starts
+from), ``TABLE=same.csv`` writes the verdict on every result as soon as it is known.
 
 The status is 0 if all results agree, 1 if some differ, and 2 if the old tree fails.
 """
 
 import argparse
+import csv
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +40,8 @@ from trees import CommandError, Tree, Units, check_import, checked_out, side_by_
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+FAMILIES = ("plans", "learn", "simulate", "bandit")
+"""Families that can be compared alone; the reports belong to the simulations."""
 SHOWN = 5
 """Differences of each family that are printed."""
 QUICK = {"exact", "independent", "bkb", "recommended", "exact turns", "world everything"}
@@ -47,34 +53,63 @@ REPORTED = {"recommended", "physics+gp", "bbkb", "vehicles", "world everything"}
 class Bench:
     """Both trees, the files that both read, and the families compared so far."""
 
-    def __init__(self, old: Tree, new: Tree, inputs: Path) -> None:
+    def __init__(self, old: Tree, new: Tree, inputs: Path, table: Path | None = None) -> None:
         self.old = old
         self.new = new
         self.inputs = inputs
+        self.table = table
         self.families: list[Family] = []
         self._started = monotonic()
         self._replayed: dict[tuple[Any, str], Comparison] = {}
 
     def run(self, name: str, tasks: Tasks) -> dict[str, Units]:
-        """Compare the tasks of a family, print the summary, and return the old results."""
-        before, after = side_by_side(tasks, self.old, self.new)
+        """Compare the tasks of a family, print the summary, and return the old results.
+
+        Simulations are compared one by one: what is known is written before the next one starts.
+        """
         family, found = Family(name), {}
+        alone = [{task: each} for task, each in tasks.items() if isinstance(each, Simulation)]
+        for some in alone or [tasks]:
+            found |= self.compared(family, some)
+        self.close(family)
+        return found
+
+    def compared(self, family: Family, tasks: Tasks) -> dict[str, Units]:
+        """Add the comparisons of some tasks to a family and return the old results."""
+        try:
+            before, after = side_by_side(tasks, self.old, self.new)
+        except CommandError as error:
+            if not all(isinstance(each, Simulation) for each in tasks.values()):
+                raise
+            print(f"    not compared: {error}")
+            self.write([family.name, *tasks, "", "not compared", "", error])
+            return {}
+        found: dict[tuple[str, str], Comparison] = {}
         for task, units in before.items():
             answer = after[task]
             if isinstance(answer, CommandError):
-                family.add(task, Comparison(differences=[str(answer)]))
+                found[task, ""] = Comparison(differences=[str(answer)])
             else:
                 found |= {(task, unit): each for unit, each in in_order(units.items(), answer)}
         different = [
             (tasks[task], unit)
             for (task, unit), each in found.items()
-            if each.differences and isinstance(tasks[task], Simulation)
+            if each.differences
+            and isinstance(tasks[task], Simulation)
+            and not isinstance(after[task], CommandError)
         ]
         replayed = self.replays(different)
         for (task, unit), each in found.items():
-            family.add(f"{task} {unit}".rstrip(), each, replayed=replayed.get((tasks[task], unit)))
-        self.close(family)
+            again = replayed.get((tasks[task], unit))
+            verdict = family.add(f"{task} {unit}".rstrip(), each, replayed=again)
+            self.write([family.name, task, unit, *verdict])
         return before
+
+    def write(self, row: list[object]) -> None:
+        """Add a row to the table of all results, if one is written."""
+        if self.table is not None:
+            with self.table.open("a", newline="", encoding="utf-8") as handle:
+                csv.writer(handle).writerow(row)
 
     def replays(self, runs: list[tuple[Any, str]]) -> dict[tuple[Any, str], Comparison]:
         """Replay runs, each a simulation and its index, two at a time and each once."""
@@ -112,10 +147,14 @@ class Bench:
             print(f"    and {more} more")
 
 
-def compare(bench: Bench, *, quick: bool) -> None:
-    """Run all families; later ones take their inputs from earlier results of the old tree."""
+def compare(bench: Bench, *, quick: bool, only: Sequence[str] = FAMILIES) -> None:
+    """Run all families; later ones take their inputs from earlier results of the old tree.
+
+    ``only`` names some families; the plans on Denver that the others read always run.
+    """
     rng = np.random.default_rng(18)
     inputs, old = bench.inputs, bench.old
+    chosen = set(only)
     offered = old.evroute("network", "list")
     cities = [name for name in ("monaco", "luxembourg") if name in offered]
     if len(cities) < 2:
@@ -129,9 +168,11 @@ def compare(bench: Bench, *, quick: bool) -> None:
     found: dict[str, Units] = {}
     for name in edge_id:
         requests = write_requests(inputs / f"{name}.csv", edge_id[name], 10 if quick else 100, rng)
-        found |= bench.run(
-            name, plans(name, requests, ends(name, 20 if quick else 60), quick=quick)
-        )
+        tasks = plans(name, requests, ends(name, 20 if quick else 60), quick=quick)
+        if "plans" not in chosen:
+            read = {"denver python", "denver trip A"}
+            tasks = {task: each for task, each in tasks.items() if task in read}
+        found |= bench.run(name, tasks) if tasks else {}
 
     driven = list(found["denver python"].values())
     half = len(driven) * 2 // 3
@@ -142,18 +183,44 @@ def compare(bench: Bench, *, quick: bool) -> None:
     requests = write_requests(
         inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""]
     )
-    tasks = learned("edges", [first, second], [], requests)
-    tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests)
-    tasks |= learned("gps", [gps], [], requests)
-    if not quick:
-        for model in ("exact", "edge-speeds", "svgp", "bkb"):
-            tasks |= learned(model, [first], ["--model", model], requests)
-    bench.run("learn", tasks)
-
-    if names := unlisted(old):
-        print(f"    not simulated, name them in grid.py: {', '.join(names)}")
     trips = write_trips(inputs / "trips.csv", ends("denver", 12))
-    runs = simulations(10 if quick else 30, trips, first)
+
+    if "learn" in chosen:
+        tasks = learned("edges", [first, second], [], requests)
+        tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests)
+        tasks |= learned("gps", [gps], [], requests)
+        if not quick:
+            for model in ("exact", "edge-speeds", "svgp", "bkb"):
+                tasks |= learned(model, [first], ["--model", model], requests)
+        bench.run("learn", tasks)
+    if "simulate" in chosen:
+        compare_simulations(bench, trips, first, quick=quick, cities=bool(cities))
+    if "bandit" in chosen:
+        tasks = bandit("bandit", HERE / "bandit.toml")
+        if not quick:
+            tasks |= bandit("matern", HERE / "matern.toml")
+        bench.run("bandit", tasks | bandit("starvation", HERE / "starvation.toml"))
+
+
+def compare_simulations(
+    bench: Bench, trips: Path, measured: Path, *, quick: bool, cities: bool
+) -> None:
+    """Compare simulated runs, replay some of them in any case, and compare reports.
+
+    Parameters
+    ----------
+    bench
+        Both trees.
+    trips, measured
+        Tables of trips, as `grid.simulations` takes them.
+    quick
+        Whether few simulations are compared.
+    cities
+        Whether the networks of the data folder are there.
+    """
+    if names := unlisted(bench.old):
+        print(f"    not simulated, name them in grid.py: {', '.join(names)}")
+    runs = simulations(10 if quick else 30, trips, measured)
     if quick:
         runs = [replace(each, indices=each.indices[:5]) for each in runs if each.name in QUICK]
     elif cities:
@@ -167,13 +234,9 @@ def compare(bench: Bench, *, quick: bool) -> None:
     ]
     replayed = Family("replay")
     for (each, index), comparison in bench.replays(again).items():
-        replayed.add(f"{each.name} {index}".rstrip(), comparison)
+        verdict = replayed.add(f"{each.name} {index}".rstrip(), comparison)
+        bench.write(["replay", each.name, index, *verdict])
     bench.close(replayed)
-
-    tasks = bandit("bandit", HERE / "bandit.toml")
-    if not quick:
-        tasks |= bandit("matern", HERE / "matern.toml")
-    bench.run("bandit", tasks | bandit("starvation", HERE / "starvation.toml"))
     reported = {"recommended"} if quick else REPORTED
     pages = [report(each) for each in runs if each.name in reported]
     bench.run("report", {name: task for page in pages for name, task in page.items()})
@@ -186,6 +249,8 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="few plans and methods, in about a minute"
     )
+    parser.add_argument("--only", action="append", choices=FAMILIES, help="one family of results")
+    parser.add_argument("--table", type=Path, help="a CSV file for the verdict on each result")
     chosen = parser.parse_args()
     with TemporaryDirectory(prefix="evroute-same-") as folder:
         place = Path(folder)
@@ -197,8 +262,9 @@ def main() -> int:
             for tree in (old, new):
                 check_import(tree)
             print(HEADER)
-            bench = Bench(old, new, inputs)
-            compare(bench, quick=chosen.quick)
+            bench = Bench(old, new, inputs, chosen.table)
+            bench.write(["family", "task", "unit", "verdict", "largest", "difference"])
+            compare(bench, quick=chosen.quick, only=chosen.only or FAMILIES)
         except CommandError as error:
             print(f"make same: {error}", file=sys.stderr)
             return 2

@@ -112,8 +112,13 @@ class Family:
     ties: int = 0
     differences: list[str] = field(default_factory=list)
 
-    def add(self, unit: str, found: Comparison, *, replayed: Comparison | None = None) -> None:
-        """Count a unit; one that differs is taken by its replay, if there is one."""
+    def add(
+        self, unit: str, found: Comparison, *, replayed: Comparison | None = None
+    ) -> tuple[str, float, str]:
+        """Count a unit and return its verdict, largest relative gap and first difference.
+
+        A unit that differs is taken by its replay, if there is one.
+        """
         self.compared += 1
         self.reworded += found.reworded
         self.ties += found.ties
@@ -125,10 +130,13 @@ class Family:
         if settled.differences:
             more = f" (and {n} more)" if (n := len(settled.differences) - 1) else ""
             self.differences.append(f"{unit}: {settled.differences[0]}{more}")
-        elif settled is found:
-            exact = not (found.largest or found.ties)
-            self.identical += exact
-            self.rounding += not exact
+            return "different", settled.largest, settled.differences[0] + more
+        if settled is not found:
+            return "replayed", settled.largest, found.differences[0]
+        exact = not (found.largest or found.ties)
+        self.identical += exact
+        self.rounding += not exact
+        return "identical" if exact else "rounding", settled.largest, ""
 
     def line(self) -> str:
         """Return the summary of the family in one line."""
