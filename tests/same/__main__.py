@@ -263,7 +263,7 @@ def main() -> int:
                 check_import(tree)
             print(HEADER)
             bench = Bench(old, new, inputs, chosen.table)
-            bench.write(["family", "task", "unit", "verdict", "largest", "difference"])
+            bench.write(["family", "task", "unit", "verdict", "largest", "differences"])
             compare(bench, quick=chosen.quick, only=chosen.only or FAMILIES)
         except CommandError as error:
             print(f"make same: {error}", file=sys.stderr)

@@ -98,6 +98,10 @@ class Comparison:
             )
 
 
+SHOWN = 40
+"""Differences of one unit in the table of verdicts."""
+
+
 @dataclass(slots=True)
 class Family:
     """The comparisons of one family of results."""
@@ -115,7 +119,7 @@ class Family:
     def add(
         self, unit: str, found: Comparison, *, replayed: Comparison | None = None
     ) -> tuple[str, float, str]:
-        """Count a unit and return its verdict, largest relative gap and first difference.
+        """Count a unit and return its verdict, largest relative gap and its differences.
 
         A unit that differs is taken by its replay, if there is one.
         """
@@ -130,7 +134,7 @@ class Family:
         if settled.differences:
             more = f" (and {n} more)" if (n := len(settled.differences) - 1) else ""
             self.differences.append(f"{unit}: {settled.differences[0]}{more}")
-            return "different", settled.largest, settled.differences[0] + more
+            return "different", settled.largest, " | ".join(settled.differences[:SHOWN])
         if settled is not found:
             return "replayed", settled.largest, found.differences[0]
         exact = not (found.largest or found.ties)
