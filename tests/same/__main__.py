@@ -5,7 +5,8 @@ trees run the same commands at the same time, one process each. A result is iden
 1e-12, or differs. Simulated runs are compared by their rounds and by the posterior, the index and
 the route of every choice. A run that differs is replayed on the history of the old tree (`replay`).
 ``ONLY=simulate`` compares one family (with the networks and the plans on Denver that it starts
-from), ``TABLE=same.csv`` writes the verdict on every result as soon as it is known.
+from), ``TABLE=same.csv`` writes the verdict on every result as soon as it is known, and
+``IGNORE=half50_wh,half80_wh`` leaves out columns that changed on purpose.
 
 The status is 0 if all results agree, 1 if some differ, and 2 if the old tree fails.
 """
@@ -22,7 +23,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from compare import HEADER, Comparison, Family, in_order
+from compare import HEADER, VOLATILE, Comparison, Family, in_order
 from families import (
     Simulation,
     Tasks,
@@ -251,7 +252,9 @@ def main() -> int:
     )
     parser.add_argument("--only", action="append", choices=FAMILIES, help="one family of results")
     parser.add_argument("--table", type=Path, help="a CSV file for the verdict on each result")
+    parser.add_argument("--ignore", default="", help="columns that changed on purpose: A,B")
     chosen = parser.parse_args()
+    VOLATILE.update(chosen.ignore.split(","))
     with TemporaryDirectory(prefix="evroute-same-") as folder:
         place = Path(folder)
         inputs = place / "inputs"
