@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from evroute.cli.console import Report, plain_console, progress
-from evroute.cli.shared import parsed_option
+from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
 from evroute.experiments.estimate import estimate
@@ -129,7 +129,7 @@ def simulate(
             "of the table of --trips"
         )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options |= dict(map(parsed_option, option or ()))
+    options |= parsed_options(option)
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
     for name in ("prior", "lengthscale"):
         if name in of_runs and not isinstance(of_runs[name], list):

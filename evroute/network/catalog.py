@@ -133,7 +133,6 @@ def build(
     *,
     rasters: Sequence[Path] = (),
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
-    spacing_m: float = profile.SPACING_M,
     attribution: str = "",
     checked: bool = True,
 ) -> RoadNetwork:
@@ -150,8 +149,6 @@ def build(
         Elevation files; empty to keep the heights of the network.
     smoothing_m
         Strength of `elevation.smooth` and of the smoothing inside edges, m.
-    spacing_m
-        Distance of the heights inside edges (`profile`), m.
     attribution
         Credit line of the source; empty to keep that of the network.
     checked
@@ -186,9 +183,7 @@ def build(
     network = elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
-    tables, inside = profile.sampled(
-        network, read, rasters, smoothing_m=smoothing_m, spacing_m=spacing_m
-    )
+    tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
     source = replace(network.source, notes=network.source.notes + inside)
     return names.add_tables(replace(network, source=source), read).with_tables(tables)
 

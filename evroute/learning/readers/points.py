@@ -75,7 +75,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
         row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
         raise EvrouteError(
-            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth"
+            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
+            "lat is from -90 to 90, lon from -180 to 180"
         )
     time_s = seconds(path, table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
@@ -102,7 +103,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
                 found.append(_Drive(name, its, match, time_s[its], used_wh[piece.rows]))
         if not found:
             measured.skipped[trip] = (
-                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them"
+                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them; "
+                f"check that network '{setting.network.name}' is that of the trip"
             )
         measured.notes.extend(_notes(trip, of_trip, found))
         drives += found
@@ -187,7 +189,9 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
             f"only {match.at_m[-1] - match.at_m[0]:.0f} m of it lie on the roads in one piece"
         )
     if len(read) < 2 or at_m[-1] <= at_m[0]:
-        raise ImpossibleTripError("no two readings of energy lie apart on the roads")
+        raise ImpossibleTripError(
+            "no two readings of energy lie apart on the roads; a trip needs energy at two points"
+        )
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
     if not len(edges):
         raise ImpossibleTripError("its readings of energy lie within half an edge")
