@@ -2,10 +2,12 @@
 
 ``make same BASE=<commit>`` takes an hour on two cores, with ``QUICK=1`` five minutes. Both
 trees run the same commands at the same time, one process each. A result is identical, agrees to
-1e-12, or differs. Simulated runs are compared by their rounds and by the posterior, the index and
-the route of every choice. A run that differs is replayed on the history of the old tree (`replay`).
+1e-12, or differs. Simulated runs are compared on one history (`replay`): the new tree drives the
+routes and learns the measurements of the old one. Rounds, posterior, index and energies must agree
+at every choice; a run whose own choice of a route differs somewhere nevertheless is `replayed`.
 ``ONLY=simulate`` compares one family (with the networks and the plans on Denver that it starts
-from), ``TABLE=same.csv`` writes the verdict on every result as soon as it is known, and
+from), ``TABLE=same.csv`` writes the verdict on every result as soon as it is known and continues
+the simulations of a table that is there, and
 ``IGNORE=half50_wh,half80_wh`` leaves out columns that changed on purpose.
 
 The status is 0 if all results agree, 1 if some differ, and 2 if the old tree fails.
@@ -30,13 +32,14 @@ from families import (
     bandit,
     learned,
     networks,
+    on_one_history,
     plans,
     report,
     write_edge_table,
     write_gps_table,
     write_requests,
 )
-from grid import REPLAYED, in_cities, simulations, unlisted, write_trips
+from grid import in_cities, simulations, unlisted, write_trips
 from trees import CommandError, Tree, Units, check_import, checked_out, side_by_side
 
 HERE = Path(__file__).parent
@@ -61,82 +64,67 @@ class Bench:
         self.table = table
         self.families: list[Family] = []
         self._started = monotonic()
-        self._replayed: dict[tuple[Any, str], Comparison] = {}
 
     def run(self, name: str, tasks: Tasks) -> dict[str, Units]:
-        """Compare the tasks of a family, print the summary, and return the old results.
-
-        Simulations are compared one by one: what is known is written before the next one starts.
-        """
-        family, found = Family(name), {}
-        alone = [{task: each} for task, each in tasks.items() if isinstance(each, Simulation)]
-        for some in alone or [tasks]:
-            found |= self.compared(family, some)
-        self.close(family)
-        return found
-
-    def compared(self, family: Family, tasks: Tasks) -> dict[str, Units]:
-        """Add the comparisons of some tasks to a family and return the old results."""
-        try:
-            before, after = side_by_side(tasks, self.old, self.new)
-        except CommandError as error:
-            if not all(isinstance(each, Simulation) for each in tasks.values()):
-                raise
-            print(f"    not compared: {error}")
-            self.write([family.name, *tasks, "", "not compared", "", error])
-            return {}
-        found: dict[tuple[str, str], Comparison] = {}
+        """Compare the tasks of a family, print the summary, and return the old results."""
+        before, after = side_by_side(tasks, self.old, self.new)
+        family = Family(name)
         for task, units in before.items():
             answer = after[task]
             if isinstance(answer, CommandError):
-                found[task, ""] = Comparison(differences=[str(answer)])
-            else:
-                found |= {(task, unit): each for unit, each in in_order(units.items(), answer)}
-        different = [
-            (tasks[task], unit)
-            for (task, unit), each in found.items()
-            if each.differences
-            and isinstance(tasks[task], Simulation)
-            and not isinstance(after[task], CommandError)
-        ]
-        replayed = self.replays(different)
-        for (task, unit), each in found.items():
-            again = replayed.get((tasks[task], unit))
-            verdict = family.add(f"{task} {unit}".rstrip(), each, replayed=again)
-            self.write([family.name, task, unit, *verdict])
+                self.add(family, task, "", Comparison(differences=[str(answer)]))
+                continue
+            for unit, each in in_order(units.items(), answer):
+                self.add(family, task, unit, each)
+        self.close(family)
         return before
+
+    def simulate(self, simulations: Sequence[Simulation]) -> None:
+        """Compare simulations, two at a time, but for those that the table has already."""
+        family, known = Family("simulate"), self.known("simulate")
+        left = [each for each in simulations if each.name not in known]
+        with ThreadPoolExecutor(2) as pool:
+            for each, (old, new) in zip(left, pool.map(self.followed, left), strict=True):
+                if isinstance(old, CommandError):
+                    print(f"    {each.name} is not compared, it fails in the old tree: {old}")
+                    self.write(["simulate", each.name, "", "not compared", "", old])
+                elif isinstance(new, CommandError):
+                    self.add(family, each.name, "", Comparison(differences=[str(new)]))
+                else:
+                    for index, (found, flips) in on_one_history(old, new).items():
+                        self.add(family, each.name, index, found, flips)
+        self.close(family)
+
+    def followed(self, simulation: Simulation) -> tuple[Any, Any]:
+        """Return the results of a simulation in the old tree, and of the new one following it."""
+        tape = self.inputs / "tapes" / f"{simulation.name}.npz"
+        found: list[Any] = []
+        for tree, mode in ((self.old, "record"), (self.new, "follow")):
+            try:
+                found.append(simulation.played(tree, mode, tape))
+            except CommandError as error:
+                return (found[0], error) if found else (error, None)
+        for file in (tape, tape.with_suffix(".new.npz")):
+            file.unlink()
+        return found[0], found[1]
+
+    def add(self, family: Family, task: str, unit: str, found: Comparison, flips: int = 0) -> None:
+        """Add the comparison of a unit to its family and to the table."""
+        verdict = family.add(f"{task} {unit}".rstrip(), found, flips=flips)
+        self.write([family.name, task, unit, *verdict])
+
+    def known(self, family: str) -> set[str]:
+        """Return the tasks of a family that the table has from an interrupted comparison."""
+        if self.table is None:
+            return set()
+        with self.table.open(newline="", encoding="utf-8") as handle:
+            return {row[1] for row in csv.reader(handle) if row[0] == family}
 
     def write(self, row: list[object]) -> None:
         """Add a row to the table of all results, if one is written."""
         if self.table is not None:
             with self.table.open("a", newline="", encoding="utf-8") as handle:
                 csv.writer(handle).writerow(row)
-
-    def replays(self, runs: list[tuple[Any, str]]) -> dict[tuple[Any, str], Comparison]:
-        """Replay runs, each a simulation and its index, two at a time and each once."""
-        left = [run for run in runs if run not in self._replayed]
-        with ThreadPoolExecutor(2) as pool:
-            done = pool.map(lambda run: self.replay(*run), left)
-            self._replayed |= dict(zip(left, done, strict=True))
-        return {run: self._replayed[run] for run in runs}
-
-    def replay(self, simulation: Simulation, index: str) -> Comparison:
-        """Record one run in the old tree, let the new tree follow it, and compare their numbers."""
-        name, found = f"{simulation.name}-{index}".replace(" ", "-"), Comparison()
-        tape, indices = self.inputs / "tapes" / f"{name}.npz", [index] if index else []
-        try:
-            (old,), (new,) = (
-                simulation.played(tree, mode, tape, Path(mode, name), indices).values()
-                for tree, mode in ((self.old, "record"), (self.new, "follow"))
-            )
-        except CommandError as error:
-            found.differences.append(f"replay: {error}")
-            return found
-        choices = [each for each in old["agent"] if each.startswith("route/")]
-        for each in choices:  # the new tree's own choices, which it was not let follow
-            del old["agent"][each]
-        found.add(old, new)
-        return found
 
     def close(self, family: Family) -> None:
         """Print the summary of a family and its first differences."""
@@ -206,7 +194,7 @@ def compare(bench: Bench, *, quick: bool, only: Sequence[str] = FAMILIES) -> Non
 def compare_simulations(
     bench: Bench, trips: Path, measured: Path, *, quick: bool, cities: bool
 ) -> None:
-    """Compare simulated runs, replay some of them in any case, and compare reports.
+    """Compare simulated runs, and the reports of some of them.
 
     Parameters
     ----------
@@ -226,18 +214,7 @@ def compare_simulations(
         runs = [replace(each, indices=each.indices[:5]) for each in runs if each.name in QUICK]
     elif cities:
         runs += in_cities(10)
-    bench.run("simulate", {each.name: each for each in runs})
-    again = [
-        (each, index)
-        for each in runs
-        for index in REPLAYED.get(each.name, ())
-        if index in (each.indices or ("",))
-    ]
-    replayed = Family("replay")
-    for (each, index), comparison in bench.replays(again).items():
-        verdict = replayed.add(f"{each.name} {index}".rstrip(), comparison)
-        bench.write(["replay", each.name, index, *verdict])
-    bench.close(replayed)
+    bench.simulate(runs)
     reported = {"recommended"} if quick else REPORTED
     pages = [report(each) for each in runs if each.name in reported]
     bench.run("report", {name: task for page in pages for name, task in page.items()})
@@ -266,7 +243,8 @@ def main() -> int:
                 check_import(tree)
             print(HEADER)
             bench = Bench(old, new, inputs, chosen.table)
-            bench.write(["family", "task", "unit", "verdict", "largest", "differences"])
+            if chosen.table is None or not chosen.table.exists():
+                bench.write(["family", "task", "unit", "verdict", "largest", "differences"])
             compare(bench, quick=chosen.quick, only=chosen.only or FAMILIES)
         except CommandError as error:
             print(f"make same: {error}", file=sys.stderr)
