@@ -245,7 +245,8 @@ def _read(path: Path) -> Vehicle:
     try:
         vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:
-        raise EvrouteError(f"{where} {first_problem(error)}") from None
+        problem = first_problem(error, Vehicle.__dataclass_fields__)
+        raise EvrouteError(f"{where} {problem}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"{where} sources: it has no field '{unknown[0]}'")
     check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))
