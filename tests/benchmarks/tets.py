@@ -8,17 +8,18 @@ The first argument is the folder of the runs; then the parts to run and tabulate
 finished runs.
 
 Source: Nilsson, Johansson, Åkerblom & Haghir Chehreghani, *Tree Ensembles for Contextual Bandits*,
-arXiv 2402.06963. Gradient-boosted trees are fitted to the measured energies of edges. A tree
-contributes its leaf value with variance ``s² / c``: the sample variance of the residuals in the
-leaf over their number, both after the learning rate. Sums over the trees are mean and variance of
-an edge, and the index is an independent draw for each edge. The trees are grown again when
-``ceil(8 ln t)`` increases, and other trips update the statistics of their leaves, as in the
-authors' program. Trees, depth, learning rate, penalty and least leaf are those of that program.
+arXiv 2402.06963, and a public program of the method (class ``BernoulliXGBoostTSAgent``).
+Gradient-boosted trees are fitted to the measured energies of edges. A tree contributes its leaf
+value with variance ``s² / c``: the sample variance of the residuals in the leaf over their number,
+both after the learning rate. Sums over the trees are mean and variance of an edge, and the index is
+an independent draw for each edge. The trees are grown again when ``ceil(8 ln t)`` increases, and
+other trips update the sums of their leaves. Trees, depth, learning rate, penalty and least leaf
+are the defaults of the program.
 
 Departures: LightGBM grows the trees instead of XGBoost; no gain is required of a split; trees are
 fitted to the difference from eq. 8, which every model here knows; the first ten trips, random in
-the program, are draws from the prior deviation of each edge, as there are no random routes of a
-sensible length.
+the program, are draws from the prior deviation of each edge. ``first_trips = 1`` starts with the
+trees after one trip.
 """
 
 import math
