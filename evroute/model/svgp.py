@@ -23,9 +23,15 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, check_noise, check_state, lower_factor
+from evroute.model.base import (
+    ModelOptions,
+    ModelSetting,
+    State,
+    check_noise,
+    check_state,
+    lower_factor,
+)
 from evroute.model.kernels import EdgeContextKernel
-from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.variational import DivergedError, Inducing, Variational
 
 Slots = Literal["follow", "padded", "literal"]

@@ -1,7 +1,7 @@
 """Calibration of energy forecasts: coverage, CRPS and reliability diagram.
 
 Chosen routes are no fair sample of the belief, so random routes are reported too where a run has
-a random-route probe (`experiments.random_route_probe`). The first 50 trips are left out.
+a random-route probe (`experiments.battery_log.RandomRouteProbe`). The first 50 trips are left out.
 
 Calibration of charge forecasts: announced and observed falls below the reserve.
 

@@ -7,8 +7,7 @@ one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 from importlib import import_module
 
 from evroute.errors import UnknownNameError, require
-from evroute.model.context_kernels.base import ContextKernel
-from evroute.model.context_kernels.combined import Product, Sum
+from evroute.model.context_kernels.base import ContextKernel, Product, Sum
 
 KERNELS = {
     "matern-1/2": "evroute.model.context_kernels.matern:Matern12",
