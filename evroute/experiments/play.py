@@ -65,15 +65,18 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         audit = RandomRouteProbe(
             search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
         )
-        charge = None
-        if run.soc is not None:
-            cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
-            charge = BatteryLog(
+        charge = (
+            BatteryLog(
                 {
-                    name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
-                    for name, car in cars.items()
+                    vehicle: Battery.of_percent(
+                        learner.setting.vehicle.battery_kwh, run.soc, run.reserve
+                    )
+                    for vehicle, learner in learners.items()
                 }
             )
+            if run.soc is not None
+            else None
+        )
         errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
@@ -201,11 +204,11 @@ def run_loop(
             f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
             for level in LEVELS
         }
-        charged = {}
-        if charge:
-            charged = charge.row(
-                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
-            )
+        charged = (
+            charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+            if charge
+            else {}
+        )
         drove = perf_counter()
         update(flight.after(feedback))
         laps["update_s"] = perf_counter() - drove

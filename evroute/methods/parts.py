@@ -6,7 +6,7 @@ one new line.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, cast, get_type_hints
 
 from evroute.errors import UnknownNameError, require
@@ -147,8 +147,7 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     """
     if name not in table:
         raise UnknownNameError(f"unknown {kind} '{name}'; there are {', '.join(table)}")
-    module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute)
+    return resolve_name(table[name])
 
 
 def summary_of(table: Mapping[str, str], name: str) -> str:

@@ -223,10 +223,9 @@ class ExactGP:
         """
         if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
-        strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
         if (
             len(arms) <= DIRECT_SAMPLE_ARMS
-            or strays
+            or self._core.size > np.count_nonzero(self._core.slot_of >= 0)  # other contexts
             or self._elsewhere(arms.id, arms.features).any()
         ):
             factor = lower_factor(

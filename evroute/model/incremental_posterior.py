@@ -335,8 +335,7 @@ class IncrementalPosterior:
     def _at(self, row: IntArray, column: IntArray) -> FloatArray:
         """Return entries of C whose row is no less than their column."""
         packed = self._packed
-        covariance: FloatArray = packed.at(row, column) if packed else self._triangle[row, column]
-        return covariance
+        return packed.at(row, column) if packed else self._triangle[row, column]
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
         """Return the rows of C of some slots, (k, capacity)."""
