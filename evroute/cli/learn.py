@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from evroute.cli.console import plain_console, progress
-from evroute.cli.shared import Network, VehicleName, parsed_option
+from evroute.cli.console import plain_console, print_table, progress
+from evroute.cli.shared import Network, VehicleName, parsed_options
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
 
@@ -38,14 +36,8 @@ def learn(
         list[str] | None,
         typer.Option(
             help="NAME=VALUE, an option of the model, such as physics=eq8, or arms=turns of a "
-            "model of edges; repeatable."
-        ),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            help="Size of prior deviations of a model of edges: paper, dissipation. [that of "
-            "--out, or paper]"
+            "model of edges; terrain=edge for one slope per edge; for a model of edges "
+            "prior=dissipation or prior=paper, the size of prior deviations; repeatable."
         ),
     ] = None,
     kernel: Annotated[
@@ -53,13 +45,6 @@ def learn(
         typer.Option(
             help="Kernel between contexts of a model of edges, see 'evroute method list'. [that "
             "of --out, or matern-5/2]"
-        ),
-    ] = None,
-    terrain: Annotated[
-        str | None,
-        typer.Option(
-            help="Slopes: profile (inside edges), or edge (one per edge). [that of --out, or "
-            "profile where the network has one]"
         ),
     ] = None,
     reset: Annotated[
@@ -71,6 +56,8 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
+    options = parsed_options(option)
+    prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
     with progress(quiet=quiet) as report:
         learned = run(
             table,
@@ -78,7 +65,7 @@ def learn(
             network=network,
             vehicle=vehicle,
             model=model,
-            options=dict(map(parsed_option, option or ())),
+            options=options,
             prior=prior,
             kernel=kernel,
             terrain=terrain,
@@ -88,18 +75,15 @@ def learn(
     _print(learned)
 
 
-def _print(learned: Learned) -> None:
+COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh")
 
+
+def _print(learned: Learned) -> None:
     console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
-        title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
-        table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("trip", no_wrap=True)
-        for column in ("km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh"):
-            table.add_column(column, justify="right", no_wrap=column.startswith("90"))
-        for row in rows[-SHOWN:]:
-            table.add_row(
+        shown = (
+            (
                 row["trip"],
                 f"{row['length_m'] / 1000:.2f}",
                 f"{row['energy_wh']:.0f}",
@@ -107,7 +91,10 @@ def _print(learned: Learned) -> None:
                 _interval(row.get("low90_wh"), row.get("high90_wh")),
                 f"{row['eq8_wh']:.0f}",
             )
-        console.print(table)
+            for row in rows[-SHOWN:]
+        )
+        title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
+        print_table(COLUMNS, shown, title=title, texts=1)
     counts = [
         f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
     ]
@@ -120,11 +107,9 @@ def _print(learned: Learned) -> None:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
-    if learned.aside:
-        console.print(f"the earlier trips are in {learned.aside}", soft_wrap=True)
-    for note in learned.notes:
-        console.print(note, soft_wrap=True)
-    console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
+    aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
+    for line in (*aside, *learned.notes, f"{learned.folder}/trips.parquet"):
+        console.print(line, soft_wrap=True)
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.files import replacing
 from evroute.limits import parse_toml
 
@@ -54,8 +54,7 @@ Map = Annotated[
 def refuse(*conflicts: tuple[object, str]) -> None:
     """Raise EvrouteError with the message of the first conflict that there is."""
     for conflict, message in conflicts:
-        if conflict:
-            raise EvrouteError(message)
+        require(not conflict, message)
 
 
 def write(path: Path | None, make: Callable[[], Any]) -> None:
@@ -71,13 +70,16 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def parsed_option(option: str) -> tuple[str, Any]:
-    """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
-    name, separator, value = option.partition("=")
-    if not separator or not name:
-        raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
-    value = value.lower() if value in {"True", "False"} else value
-    try:
-        return name, parse_toml(f"value = {value}", f"--option {name}")["value"]
-    except ValueError:
-        return name, value
+def parsed_options(given: list[str] | None) -> dict[str, Any]:
+    """Return values by name of ``NAME=VALUE``; written as in TOML or as 'method show' prints it."""
+    options: dict[str, Any] = {}
+    for option in given or ():
+        name, separator, value = option.partition("=")
+        require(separator and name, f"--option '{option}' is not NAME=VALUE")
+        require(name not in options, f"--option {name} is given twice; give one value of it")
+        value = value.lower() if value in {"True", "False"} else value
+        try:
+            options[name] = parse_toml(f"value = {value}", f"--option {name}")["value"]
+        except ValueError:
+            options[name] = value
+    return options

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 
 
@@ -13,13 +14,13 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
     ``incline_percent`` holds percentiles over the edges of |climb| / length, in percent.
     """
     source = network.source
-    incline_percent = 100 * np.abs(network.climb_m) / network.length_m
-    percentiles = np.percentile(incline_percent, [50, 95, 99, 100])
+    percentiles = np.percentile(100 * np.abs(network.climb_m) / network.length_m, [50, 95, 99, 100])
     return {
         "name": network.name,
         "edges": network.n_edges,
         "junctions": network.n_junctions,
         "turns": len(network.turns),
+        "charging_stations": len(stations(network)),
         "length_m": float(network.length_m.sum()),
         "incline_percent": dict(
             zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)

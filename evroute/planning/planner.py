@@ -23,7 +23,6 @@ from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
-from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
@@ -34,7 +33,7 @@ from evroute.planning.chargers import (
     with_advice,
 )
 from evroute.planning.charging import Charger, ChargingStop
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
@@ -237,6 +236,10 @@ class Planner:
             rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
             unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
+        described = {
+            route: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            for route in set(rows.routes.values())
+        }
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -244,10 +247,7 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={
-                name: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
-                for name, route in rows.routes.items()
-            },
+            routes={name: described[route] for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,

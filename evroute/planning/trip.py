@@ -1,12 +1,13 @@
 """`plan`: one trip between two places, or a named one, by one call."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -75,14 +76,21 @@ def plan(
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
     ends = [place for place in (origin, *via, destination) if place is not None]
-    if ends and (origin is None or destination is None or waypoints):
-        raise EvrouteError("give origin and destination with via between, or waypoints alone")
-    first, *between, last = stops(roads, trip, ends or waypoints)
-    if isinstance(belief, (str, Path)):
-        raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
-    planner = Planner(
-        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+    require(
+        not ends or (origin is not None and destination is not None and not waypoints),
+        "give origin and destination with via between, or waypoints alone",
     )
+    first, *between, last = stops(roads, trip, ends or waypoints)
+    require(
+        not isinstance(belief, (str, Path)),
+        f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
+    )
+    if belief is None and uncertainty is None:
+        planner = _physics_planner(roads, car, conditions, physics)
+    else:
+        planner = Planner(
+            roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+        )
     return planner.plan(
         first,
         last,
@@ -97,3 +105,11 @@ def plan(
         risk=risk,
         charge=charge,
     )
+
+
+@lru_cache(maxsize=4)
+def _physics_planner(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str
+) -> Planner:
+    """Return the planner that all plans on equal physics share."""
+    return Planner(network, vehicle, conditions=conditions, physics=physics)

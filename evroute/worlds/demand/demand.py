@@ -254,7 +254,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         number, or a vehicle is unknown.
     """
     names = table.column_names
-    check_columns(path, names, COLUMNS, ("origin", "destination"))
+    check_columns(path, names, ("origin", "destination"), COLUMNS)
     n = table.num_rows
     count = numbers(table, "count") if "count" in names else np.ones(n)
     count = np.where(np.isnan(count), 1.0, count)
