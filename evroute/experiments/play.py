@@ -16,8 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.arms import Feedback
 from evroute.experiments.agents import make_learners, make_scorers
-from evroute.experiments.battery_log import BatteryLog, RandomRouteProbe
-from evroute.experiments.log import Log, Logbook
+from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
