@@ -186,22 +186,21 @@ class IncrementalPosterior:
             (k,) noise variances, Wh².
         """
         self._forget()
-        k, size = len(slots), self.size
         posterior_p = self._of_slots(slots)
         predictive = posterior_p[:, slots]
-        predictive[np.arange(k), np.arange(k)] += noise_variance
+        predictive[np.diag_indices(len(slots))] += noise_variance
         # The k x k triangle is inverted: it multiplies three times, and the weights contain it.
         inverse, _ = dtrtri(
             lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
         )
         h = inverse @ posterior_p
-        weights = -h[:, :size] * self.precision
+        weights = -h[:, : self.size] * self.precision
         weights[:, slots] += inverse
         g = weights @ self._open_rows()
         surprise = inverse @ (residual_wh - self.mean[slots])
         self._open_mean += surprise @ g
         self._open_variance -= np.einsum("ij,ij->j", g, g)
-        self.mean += surprise @ h[:, :size]
+        self.mean += surprise @ h[:, : self.size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
         self.precision[slots] += 1.0 / noise_variance
         self.information[slots] += residual_wh / noise_variance
