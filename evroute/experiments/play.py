@@ -92,7 +92,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             if vehicle and run.share_belief:
                 continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
-                learner.model,
+                learner.agent.model,
                 learner.space,
                 method,
                 learner.setting,
@@ -100,7 +100,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
             )
             belief.save(folder.belief_path(run.name, vehicle), learned)
-        first = learners[""].model
+        first = learners[""].agent.model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)
         folder.write(run, log)

@@ -163,12 +163,9 @@ class ExactGP:
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
         if not self._elsewhere(arms.id, arms.features).any():
-
-            def among(some: IntArray) -> FloatArray:
-                edge, features = arms.id[some], arms.features[some]
-                return self._kernel(edge, features, edge, features)
-
-            return self._core.covariance(arms.id, among)
+            return self._core.covariance(
+                arms.id, lambda some: self.prior_covariance(arms.take(some))
+            )
         prior = self._prior_with_slots(arms.id, arms.features)
         covariance = self.prior_covariance(arms)
         covariance -= prior.T @ self._core.solve(prior)

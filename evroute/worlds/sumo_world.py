@@ -25,9 +25,8 @@ from evroute.network.catalog import cache_dir
 from evroute.network.turn_table import TurnTable
 from evroute.planning.weights import potential
 from evroute.worlds import sumo_survey
-from evroute.worlds.closures import edges_in_zones
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import best_by_edges, child, vehicle_of
+from evroute.worlds.environment import best_by_edges, child, edges_in_zones, vehicle_of
 from evroute.worlds.sumo_drive import simulation
 from evroute.worlds.sumo_options import SumoOptions
 from evroute.worlds.sumo_survey import Passages, Surveyed
