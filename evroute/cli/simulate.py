@@ -1,14 +1,12 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
-import math
 from itertools import groupby
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, Any
 
 import typer
 
-from evroute.cli.console import Report, print_table, progress
+from evroute.cli.console import print_table, progress
 from evroute.cli.shared import parsed_option
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
@@ -28,8 +26,6 @@ OF_RUNS = (
     "soc",
 )
 """Fields of an experiment that ``--option`` sets."""
-LOOK_EVERY_S = 2.0
-"""Interval between checks for failed runs, s."""
 
 
 def simulate(
@@ -170,8 +166,13 @@ def simulate(
         return
     try:
         with progress(quiet=quiet) as report:
-            on_progress = _Progress(report, RunFolder(out))
-            folder = run(requested, out, jobs=jobs, resume=resume, on_progress=on_progress)
+            folder = run(
+                requested,
+                out,
+                jobs=jobs,
+                resume=resume,
+                on_progress=lambda done, total: report("trips", done, total),
+            )
     except KeyboardInterrupt:
         typer.echo(
             f"evroute: interrupted; finished runs are kept in {out}: the same command continues",
@@ -239,22 +240,6 @@ def _block(row: Any) -> tuple[str, int]:
     scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
     world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
     return f"{world}search {row.search}{prior}{scale}", row.worlds
-
-
-class _Progress:
-    """Reports the number of finished trips and failed runs."""
-
-    def __init__(self, report: Report, folder: RunFolder) -> None:
-        self._report = report
-        self._folder = folder
-        self._looked_s = -math.inf
-        self._counted = "trips"
-
-    def __call__(self, done: int, total: int) -> None:
-        if monotonic() - self._looked_s > LOOK_EVERY_S:
-            self._looked_s, failed = monotonic(), len(self._folder.failures())
-            self._counted = f"trips ({failed} runs failed)" if failed else "trips"
-        self._report(self._counted, done, total)
 
 
 def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
