@@ -268,14 +268,16 @@ def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
         .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
         .encode(x="announced:Q", y="kept:Q")
     )
-    panels = []
-    for method in dict.fromkeys(str(row["method"]) for row in rows):
-        of_method = points.properties(
-            data=alt.Data(values=[row for row in rows if str(row["method"]) == method])
+    of_method = {
+        method: alt.Data(values=[row for row in rows if str(row["method"]) == method])
+        for method in dict.fromkeys(str(row["method"]) for row in rows)
+    }
+    panels = (
+        alt.layer(diagonal, points.properties(data=data)).properties(
+            width=260, height=180, title=method
         )
-        panels.append(
-            alt.layer(diagonal, of_method).properties(width=260, height=180, title=method)
-        )
+        for method, data in of_method.items()
+    )
     return alt.concat(*panels, columns=3).properties(
         title=alt.Title(TITLE, anchor="start", fontSize=14)
     )
