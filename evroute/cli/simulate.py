@@ -247,13 +247,13 @@ def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
     result = estimate(requested, out, jobs=jobs)
     finished = f", {result.finished} of them finished" if result.finished else ""
     typer.echo(
-        f"{counted(result.runs, 'run')}{finished}: networks {result.networks}, trips "
-        f"{result.trips}, methods {result.methods}, "
-        f"worlds {result.worlds}, seeds {requested.seeds}, {requested.horizon} rounds each; "
+        f"{counted(result.runs, 'run')}{finished}: networks {len(requested.trips)}, trips "
+        f"{sum(map(len, requested.trips.values()))}, methods {len(requested.methods)}, "
+        f"worlds {len(requested.world)}, seeds {requested.seeds}, {requested.horizon} rounds each; "
         f"{result.rounds:,} rounds to play"
     )
     typer.echo(
-        f"about {_duration(result.wall_s)} with --jobs {result.jobs} ({_duration(result.cpu_s)} of "
+        f"about {_duration(result.wall_s)} with --jobs {jobs} ({_duration(result.cpu_s)} of "
         "CPU) and "
         f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of "
         f"{counted(result.kinds, 'kind')} of runs"
