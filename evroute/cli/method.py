@@ -27,8 +27,11 @@ def list_methods() -> None:
     )
     print_table(("method", "model", "index", "options"), rows, title="Named methods")
     for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
-        described = ((name, summary_of(known, name)) for name in known)
-        print_table(("name", "description"), described, title=title)
+        print_table(
+            ("name", "description"),
+            ((name, summary_of(known, name)) for name in known),
+            title=title,
+        )
 
 
 @app.command()

@@ -36,8 +36,9 @@ def report(
             status.update(f"drawing {name}")
 
         if runs.manifest().get("kind") == "learned":
-            roads = None if network is None else load_network(network)
-            page = build_trips_page(runs, roads, on_progress)
+            page = build_trips_page(
+                runs, None if network is None else load_network(network), on_progress
+            )
         elif "problem" in runs.manifest().get("configuration", {}):
             page = build_bandit_page(runs)
         else:

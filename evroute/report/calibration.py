@@ -70,8 +70,9 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
         if measured in rounds:
             columns = {"mean_wh": late[mean], "sd_wh": late[sd], "measured_wh": late[measured]}
             wider = late[sd] / late["predicted_sd_wh"]
-            scaled = {half: late[half] * wider for half in halves}
-            frame = late[names].assign(routes=routes, **columns, **scaled)
+            frame = late[names].assign(
+                routes=routes, **columns, **{half: late[half] * wider for half in halves}
+            )
             frames.append(frame[frame["sd_wh"] > 0])
     return pd.concat(frames, ignore_index=True)
 

@@ -76,8 +76,9 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     MissingPackageError
         If folium or altair is not installed.
     """
-    rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = base_map(network, rows)
+    chart = base_map(
+        network, np.concatenate([planned.route.rows for planned in plan.routes.values()])
+    )
     for layer in _route_layers(network, plan):
         layer.add_to(chart)
     panel(ENERGY_CLASSES.legend_html(), "bottomright").add_to(chart)
