@@ -55,10 +55,8 @@ def report(
         temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
-    for line in page.claims:
+    for line in (*page.claims, *page.abstract[:SHOWN_SENTENCES]):
         typer.echo(line)
-    for sentence in page.abstract[:SHOWN_SENTENCES]:
-        typer.echo(sentence)
     if len(page.abstract) > SHOWN_SENTENCES:
         typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more sentences are in the page")
     typer.echo(f"{target} and {len(page.figures)} figures")

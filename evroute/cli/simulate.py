@@ -9,7 +9,7 @@ import typer
 from evroute.cli.console import print_table, progress
 from evroute.cli.shared import parsed_option
 from evroute.energy.prior import DEFAULT_SPREAD
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
@@ -117,17 +117,19 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    if vehicle and len(vehicle) > 1:
-        raise EvrouteError(
-            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a column "
-            "of the table of --trips"
-        )
+    require(
+        len(vehicle or ()) < 2,
+        f"--vehicle is given {len(vehicle or ())} times; for several vehicles, name them in a "
+        "column of the table of --trips",
+    )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
     options |= dict(map(parsed_option, option or ()))
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
-    for name in ("prior", "lengthscale"):
-        if name in of_runs and not isinstance(of_runs[name], list):
-            of_runs[name] = [of_runs[name]]
+    of_runs |= {
+        name: [value]
+        for name, value in of_runs.items()
+        if name in {"prior", "lengthscale"} and not isinstance(value, list)
+    }
     grids = {"world": world, "search": search, "kernel": kernel}
     parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
     choices = parts | grids | options

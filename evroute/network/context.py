@@ -1,4 +1,4 @@
-"""Contexts of edges: the features of the context kernel, with names and units, standardised.
+"""Contexts of edges: the features of the context kernel, standardised.
 
 Sandberg et al., section B.1: length, speed limit and incline, each divided by its standard
 deviation.
@@ -12,19 +12,16 @@ from evroute.arrays import FloatArray, freeze
 from evroute.network.road_network import RoadNetwork
 
 NAMES = ("length", "speed limit", "incline")
-UNITS = ("m", "m/s", "rad")
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
     """Per-edge features in natural units and the scale that standardises them.
 
-    values: (n, d) in ``units``.  scale: (d,) standard deviation of each column, 1 where a column is
-    constant.
+    values: (n, d), the columns `NAMES` in m, m/s and rad.  scale: (d,) standard deviation of each
+    column, 1 where a column is constant.
     """
 
-    names: tuple[str, ...]
-    units: tuple[str, ...]
     values: FloatArray
     scale: FloatArray
 
@@ -43,4 +40,4 @@ def build(network: RoadNetwork) -> Context:
     values = np.column_stack([network.length_m, network.speed_mps, network.incline_rad])
     scale = values.std(axis=0)
     constant = scale <= 1e-12 * np.maximum(1.0, np.abs(values).max(axis=0))
-    return Context(NAMES, UNITS, values, np.where(constant, 1.0, scale))
+    return Context(values, np.where(constant, 1.0, scale))
