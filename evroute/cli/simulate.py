@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from evroute.cli.console import print_table, progress
-from evroute.cli.shared import parsed_option
+from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError, require
 from evroute.experiments.estimate import estimate
@@ -123,7 +123,7 @@ def simulate(
         "column of the table of --trips",
     )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options |= dict(map(parsed_option, option or ()))
+    options |= parsed_options(option)
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
     of_runs |= {
         name: [value]
@@ -216,7 +216,11 @@ def _show(folder: RunFolder) -> None:
                 f"{row.network} {row.trip}",
                 f"{row.method}",
                 f"{row.regret_wh:,.0f}",
-                *(f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")[: len(spreads)],
+                *(
+                    (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
+                    if several
+                    else ()
+                ),
                 f"{row.against_eq8_wh:+.1f}",
                 f"{row.headroom_wh:+.1f}",
             )
