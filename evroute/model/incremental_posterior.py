@@ -335,8 +335,7 @@ class IncrementalPosterior:
     def _at(self, row: IntArray, column: IntArray) -> FloatArray:
         """Return entries of C whose row is no less than their column."""
         packed = self._packed
-        covariance: FloatArray = packed.at(row, column) if packed else self._triangle[row, column]
-        return covariance
+        return packed.at(row, column) if packed else self._triangle[row, column]
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
         """Return the rows of C of some slots, (k, capacity)."""
@@ -372,8 +371,7 @@ class IncrementalPosterior:
         """Return ``C right`` for a right-hand side (D, m)."""
         padded = np.zeros((right.shape[1], len(self._lower))).T
         padded[: self.size] = right
-        product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
-        return product[: self.size]
+        return dsymm(1.0, self._lower, padded, lower=1)[: self.size]
 
     def _close(self) -> None:
         """Drop the columns of arms that got a slot; columns from the end move into the gaps."""

@@ -79,8 +79,7 @@ class World(Options):
             If the options do not fit the network or the vehicle.
         """
         module, _, name = self.environment.partition(":")
-        made: Environment = getattr(import_module(module), name)(self, setting, trips, seeds)
-        return made
+        return getattr(import_module(module), name)(self, setting, trips, seeds)
 
     @property
     def tells_temperature(self) -> bool:
