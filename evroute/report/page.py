@@ -75,11 +75,10 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     methods = list(method_styles(rounds))
     if len(methods) <= MAX_METHODS:
         return rounds, []
-    note = (
+    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [
         f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
         "the tables have all methods."
-    )
-    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
+    ]
 
 
 def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
