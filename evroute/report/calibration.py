@@ -119,14 +119,15 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
     ).groupby(["method", "routes"], observed=True):
         same = {"method": str(method), "routes": routes}
         scores = group["off_wh"] / group["sd_wh"]
-        for level in NOMINAL:
-            held = float((scores <= ndtri(0.5 + level / 2)).mean())
-            rows.append(
-                same | {"level": float(level), "held": round(held, 6), "intervals": "Gaussian"}
-            )
-        for level in LEVELS:
-            held = float((group["off_wh"] <= group[f"half{100 * level:.0f}_wh"]).mean())
-            rows.append(same | {"level": level, "held": round(held, 6), "intervals": "conformal"})
+        held = [("Gaussian", level, scores <= ndtri(0.5 + level / 2)) for level in NOMINAL.tolist()]
+        held += [
+            ("conformal", level, group["off_wh"] <= group[f"half{100 * level:.0f}_wh"])
+            for level in LEVELS
+        ]
+        rows += [
+            same | {"level": level, "held": round(float(each.mean()), 6), "intervals": kind}
+            for kind, level, each in held
+        ]
     base = alt.Chart().encode(
         x=alt.X(
             "level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])

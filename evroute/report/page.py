@@ -179,12 +179,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
         on_progress(name)
         figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
-    learned = []
-    for belief in beliefs(folder, few_methods(rounds)[0]):
-        if isinstance(belief, Learned):
-            learned.append(_learned(belief))
-        else:
-            notes.append(belief)
+    learned = list(beliefs(folder, few_methods(rounds)[0]))
+    notes += [reason for reason in learned if isinstance(reason, str)]
     judged = judged_claims(folder, notes)
     n_names, calibrated = len(label_columns(rounds)), "half90_wh" in rounds
     html = template("page.html.j2").render(
@@ -202,7 +198,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         calibration=_filled(calibration_table(rounds), n_names + 1) if calibrated else None,
         intervals=_filled(interval_table(rounds), n_names + 2) if calibrated else None,
         n_names=n_names,
-        learned=learned,
+        learned=[_learned(belief) for belief in learned if isinstance(belief, Learned)],
         manifest=manifest,
     )
     return Page(html, sentences, tuple(figures), tuple(notes), tuple(verdict_lines(judged)))
