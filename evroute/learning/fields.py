@@ -69,8 +69,7 @@ class Landmarks:
         if not len(self):
             return np.empty((len(places), 0))
         between = self._covariance(self.places, places)
-        features: FloatArray = solve_triangular(self._factor, between, lower=True).T
-        return features
+        return solve_triangular(self._factor, between, lower=True).T
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""

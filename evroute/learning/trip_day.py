@@ -207,10 +207,7 @@ class TripDay:
             edges = self.space.states.edge[arms]
             routes = [edges[way(before, position)] for position in range(len(edges))]
             unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
-        std_wh: FloatArray = np.sqrt(
-            variance + self.belief.noise.variance(reached[:, KM], unknown_wh2)
-        )
-        return std_wh
+        return np.sqrt(variance + self.belief.noise.variance(reached[:, KM], unknown_wh2))
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""

@@ -131,8 +131,7 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        cost: FloatArray = self._tree(weights, 0, origin, limit, -1) + weights[origin]
-        return cost
+        return self._tree(weights, 0, origin, limit, -1) + weights[origin]
 
     def rest(
         self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
@@ -178,8 +177,7 @@ class Search:
         """
         _check(weights)
         arcs = self._weighted(weights, 0 if forwards else 1)
-        parent: IntArray = dijkstra(arcs, indices=roots, return_predecessors=True)[1]
-        return parent
+        return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
 
     @property
     def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -193,8 +191,7 @@ class Search:
         _check(weights)
         if self.compiled:
             return self._two_sided.tree(weights, side, root, limit, until)
-        cost: FloatArray = dijkstra(self._weighted(weights, side), indices=root, limit=limit)
-        return cost
+        return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
 
     def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
         """Return the turns of a side with their weights: a copy, invisible to other searches."""

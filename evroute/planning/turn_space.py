@@ -362,5 +362,4 @@ def smoothed(log_ratio: FloatArray) -> FloatArray:
     apart = np.subtract.outer(k, k) / SMOOTHED_EDGES
     differ = np.subtract.outer(log_ratio, log_ratio) / max(SAME_SPEED * noise, ROUNDING)
     weight = np.exp(-0.5 * (apart**2 + differ**2))
-    means: FloatArray = weight @ log_ratio / weight.sum(axis=1)
-    return means
+    return weight @ log_ratio / weight.sum(axis=1)
