@@ -68,8 +68,9 @@ class Landmarks:
         """Return the features of places (k,), (k, m)."""
         if not len(self):
             return np.empty((len(places), 0))
-        between = self._covariance(self.places, places)
-        features: FloatArray = solve_triangular(self._factor, between, lower=True).T
+        features: FloatArray = solve_triangular(
+            self._factor, self._covariance(self.places, places), lower=True
+        ).T
         return features
 
     def rest(self, places: IntArray) -> FloatArray:
@@ -106,7 +107,9 @@ def road_deviation(network: RoadNetwork) -> Covariance:
     middle_m = network.middle_m
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
-        alike = _MATERN(middle_m[a], middle_m[b], _SCALE_M)
-        return alike * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        return (
+            _MATERN(middle_m[a], middle_m[b], _SCALE_M)
+            * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        )
 
     return covariance

@@ -84,8 +84,13 @@ class LabelSearch:
         complete
             True if no better one exists; False if the search stopped before that was proven.
         """
-        limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
-        return self._settled(battery, time_s, limits, worth, effort)
+        return self._settled(
+            battery,
+            time_s,
+            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]),
+            worth,
+            effort,
+        )
 
     def least_cost(self, battery: Battery, cost: FloatArray) -> tuple[Route | None, bool]:
         """Return the route of least ``cost``, time or length, that keeps the reserve.
@@ -115,8 +120,12 @@ class LabelSearch:
         stops = self.legs.stops
         after_wh = self.head_wh[self.legs.search.starts]
         climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
-        shifted_wh = np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
-        rest_wh = self.legs.rest(shifted_wh, whole=whole) + climb_wh
+        rest_wh = (
+            self.legs.rest(
+                np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0), whole=whole
+            )
+            + climb_wh
+        )
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
         return rest_wh, self.legs.rest(cost, whole=whole)

@@ -89,8 +89,9 @@ class Shortage:
                 need_wh = self.charge.before(battery, end_wh, arm)
                 if need_wh <= most_wh + TOLERANCE_WH:
                     for of_leg in begins:
-                        key_wh = need_wh + after_wh[previous]
-                        heapq.heappush(queue, (key_wh, of_leg, previous, need_wh))
+                        heapq.heappush(
+                            queue, (need_wh + after_wh[previous], of_leg, previous, need_wh)
+                        )
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""
