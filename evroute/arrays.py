@@ -45,8 +45,7 @@ def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
     """
     count = np.diff(start)[owners]
     place = np.repeat(np.arange(len(owners)), count)
-    row = np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place]
-    return row, place
+    return np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place], place
 
 
 def flat(**parts: Mapping[str, Any]) -> dict[str, Any]:

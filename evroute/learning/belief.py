@@ -18,8 +18,7 @@ from evroute.invalid import first_problem
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import checked_method
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.model.exact import ExactGP
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain

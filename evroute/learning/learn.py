@@ -37,8 +37,7 @@ from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain

@@ -22,8 +22,7 @@ from evroute.energy.turn_prior import TurnEnergy, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
-from evroute.model.turn_kernel import TurnGraph
+from evroute.model.kernels import ArmGraph, TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable

@@ -18,8 +18,7 @@ from evroute.learning.intervals import PastErrors
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import MODELS
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.planning.planner import Planner
 
 VEHICLE = load_vehicle()
