@@ -239,8 +239,7 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
         if not known.any():
             continue
         held = ((low <= columns[measured]) & (columns[measured] <= high))[known]
-        recent = held[-LAST:]
-        last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
+        last = f", {held[-LAST:].sum()} of the last {LAST}" if len(held) > LAST else ""
         width = float((high - low)[known].mean())
         shown = f"{width:.0f} Wh" if unit == "wh" else f"{width / 60:.1f} min"
         yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}; mean width {shown}"
@@ -276,8 +275,9 @@ def coefficients(learner: TripEnergies) -> str:
 
 def contradictions(belief: TripBelief) -> Iterator[str]:
     """Yield the coefficients that are far from the vehicle file, and the fields to change."""
-    own = len(belief.prior.mean)
-    distance = (belief.coefficients.coefficients[:own] - belief.prior.mean) / belief.prior.std
+    distance = (
+        belief.coefficients.coefficients[: len(belief.prior.mean)] - belief.prior.mean
+    ) / belief.prior.std
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "

@@ -118,7 +118,8 @@ class Shortage:
                 f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
             )
         full = battery.start_wh == battery.reserve_wh
-        missing_wh = self._least_missing_wh(battery.charged() if full else battery)
+        filled = replace(battery, start_wh=battery.capacity_wh) if full else battery
+        missing_wh = self._least_missing_wh(filled)
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
