@@ -18,7 +18,13 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError, UnknownNameError
+from evroute.errors import (
+    EvrouteError,
+    NoRouteError,
+    NotEnoughChargeError,
+    UnknownNameError,
+    require,
+)
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -103,8 +109,10 @@ class Planner:
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if check_physics(physics) != "eq8" and belief is not None:
-            raise EvrouteError("a belief has its own physics; leave physics out")
+        require(
+            check_physics(physics) == "eq8" or belief is None,
+            "a belief has its own physics; leave physics out",
+        )
         self.network = network
         self.vehicle = vehicle
         self.belief = belief

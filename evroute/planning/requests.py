@@ -77,18 +77,15 @@ def _requests(
     """Return rows of the known columns; commas in ``numbers`` become decimal points."""
     kept = [name for name in names if name in columns]
 
-    def known() -> Rows:
-        for row in rows:
-            if None in row:  # kept, for the row's own error
-                yield row
-                continue
-            cells = {name: row[name] for name in kept}
-            for name in numbers:
-                if text := cells.get(name):
-                    cells[name] = text.replace(",", ".")
-            yield cells
+    def cell(name: str, text: str | None) -> str | None:
+        return text.replace(",", ".") if text and name in numbers else text
 
-    return Requests(known(), [name for name in names if name not in columns])
+    known = (
+        # a row with too many cells is kept for its own error
+        row if None in row else {name: cell(name, row[name]) for name in kept}
+        for row in rows
+    )
+    return Requests(known, [name for name in names if name not in columns])
 
 
 def _parquet(path: Path) -> tuple[Sequence[str], Rows]:

@@ -102,7 +102,7 @@ class SearchProblem:
         """
         if self.keeps(battery, best):
             return best, True
-        found, _ = self.label_search.least_cost(battery, cost)
+        found, _ = self.label_search.cheapest(battery, cost, worth=(0.0, 1.0))
         return found or drivable, found is not None
 
     def keeps(self, battery: Battery, route: Route) -> bool:

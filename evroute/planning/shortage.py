@@ -46,10 +46,8 @@ class Shortage:
         infinite; the charge of ``battery`` at the start does not matter.
         """
         stops = self.legs.stops
-        for leg, edge, need_wh in self._settled(battery, stops[-1:]):
-            if (leg, edge) == (0, stops[0]):
-                return need_wh
-        return np.inf
+        settled = self._settled(battery, stops[-1:])
+        return next((need_wh for *at, need_wh in settled if at == [0, stops[0]]), np.inf)
 
     def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
         """Return the least charge at the start of every edge of a route to any end, (n,) Wh.

@@ -138,11 +138,6 @@ class Meter:
     step_percent: float = 0.0
     notes: tuple[str, ...] = ()
 
-    @property
-    def coarse(self) -> bool:
-        """Whether a charge is read at the two ends of a trip alone."""
-        return self.step_percent >= COARSE_PERCENT
-
     def variance_wh2(self, battery_wh: float) -> float:
         """Return the variance of a trip's energy by the steps of the display at both ends, Wh²."""
         return (self.step_percent / 100 * battery_wh) ** 2 / 6

@@ -35,6 +35,7 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.meters import (
+    COARSE_PERCENT,
     READINGS,
     Meter,
     Piece,
@@ -200,7 +201,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
     match, used_wh = drive.match, drive.used_wh
     inside = np.arange(match.position[0], match.position[-1] + 1)
     read = inside[np.isfinite(used_wh[inside])]
-    if meter.kind == "charge" and meter.coarse:
+    if meter.kind == "charge" and meter.step_percent >= COARSE_PERCENT:
         read = read[[0, -1]] if len(read) > 1 else read
     elif meter.kind == "charge":
         # a display is exact where it changes; between two changes the charge may be any value
