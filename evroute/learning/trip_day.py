@@ -59,8 +59,9 @@ class TripForecast:
     @property
     def inflation(self) -> float:
         """Half-width of the 90 % interval in multiples of that of a normal distribution."""
-        quantile = self.prediction.spread.quantile(INTERVAL_LEVEL)
-        return quantile / float(ndtri(0.5 + INTERVAL_LEVEL / 2))
+        return self.prediction.spread.quantile(INTERVAL_LEVEL) / float(
+            ndtri(0.5 + INTERVAL_LEVEL / 2)
+        )
 
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""

@@ -93,8 +93,9 @@ class Search:
             if self.compiled:
                 edges = self._two_sided.route(weights, origin, destination).tolist()
             else:
-                before = self.trees(weights, np.array([origin]), forwards=True)[0]
-                edges = _climbed(before, origin, destination)
+                edges = _climbed(
+                    self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
+                )
         if not edges:
             raise NoRouteError(
                 f"no open way leads from edge row {origin} to edge row {destination}"
