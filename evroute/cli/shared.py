@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.files import replacing
 from evroute.limits import parse_toml
 
@@ -54,8 +54,7 @@ Map = Annotated[
 def refuse(*conflicts: tuple[object, str]) -> None:
     """Raise EvrouteError with the message of the first conflict that there is."""
     for conflict, message in conflicts:
-        if conflict:
-            raise EvrouteError(message)
+        require(not conflict, message)
 
 
 def write(path: Path | None, make: Callable[[], Any]) -> None:

@@ -13,7 +13,7 @@ def share_of(what: str, text: str) -> float:
     """
     percent, expected = text.endswith("%"), "a share such as 10% or 0.1"
     share = number_of(what, text.removesuffix("%"), expected) / (100 if percent else 1)
-    require(percent or share <= 1, f"{what} is '{text}'; it must be {expected}")
+    require(percent or not share > 1, f"{what} is '{text}'; it must be {expected}")
     return share
 
 
@@ -25,8 +25,7 @@ def check_risk(risk: float) -> float:
     EvrouteError
         Unless it is in (0, 0.5].
     """
-    if not 0 < risk <= 0.5:
-        raise EvrouteError(f"the risk is {100 * risk:.4g} %; it must be above 0 and at most 50 %")
+    require(0 < risk <= 0.5, f"the risk is {100 * risk:.4g} %; it must be above 0 and at most 50 %")
     return risk
 
 
@@ -54,6 +53,8 @@ def clock_s(what: str, text: str) -> float:
     """
     hours, separator, minutes = text.strip().partition(":")
     digits = hours.isascii() and minutes.isascii() and hours.isdigit() and minutes.isdigit()
-    if not (separator and digits and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60):
-        raise EvrouteError(f"{what} is '{text}'; it must be a time of day as HH:MM, such as 08:15")
+    require(
+        separator and digits and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60,
+        f"{what} is '{text}'; it must be a time of day as HH:MM, such as 08:15",
+    )
     return 3600.0 * int(hours) + 60.0 * int(minutes)
