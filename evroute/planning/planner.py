@@ -236,6 +236,10 @@ class Planner:
             rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
             unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
+        described = {
+            route: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            for route in set(rows.routes.values())
+        }
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -243,10 +247,7 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={
-                name: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
-                for name, route in rows.routes.items()
-            },
+            routes={name: described[route] for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,

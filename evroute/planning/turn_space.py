@@ -119,12 +119,19 @@ class TurnSpace:
         features = self._features(
             self._rows, edges.features[self.table.entered], self._speeds(edges.features)
         )
-        return Arms(self._rows, features, self.energy.mean_wh(self._rows, self._expected_mps))
+        return Arms(self._rows, features, self._expected_wh)
+
+    @cached_property
+    def _expected_wh(self) -> FloatArray:
+        """(a,) energies of all turns and starts at the expected speeds, Wh."""
+        if not self._log_ratio_count.any():
+            return self.energy.limits_wh
+        return self.energy.mean_wh(self._rows, self._expected_mps)
 
     @property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        return self._as_driven(self.edges.conditions.speed_factor * self.edges.network.speed_mps)
+        return self._as_driven(self.energy.limits_mps)
 
     @property
     def time_s(self) -> FloatArray:
@@ -236,7 +243,7 @@ class TurnSpace:
         parts = self.edges.parts_wh(route)
         time_s = float(self.time_s[route.rows].sum())
         parts["auxiliary"] = self.energy.vehicle.auxiliary_w * time_s / J_PER_WH
-        total_wh = float(self.reference.prior_mean_wh[self.arms_of_route(route)].sum())
+        total_wh = float(self._expected_wh[self.arms_of_route(route)].sum())
         return parts | {"turning": total_wh - sum(parts.values())}
 
     def edge_belief(self, belief: Belief) -> Belief:
@@ -295,7 +302,7 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        for name in ("reference", "states", "_of"):
+        for name in ("reference", "states", "_of", "_expected_wh"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
