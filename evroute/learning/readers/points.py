@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.learning.measured import (
     AT_DEPARTURE,
     FACTOR,
