@@ -192,7 +192,7 @@ def route(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
             trip is None and (start is None) != (goal is None),
-            "give both ends of the trip: --from and --to",
+            "give origin and destination: --from and --to",
         ),
         (
             not (batch or matrix or trip or places),

@@ -172,8 +172,8 @@ def build(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
-    source = replace(network.source, notes=network.source.notes + inside)
-    return names.add_tables(replace(network, source=source), read).with_tables(tables)
+    network = replace(network, source=replace(network.source, notes=network.source.notes + inside))
+    return names.add_tables(network, read).with_tables(tables)
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:
