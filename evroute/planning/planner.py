@@ -31,6 +31,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
+from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import (
     chargers_for,
@@ -281,14 +282,29 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        problem = self.problem(())
+        if (same := origin == destination).any():
+            place = f"request {np.argmax(same)}"
+            raise EvrouteError(f"{place}: origin and destination are the same edge")
+        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
+        weights = problem.weights()
         self.search.compiled = numba_installed()
-        edge, start = cheapest(self.search, problem.weights(), origin, destination)
-        arm = self.space.arms_of_routes(edge, start[:-1][np.diff(start) > 0])
+        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
+            edge, start, least_wh = self._contracted.routes(origin, destination)
+        else:
+            edge, start = cheapest(self.search, weights, origin, destination)
+        begins = start[:-1][np.diff(start) > 0]
+        arm = self.space.arms_of_routes(edge, begins)
+        cost_wh = weights[arm]
+        cost_wh[begins] = 0.0
         wh, metres, seconds = (
-            summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
+            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
-        return Energies(wh, metres, seconds, edge, start)
+        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
+        return Energies(wh, metres, seconds, within_wh, edge, start)
+
+    @cached_property
+    def _contracted(self) -> Contracted:
+        return Contracted(self.network, self.search, self.problem(()).weights())
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
