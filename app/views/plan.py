@@ -336,7 +336,8 @@ def details(request: Request, plan: Plan, selected: str) -> None:
 
 def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     """Return sentences on the forecast, its width and the sources of the numbers."""
-    planned, inflation = plan.routes[selected], planner_of(request).inflation
+    planned, belief = plan.routes[selected], planner_of(request).belief
+    inflation = 1.0 if belief is None else belief.inflation
     found = []
     if forecast := planned.energy_forecast:
         low, high = forecast.interval_wh()

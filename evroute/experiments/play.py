@@ -99,12 +99,13 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
     """Return the pace learned from the trips of some vehicles."""
     pace, routes = Pace.of_network(network), log.routes
     first = np.searchsorted(routes["t"], log.rounds["t"])
-    for vehicle, edge, travel_s in zip(
+    for vehicle, departed_s, edge, travel_s in zip(
         log.rounds["vehicle"],
+        log.rounds["departed_s"].tolist(),
         np.split(routes["edge"], first[1:]),
         np.split(routes["travel_s"], first[1:]),
         strict=True,
     ):
         if vehicle in vehicles:
-            pace.learn(edge, travel_s)
+            pace.learn(edge, travel_s, departed_s)
     return pace

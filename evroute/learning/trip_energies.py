@@ -140,11 +140,6 @@ class TripEnergies:
         return 1.0
 
     @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
-        return self.times.pace.time_s
-
-    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
         return "trips" if self.times.pace.trips else "map"
@@ -168,6 +163,7 @@ class TripEnergies:
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
             payload_kg=float(np.nan_to_num(trip.payload_kg)),
             auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
+            departed_s=trip.departed_s,
         )
         arms = trip.edge
         if self.physics == "driving":
@@ -190,7 +186,7 @@ class TripEnergies:
         row = self.row(trip)
         self._departing = trip, row
         numbers = self.belief.expect(row, self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge, routes=trip.routes)
+        numbers |= self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
             for name, number in numbers.items()
@@ -210,7 +206,7 @@ class TripEnergies:
         row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.times.learn(trip.edge, trip.travel_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
         if self.belief.changed or self.times.errors.changed:
             self.changed_after = self.trips
             self.times.pace.forget()
@@ -369,7 +365,7 @@ class TripEnergies:
                 moving=self._moving[edge],
             )
 
-        terms = at_pace(self.times.pace.paces(edge))
+        terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
         if self.physics == "driving":
             table = self.setting.turn_table
             energy = TurnEnergy(network, vehicle, table, conditions, free_flow=True)

@@ -20,6 +20,10 @@ class LearnedDay(Protocol):
         """The arms."""
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+
+    @property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each arm, Wh."""
 
@@ -69,10 +73,6 @@ class LearnedEnergies(Protocol):
     @property
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts."""
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
 
     @property
     def minutes_from(self) -> str:

@@ -28,6 +28,7 @@ from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
 from evroute.planning.arm_states import ArmStates
+from evroute.planning.day_profile import DayProfile, quarter_of
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 
@@ -37,6 +38,7 @@ CONTROL_LENGTHSCALE = 0.5
 """Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
 LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
 """Keys of the state: sum and number of the logarithms of measured over known speeds, by edge."""
+PROFILE = "space_profile"
 _KEPT_ROUNDS = 8
 SMOOTHED_EDGES, SAME_SPEED = 5.0, 2.0
 """Deviations of the weights by distance along a trip, edges, and by difference, noises."""
@@ -59,8 +61,9 @@ class TurnSpace:
         energy that physics expects to be regenerated there to the turn. Otherwise speeds change
         as an edge is entered.
     learn_speeds
-        Prior means and the potential use the mean ratio of measured to known speeds on each edge.
-        The contexts keep the known speeds.
+        Prior means and the potential use the mean ratio of measured to known speeds on each edge,
+        with its deviation by the quarter of the day (`DayProfile`). The contexts keep the known
+        speeds.
     controls
         Contexts have lights, stop signs and right of way as further features.
     free_flow
@@ -98,6 +101,7 @@ class TurnSpace:
         )
         self._log_ratio_sum = np.zeros(table.n_edges)
         self._log_ratio_count = np.zeros(table.n_edges)
+        self._profile = DayProfile(table.n_edges)
         self._speed_scale = float(context.build(edges.network).scale[SPEED])
         self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
         if controls:
@@ -108,7 +112,8 @@ class TurnSpace:
                 )
             self._own = np.column_stack([self._own, contexts(table.control)])
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}
-        self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
+        self._known: OrderedDict[tuple[int, str, int], tuple[Arms, FloatArray, Arms]]
+        self._known = OrderedDict()
 
     @property
     def size(self) -> int:
@@ -127,8 +132,9 @@ class TurnSpace:
     @property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        factor = self.edges.conditions.speed_factor
-        return self._as_driven(factor * self.edges.network.speed_mps)
+        conditions = self.edges.conditions
+        known_mps = conditions.speed_factor * self.edges.network.speed_mps
+        return self._as_driven(known_mps, conditions.departed_s)
 
     @property
     def time_s(self) -> FloatArray:
@@ -222,6 +228,7 @@ class TurnSpace:
         return {
             LOG_RATIO_SUM: self._log_ratio_sum.copy(),
             LOG_RATIO_COUNT: self._log_ratio_count.copy(),
+            PROFILE: self._profile.moments.copy(),
         }
 
     def restore(self, state: State) -> None:
@@ -229,6 +236,7 @@ class TurnSpace:
         if self.learn_speeds:
             self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
             self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
+            self._profile = DayProfile(self.table.n_edges, state.get(PROFILE))
             self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
@@ -293,10 +301,12 @@ class TurnSpace:
         measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
         edge = feedback.id[measured]
         driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
-        np.add.at(self._log_ratio_sum, edge, smoothed(np.log(driven_mps / known_mps[edge])))
+        log_ratio = smoothed(np.log(driven_mps / known_mps[edge]))
+        np.add.at(self._log_ratio_sum, edge, log_ratio)
         np.add.at(self._log_ratio_count, edge, 1.0)
+        self._profile.add(edge, log_ratio, feedback.departed_s)
         self._forget()
-        return self._as_driven(known_mps)
+        return self._as_driven(known_mps, feedback.departed_s)
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
@@ -304,27 +314,29 @@ class TurnSpace:
         for name in ("reference", "states"):
             self.__dict__.pop(name, None)
 
-    def _as_driven(self, known_mps: FloatArray) -> FloatArray:
-        return known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
+    def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
+        of_day = self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0)
+        return known_mps * np.exp(of_day + self._profile.deviation(departed_s))
 
     def _of(self, request: Round) -> tuple[Arms, FloatArray, Arms]:
         # kept with the arms of the edges, so that no other object has their identity
-        key = (id(request.arms), request.vehicle)
+        key = (id(request.arms), request.vehicle, quarter_of(request.departed_s))
         if key not in self._known:
-            made = self._make(request.arms, request.vehicle)
+            made = self._make(request)
             self._known[key] = (*made, request.arms)
             if len(self._known) > _KEPT_ROUNDS:
                 self._known.popitem(last=False)
         return self._known[key]
 
-    def _make(self, edges: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
+    def _make(self, request: Round) -> tuple[Arms, FloatArray]:
         """Return the turns and starts between open edges, and their potential, (a,) Wh."""
+        edges, vehicle = request.arms, request.vehicle
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self.edges.network.speed_mps.copy()
         speed_mps[edges.id] = self._speeds(edges.features)
-        driven_mps = self._as_driven(speed_mps)
+        driven_mps = self._as_driven(speed_mps, request.departed_s)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         features = self._features(rows, edges.features[entered], speed_mps)

@@ -7,6 +7,7 @@ import pytest
 from numpy.random import SeedSequence
 
 from evroute.arms import Feedback, Route
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_space
@@ -114,3 +115,18 @@ def test_noisy_times_do_not_pass_for_acceleration(setting: Setting) -> None:
         )
         more.append(noisy.arms(request).prior_mean_wh[passed].sum() / known_wh - 1)
     assert np.mean(more) < 0.08
+
+
+def test_speeds_differ_by_the_quarter_of_the_day_where_trips_do(setting: Setting) -> None:
+    """Zones of the morning are jammed in the morning alone; the mean of the day fits no quarter."""
+    world = load_world("daily").build(setting, Repeated(*setting.ends("A")), SeedSequence(1))
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    route = world.best_route(world.observe(1))
+    for t in range(1, 49):  # two days, a trip an hour
+        space.feedback(world.drive(world.observe(t), route))
+    for t in (3, 9, 15, 21):
+        request = world.observe(t)
+        true_s = world.travel_s(request)[route.rows]
+        leaving = space.under(DrivingConditions(departed_s=request.departed_s))
+        of_quarter, of_day = (each.time_s[route.rows] / true_s for each in (leaving, space))
+        assert np.abs(of_quarter - 1).max() < 0.2 < np.abs(of_day - 1).max()
