@@ -15,6 +15,7 @@ from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.learning.intervals import LEVELS, PastErrors
 from evroute.model.base import HasPendingBatch
+from evroute.planning.arm_space import ExpectsTimes
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.in_flight import Flight, InFlight
 from evroute.worlds.environment import Environment
@@ -75,11 +76,13 @@ def run(
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
+            if isinstance(agent.space, ExpectsTimes):
+                errors_of_car.add_time(agent.space.time_error(ended))
             agent.tell(ended)
             mean_wh, sd_wh = expected.pop(ended)
             errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
             if errors_of_car.changed and agent.restart():
-                errors_of_car.forget()
+                errors_of_car.restart()
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)

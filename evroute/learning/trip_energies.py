@@ -7,8 +7,8 @@ A measured trip is one row of terms (`trip_terms`) as they were at departure, wi
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
 the rows, and keeps belief and pace together on disk and for plans.
 
-If a test detects a change of the errors of energies or times (`change`), the pace, the deviations
-of roads and the spread of the errors are learned anew; the coefficients stay.
+If a test detects a change of the errors of energies or times (`change`), the pace and the
+deviations of roads are learned anew; the coefficients and the spread of the errors stay.
 """
 
 from collections.abc import Sequence

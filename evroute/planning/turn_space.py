@@ -205,8 +205,7 @@ class TurnSpace:
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return feedback on edges as feedback on a start and the turns into the other edges."""
         rows = self.table.rows_along(feedback.id)
-        known_mps = self.edges.network.speed_mps.copy()
-        known_mps[feedback.id] = self._speeds(feedback.features)
+        known_mps = self._known_speeds(feedback)
         speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
         energy_wh = feedback.energy_wh
         if self.braked:
@@ -220,6 +219,19 @@ class TurnSpace:
             prior_mean_wh=feedback.prior_mean_wh + added_wh,
             energy_wh=energy_wh,
         )
+
+    def time_error(self, feedback: Feedback) -> float:
+        """Return ``|log(measured/expected time)|`` on the edges of a trip that were driven before.
+
+        NaN if they are less than half of its edges, or speeds are not learned.
+        """
+        driven = (self._log_ratio_count[feedback.id] > 0) & (feedback.travel_s > 0)
+        if driven.mean() < 0.5:
+            return float("nan")
+        edge, known_mps = feedback.id[driven], self._known_speeds(feedback)
+        expected_mps = self._as_driven(known_mps, feedback.departed_s)[edge]
+        expected_s = (self.edges.network.length_m[edge] / expected_mps).sum()
+        return float(abs(np.log(feedback.travel_s[driven].sum() / expected_s)))
 
     def state(self) -> State:
         """Return the learned speeds; empty if speeds are not learned."""
@@ -334,14 +346,19 @@ class TurnSpace:
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
-        speed_mps = self.edges.network.speed_mps.copy()
-        speed_mps[edges.id] = self._speeds(edges.features)
+        speed_mps = self._known_speeds(edges)
         driven_mps = self._as_driven(speed_mps, request.departed_s)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         features = self._features(rows, edges.features[entered], speed_mps)
         arms = Arms(rows, features, edges.prior_mean_wh[entered] + added_wh)
         return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
+
+    def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
+        """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
+        known_mps = self.edges.network.speed_mps.copy()
+        known_mps[given.id] = self._speeds(given.features)
+        return known_mps
 
     def _speeds(self, features: FloatArray) -> FloatArray:
         return features[:, SPEED] * self._speed_scale

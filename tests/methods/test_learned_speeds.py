@@ -130,3 +130,24 @@ def test_speeds_differ_by_the_quarter_of_the_day_where_trips_do(setting: Setting
         leaving = space.under(DrivingConditions(departed_s=request.departed_s))
         of_quarter, of_day = (each.time_s[route.rows] / true_s for each in (leaving, space))
         assert np.abs(of_quarter - 1).max() < 0.2 < np.abs(of_day - 1).max()
+
+
+def test_the_error_of_a_time_counts_roads_that_were_driven_before(setting: Setting) -> None:
+    request = congested(setting).observe(1)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    route = space.route(space.arms(request).prior_mean_wh - space.potential_wh(request), request)
+    half = len(route) // 2
+
+    def driven(edges: Route, factor: float) -> Feedback:
+        rows = edges.rows
+        travel_s = factor * setting.network.time_s[rows]
+        return Feedback.of_route(
+            request.arms, edges, request.arms.prior_mean_wh[rows], travel_s=travel_s
+        )
+
+    assert np.isnan(space.time_error(driven(route, 1.0)))
+    space.feedback(driven(Route(route.edges[: half - 1]), 1.5))
+    assert np.isnan(space.time_error(driven(route, 1.0)))  # most roads are new
+    space.feedback(driven(Route(route.edges[half - 1 :]), 1.5))
+    assert space.time_error(driven(route, 3.0)) == pytest.approx(np.log(2.0))
+    assert space.time_error(driven(route, 0.75)) == pytest.approx(np.log(2.0))
