@@ -5,9 +5,9 @@ The carried kinetic energy therefore belongs to an arm, and the total-energy pot
 ``m g z``. The searches are those over edges.
 """
 
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -22,14 +22,12 @@ from evroute.energy.turn_prior import TurnEnergy, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
-from evroute.model.turn_kernel import TurnGraph
+from evroute.model.kernels import ArmGraph, TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
-from evroute.planning.arm_states import ArmStates
-from evroute.planning.day_profile import DayProfile, quarter_of
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.day_profile import QUARTER_S, DayProfile, quarter_of
+from evroute.planning.edge_space import ArmStates, EdgeSpace
 from evroute.planning.search import Search
 
 TURN_LENGTHSCALE = 4.0
@@ -112,8 +110,6 @@ class TurnSpace:
                 )
             self._own = np.column_stack([self._own, contexts(table.control)])
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}
-        self._known: OrderedDict[tuple[int, str, int], tuple[Arms, FloatArray, Arms]]
-        self._known = OrderedDict()
 
     @property
     def size(self) -> int:
@@ -186,11 +182,11 @@ class TurnSpace:
 
         Their prior means are those of the edges entered, plus the energy of turning.
         """
-        return self._of(request)[0]
+        return self._arms_of(request)[0]
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return the rise of the total-energy potential over each open turn and start, (a,) Wh."""
-        return self._of(request)[1]
+        return self._arms_of(request)[1]
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open turns, its start included."""
@@ -211,12 +207,12 @@ class TurnSpace:
         if self.braked:
             braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
             energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
-        added_wh = self._added_wh(feedback.vehicle, rows, known_mps, speed_mps)
         return replace(
             feedback,
             id=rows,
             features=self._features(rows, feedback.features, known_mps),
-            prior_mean_wh=feedback.prior_mean_wh + added_wh,
+            prior_mean_wh=feedback.prior_mean_wh
+            + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
             energy_wh=energy_wh,
         )
 
@@ -275,8 +271,7 @@ class TurnSpace:
         total = np.bincount(table.entered, counted, minlength=table.n_edges)
 
         def mean(values: FloatArray) -> FloatArray:
-            summed = np.bincount(table.entered, counted * values, minlength=table.n_edges)
-            return summed / total
+            return np.bincount(table.entered, counted * values, minlength=table.n_edges) / total
 
         learned_wh = mean(belief.mean_wh - self.reference.prior_mean_wh)
         return Belief(
@@ -322,32 +317,29 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        self._known.clear()
-        for name in ("reference", "states"):
+        for name in ("reference", "states", "_of"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
         of_day = self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0)
         return known_mps * np.exp(of_day + self._profile.deviation(departed_s))
 
-    def _of(self, request: Round) -> tuple[Arms, FloatArray, Arms]:
-        # kept with the arms of the edges, so that no other object has their identity
-        key = (id(request.arms), request.vehicle, quarter_of(request.departed_s))
-        if key not in self._known:
-            made = self._make(request)
-            self._known[key] = (*made, request.arms)
-            if len(self._known) > _KEPT_ROUNDS:
-                self._known.popitem(last=False)
-        return self._known[key]
+    def _arms_of(self, request: Round) -> tuple[Arms, FloatArray]:
+        quarter_s = quarter_of(request.departed_s) * QUARTER_S
+        return self._of(request.arms, request.vehicle, quarter_s)
 
-    def _make(self, request: Round) -> tuple[Arms, FloatArray]:
+    @cached_property
+    def _of(self) -> Callable[[Arms, str, float], tuple[Arms, FloatArray]]:
+        """`_make`, with the results of the last rounds kept."""
+        return lru_cache(_KEPT_ROUNDS)(self._make)
+
+    def _make(self, edges: Arms, vehicle: str, departed_s: float) -> tuple[Arms, FloatArray]:
         """Return the turns and starts between open edges, and their potential, (a,) Wh."""
-        edges, vehicle = request.arms, request.vehicle
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self._known_speeds(edges)
-        driven_mps = self._as_driven(speed_mps, request.departed_s)
+        driven_mps = self._as_driven(speed_mps, departed_s)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         features = self._features(rows, edges.features[entered], speed_mps)
