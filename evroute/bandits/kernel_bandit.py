@@ -80,7 +80,9 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
             return StarvationExperiment.model_validate(table)
         experiment = BanditExperiment.model_validate(table)
     except ValidationError as error:
-        raise EvrouteError(f"{path}: {first_problem(error)}") from None
+        raise EvrouteError(
+            f"{path}: {first_problem(error, BanditExperiment.model_fields)}"
+        ) from None
     for method in experiment.methods:
         make_player(method, experiment, 0)
     return experiment

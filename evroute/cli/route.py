@@ -195,6 +195,10 @@ def route(
     refuse(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
+            trip is None and (start is None) != (goal is None),
+            "give both ends of the trip: --from and --to",
+        ),
+        (
             not (batch or matrix or trip or places),
             "give a named trip (--trip A), or two places (--from, --to)",
         ),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evroute.cli.console import Report, print_table, progress
-from evroute.cli.shared import parsed_option
+from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
 from evroute.experiments.estimate import estimate
@@ -127,7 +127,7 @@ def simulate(
             "of the table of --trips"
         )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options |= dict(map(parsed_option, option or ()))
+    options |= parsed_options(option)
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
     for name in ("prior", "lengthscale"):
         if name in of_runs and not isinstance(of_runs[name], list):

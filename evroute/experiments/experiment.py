@@ -268,7 +268,10 @@ def grid(
     taken = [_options_of_pair(each["model"], each["index"]) for each in pairs]
     if idle := sorted(options.keys() - set().union(*taken)):
         names = [f"{each['model']} with {each['index']}" for each in pairs]
-        raise EvrouteError(f"no method takes {', '.join(idle)}: not {' and not '.join(names)}")
+        raise EvrouteError(
+            f"no method takes {', '.join(idle)}: not {' and not '.join(names)}; options are "
+            f"{', '.join(sorted(set().union(*taken)))}"
+        )
     chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
@@ -291,7 +294,7 @@ def _validated(table: Mapping[str, Any], what: str) -> Experiment:
     try:
         return Experiment.model_validate(table)
     except ValidationError as error:
-        raise EvrouteError(f"{what}: {first_problem(error)}") from None
+        raise EvrouteError(f"{what}: {first_problem(error, Experiment.model_fields)}") from None
 
 
 def simulate(

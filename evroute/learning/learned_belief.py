@@ -104,8 +104,9 @@ class LearnedBelief:
         """(n,) usual travel time of each edge, s: learned, or the network's if not measured."""
         if self.pace is None or not self.pace.trips:
             return self.network.time_s
-        edges = self.space.edges
-        return self.pace.times(np.arange(edges.size), edges.conditions.departed_s)
+        return self.pace.times(
+            np.arange(self.network.n_edges), self.space.edges.conditions.departed_s
+        )
 
     @property
     def minutes_from(self) -> str:
@@ -124,9 +125,10 @@ class LearnedBelief:
 
     def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
-        ends = route.edges[0], route.edges[-1]
         edges = self.space.edges.reference
-        arms = self.space.arms(Round(1, edges, *ends, departed_s=departed_s))
+        arms = self.space.arms(
+            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
+        )
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     @property

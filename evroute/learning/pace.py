@@ -20,6 +20,7 @@ from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
+from evroute.errors import require
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.day_profile import DayProfile
 
@@ -95,17 +96,13 @@ class Pace:
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, mean of the day, s."""
         if self._of_all_s is None:
-            self._of_all_s = self._mean_times(np.arange(len(self._map_s)))
+            self._of_all_s = self.times(np.arange(len(self._map_s)))
         return self._of_all_s
 
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
-        time_s = self._mean_times(edge)
-        if departed_s is None:
-            return time_s
-        return time_s * np.exp(self._profile.deviation(departed_s)[edge])
-
-    def _mean_times(self, edge: IntArray) -> FloatArray:
+        if departed_s is not None:
+            return self.times(edge) * np.exp(self._profile.deviation(departed_s)[edge])
         if self._of_all_s is not None:
             return self._of_all_s[edge]
         if (asked := edge.tobytes()) not in self._known:
@@ -175,10 +172,11 @@ class Pace:
         ValueError
             If the state has another number of edges.
         """
-        if state["seconds"].shape != self._seconds.shape:
-            raise ValueError(
-                f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}"
-            )
+        require(
+            state["seconds"].shape == self._seconds.shape,
+            f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}",
+            ValueError,
+        )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
         self._totals, self._known, self._of_all_s = np.array(state["totals"]), {}, None
         self._profile = DayProfile(len(self._passes), state.get("profile"))

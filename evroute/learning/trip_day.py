@@ -141,8 +141,9 @@ class TripDay:
     @property
     def time_s(self) -> FloatArray:
         """(n,) usual travel time of each edge at the departure of the day, s."""
-        conditions, n = self.space.edges.conditions, self.space.edges.size
-        return self.times.pace.times(np.arange(n), conditions.departed_s)
+        return self.times.pace.times(
+            np.arange(self.space.edges.size), self.space.edges.conditions.departed_s
+        )
 
     @property
     def noise_std_wh(self) -> FloatArray:

@@ -132,11 +132,6 @@ class TripEnergies:
         return self.belief.seen
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts: 1, for their spread is learned."""
-        return 1.0
-
-    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
         return "trips" if self.times.pace.trips else "map"

@@ -56,16 +56,18 @@ class TripTimes:
         routes
             Number of these routes.
         """
-        row = self._row(edge, departed_s, speed_factor) / routes
-        numbers = self.errors.expect(row).measures("s")
+        numbers = self.errors.expect(self._row(edge, departed_s, speed_factor) / routes).measures(
+            "s"
+        )
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
     def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
         """Learn one trip; the arguments are those of `Pace.learn`."""
         measured = np.isfinite(travel_s)
         if measured.any():
-            row = self._row(edge[measured], departed_s)
-            self.errors.learn(row, float(travel_s[measured].sum()))
+            self.errors.learn(
+                self._row(edge[measured], departed_s), float(travel_s[measured].sum())
+            )
         self.pace.learn(edge, travel_s, departed_s)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:

@@ -30,7 +30,7 @@ NUMBERS_KEPT = 8_000_000
 COLUMNS_PACKED = 256
 """Most columns of open arms that are computed from packed numbers; more need the square."""
 _BLOCK = 128
-_FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
+"""Number of slots by which arrays grow."""
 
 
 class IncrementalPosterior:
@@ -61,7 +61,7 @@ class IncrementalPosterior:
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
         # One triangle, so C cannot lose its symmetry; column-major and zero beyond D for BLAS.
-        self._triangle = np.zeros((0, 0), order="F")
+        self._flat, self._triangle = np.zeros(0), np.zeros((0, 0), order="F")
         self._packed: Packed | None = None
         self._prior_variance = reference_variance
         # Column i of the rows, mean i and variance i belong to reference arm open[i].
@@ -386,14 +386,20 @@ class IncrementalPosterior:
         self._open_variance = self._open_variance[:left].copy()
 
     def _reserve(self, size: int) -> None:
-        """Make room for ``size`` slots."""
-        capacity = max(_FIRST_CAPACITY, len(self._lower))
-        while capacity < size:
-            capacity += capacity // 8
-        if capacity > len(self._lower):
-            held = slice(0, self.size)
-            lower = np.zeros((capacity, capacity), order="F")
-            lower[held, held] = self._lower[held, held]
-            rows = np.empty((capacity, self._rows.shape[1]))
-            rows[held] = self._rows[held]
-            self._triangle, self._rows = lower, rows
+        """Make room for ``size`` slots; the system moves pages, so no view may be left."""
+        # a function of the size, so that products of a restored C round alike
+        capacity, held, old = max(-(-size // _BLOCK), 1) * _BLOCK, self.size, len(self._lower)
+        if capacity <= old:
+            return
+        if held:
+            self._flat.resize(capacity**2, refcheck=False)
+            self._rows.resize((capacity, self._rows.shape[1]), refcheck=False)
+        else:  # memory that is not used yet
+            self._flat = np.zeros(capacity**2)
+            self._rows = np.empty((capacity, self._rows.shape[1]))
+        self._triangle = self._flat.reshape((capacity, capacity), order="F")
+        self._triangle[:, held:old] = 0.0
+        for slot in reversed(range(held)):
+            diagonal = slot * old + slot
+            self._triangle[slot:held, slot] = self._flat[diagonal : diagonal + held - slot]
+            self._triangle[held:, slot] = 0.0

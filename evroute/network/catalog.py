@@ -129,7 +129,6 @@ def build(
     *,
     rasters: Sequence[Path] = (),
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
-    spacing_m: float = profile.SPACING_M,
     attribution: str = "",
     checked: bool = True,
 ) -> RoadNetwork:
@@ -146,8 +145,6 @@ def build(
         Elevation files; empty to keep the heights of the network.
     smoothing_m
         Strength of `elevation.smooth` and of the smoothing inside edges, m.
-    spacing_m
-        Distance of the heights inside edges (`profile`), m.
     attribution
         Credit line of the source; empty to keep that of the network.
     checked
@@ -175,11 +172,9 @@ def build(
     network = elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
-    tables, inside = profile.sampled(
-        network, read, rasters, smoothing_m=smoothing_m, spacing_m=spacing_m
-    )
-    network = replace(network, source=replace(network.source, notes=network.source.notes + inside))
-    return names.add_tables(network, read).with_tables(tables)
+    tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
+    source = replace(network.source, notes=network.source.notes + inside)
+    return names.add_tables(replace(network, source=source), read).with_tables(tables)
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:

@@ -5,7 +5,7 @@ trip on edge e. A route of k edges uses k rows, the first of them a start.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -50,8 +50,9 @@ class TurnTable:
             freeze(self, control=(self.control, np.int64, (a,)))
 
     @classmethod
+    @lru_cache(maxsize=4)
     def from_network(cls, network: RoadNetwork) -> "TurnTable":
-        """List the turns and starts of a network."""
+        """List the turns and starts of a network; the same table for each call."""
         source, target = network.turns.T
         edges = np.arange(network.n_edges)
         control = network.control

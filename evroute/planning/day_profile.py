@@ -47,21 +47,23 @@ class DayProfile:
         for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
             np.add.at(sums, edge, value**power)
 
+    def mean(self) -> FloatArray:
+        """Return the mean of the day, (n,); 0 without values."""
+        count, total, _ = self.moments.sum(axis=1)
+        means: FloatArray = total / np.maximum(count, 1.0)
+        return means
+
     def deviation(self, departed_s: float | None) -> FloatArray:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
         count, total, square = self.moments
-        nonzero, of_day = np.maximum(count, 1.0), count.sum(axis=0)
-        passes = np.maximum(of_day, 1.0)
-        apart = total - count * total.sum(axis=0) / passes
-        groups = np.count_nonzero(count)
-        free = of_day.sum() - groups
-        if departed_s is None or free <= 0:
-            return np.zeros(len(of_day))
-        noise = max((square - total**2 / nonzero).sum() / free, 0.0)
-        between = (apart**2 / nonzero).sum() - noise * (groups - np.count_nonzero(of_day))
-        if between <= 0:
-            return np.zeros(len(of_day))
-        ratio = noise * (of_day - (count**2).sum(axis=0) / passes).sum() / between
+        nonzero, passes = np.maximum(count, 1.0), count.sum(axis=0)
+        apart, groups = total - count * self.mean(), np.count_nonzero(count)
+        free = passes.sum() - groups
+        noise = max((square - total**2 / nonzero).sum() / max(free, 1.0), 0.0)
+        between = (apart**2 / nonzero).sum() - noise * (groups - np.count_nonzero(passes))
+        if departed_s is None or free <= 0 or between <= 0:
+            return np.zeros(len(passes))
+        inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
         quarter = quarter_of(departed_s)
-        shrunk: FloatArray = apart[quarter] / (nonzero[quarter] + ratio)
+        shrunk: FloatArray = apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
         return shrunk

@@ -71,8 +71,8 @@ class LearnedEnergies(Protocol):
     """The parts of a learned belief that a planner needs (`load_belief`)."""
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts."""
+    def note(self) -> str:
+        """Origin of its intervals, in words; empty if there is none."""
 
     @property
     def minutes_from(self) -> str:

@@ -135,7 +135,11 @@ class Planner:
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
         self.search = shared_search(network, turns=self.space is not self.space.edges)
-        self._leaving = cache(self._at)
+        self._leaving = cache(
+            lambda quarter_s: Planner(
+                network, vehicle, belief, conditions=replace(conditions, departed_s=quarter_s)
+            )
+        )
 
     @cached_property
     def uncertain(self) -> LearnedDay | None:
@@ -206,7 +210,7 @@ class Planner:
         departed_s = None if depart is None else clock_s("depart", depart)
         planner = self
         if departed_s is not None and self.belief is not None:
-            planner = self._leaving(quarter_of(departed_s))
+            planner = self._leaving(quarter_of(departed_s) * QUARTER_S)
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
@@ -231,6 +235,10 @@ class Planner:
             rows = choose_safe_rows(planner._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
             unlimited = planner.describe(usual.routes[usual.recommended], battery, risky=True)
+        described = {
+            route: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            for route in set(rows.routes.values())
+        }
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -238,10 +246,7 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={
-                name: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
-                for name, route in rows.routes.items()
-            },
+            routes={name: described[route] for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
@@ -361,11 +366,6 @@ class Planner:
         charge = self.charge.follow(battery, arms)
         energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
         return energy, energy.charge(battery, charge)
-
-    def _at(self, quarter: int) -> "Planner":
-        """Return the planner at the speeds learned in a quarter of the day."""
-        day = replace(self.conditions, departed_s=quarter * QUARTER_S)
-        return Planner(self.network, self.vehicle, self.belief, conditions=day)
 
     def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
         if self.uncertain is None:

@@ -216,7 +216,7 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--trip A --soc 50 --risk 1% --alternatives 2", "alternatives"),
         ("--trip A --soc 50 --risk 1% --search clamped", "clamped"),
         ("--trip A --soc 10 --reserve 20", "reserve"),
-        ("--trip A --max-extra-time soon", "must be a number"),
+        ("--trip A --max-extra-time soon", "must be a share such as 10%"),
         ("--trip A --max-extra-time=-5%", "0 % or more"),
         ("--trip A --search clamped --soc 50", "clamped"),
         ("--trip A --run x", "--belief"),

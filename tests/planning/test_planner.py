@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner
+from evroute.planning.planner import PHYSICS, Planner
 from evroute.planning.tradeoff import cheapest_within
 from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
@@ -654,3 +654,21 @@ def test_a_named_trip_that_a_network_of_that_name_lacks_is_refused(
 ) -> None:
     with pytest.raises(UnknownNameError, match="which this network 'denver' lacks"):
         plan(replace(hill, name="denver"), trip="A")
+
+
+def test_plans_that_share_a_planner_equal_those_of_a_new_one(denver: RoadNetwork) -> None:
+    days = DrivingConditions(), DrivingConditions(temperature_c=-10.0)
+    cars = load_vehicle(), load_vehicle("reference"), replace(load_vehicle(), mass_kg=2500.0)
+    places = [denver.edge_id[3], denver.edge_id[90]]
+    every = list(product(cars, days, PHYSICS))
+    shared = [
+        plan(denver, waypoints=places, vehicle=car, conditions=day, physics=physics)
+        for car, day, physics in every * 2
+    ]
+    for (car, day, physics), *plans in zip(every, shared, shared[len(every) :], strict=False):
+        own = Planner(denver, car, conditions=day, physics=physics).plan(3, 90)
+        for each in plans:
+            assert each.proofs == own.proofs
+            for name, planned in own.routes.items():
+                assert each.routes[name].energy_wh == planned.energy_wh
+                assert each.routes[name].streets == planned.streets

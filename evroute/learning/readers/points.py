@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import require
+from evroute.errors import EvrouteError, require
 from evroute.learning.measured import (
     AT_DEPARTURE,
     FACTOR,
@@ -81,11 +81,12 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     check_columns(path, table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
     lat, lon = log.numbers("lat"), log.numbers("lon")
-    row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
-    require(
-        not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
-        f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth",
-    )
+    if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
+        row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
+            "lat is from -90 to 90, lon from -180 to 180"
+        )
     time_s = seconds(path, table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
@@ -115,7 +116,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
                 found.append(_Drive(name, its, match, time_s[its], used_wh[piece.rows]))
         if not found:
             measured.skipped[trip] = (
-                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them"
+                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them; "
+                f"check that network '{setting.network.name}' is that of the trip"
             )
         measured.notes.extend(_notes(trip, of_trip, found))
         drives += found
@@ -205,7 +207,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
     )
     require(
         len(read) > 1 and at_m[-1] > at_m[0],
-        "no two readings of energy lie apart on the roads",
+        "no two readings of energy lie apart on the roads; a trip needs energy at two points",
         ImpossibleTripError,
     )
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
