@@ -151,3 +151,17 @@ def test_the_error_of_a_time_counts_roads_that_were_driven_before(setting: Setti
     space.feedback(driven(Route(route.edges[half - 1 :]), 1.5))
     assert space.time_error(driven(route, 3.0)) == pytest.approx(np.log(2.0))
     assert space.time_error(driven(route, 0.75)) == pytest.approx(np.log(2.0))
+
+
+def test_a_state_without_a_profile_continues_with_the_mean_of_the_day(setting: Setting) -> None:
+    """Earlier versions kept the sum and the number of the log ratios of a whole day."""
+    n, rng = setting.network.n_edges, np.random.default_rng(3)
+    count = rng.integers(0, 4, n).astype(float)
+    total = count * rng.standard_normal(n)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    space.restore({"space_log_ratio_sum": total, "space_log_ratio_count": count})
+    slower = np.exp(-total / np.maximum(count, 1.0))
+    assert space.time_s == pytest.approx(setting.network.time_s * slower)
+    for hour in (1, 7, 13, 19):
+        leaving = space.under(DrivingConditions(departed_s=3600.0 * hour))
+        assert leaving.time_s == pytest.approx(space.time_s)
