@@ -87,7 +87,11 @@ def route(
     ] = 0,
     depart: Annotated[
         str | None,
-        typer.Option(metavar="HH:MM", help="Time of departure: shows times of arrival."),
+        typer.Option(
+            metavar="HH:MM",
+            help="Time of departure: shows times of arrival, and selects the speeds that a belief "
+            "learned in its quarter of the day.",
+        ),
     ] = None,
     price: Annotated[
         float | None, typer.Option(metavar="MONEY", help="Price of a kWh: shows costs.")
@@ -193,7 +197,7 @@ def route(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
             trip is None and (start is None) != (goal is None),
-            "give both ends of the trip: --from and --to",
+            "give origin and destination: --from and --to",
         ),
         (
             not (batch or matrix or trip or places),

@@ -99,9 +99,10 @@ def _by_trees(
         block = slice(low, low + BLOCK)
         parent = search.trees(weights, roots[block], forwards=forwards)
         mine = order[first[low] : first[min(low + BLOCK, len(roots))]]
-        tree = np.searchsorted(roots[block], root[mine])
         for request, steps in zip(
-            mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True
+            mine.tolist(),
+            _climbed(parent, np.searchsorted(roots[block], root[mine]), leaf[mine], root[mine]),
+            strict=True,
         ):
             routes[request] = steps[::-1] if forwards else steps
     return routes
