@@ -146,9 +146,11 @@ class Planner:
     @cached_property
     def uncertain(self) -> LearnedDay | None:
         """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
-        if self.uncertainty is None:
-            return self.learned
-        return self.uncertainty.under(self.conditions)
+        return (
+            self.uncertainty.under(self.conditions)
+            if self.uncertainty is not None
+            else self.learned
+        )
 
     @property
     def minutes_from(self) -> str:
@@ -172,9 +174,9 @@ class Planner:
     @property
     def edge_posterior(self) -> Belief | None:
         """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
-        if self.learned is None:
-            return None
-        return self.space.edge_belief(self.learned.posterior())
+        return (
+            self.space.edge_belief(self.learned.posterior()) if self.learned is not None else None
+        )
 
     def plan(
         self,

@@ -191,9 +191,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
 
 def _edges(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[int, ...]:
     """Return the edges on which trips from or to a place begin or end."""
-    if isinstance(place, str):
-        return tuple(locate(network, place, leaving=leaving))
-    return (place,)
+    return tuple(locate(network, place, leaving=leaving)) if isinstance(place, str) else (place,)
 
 
 def reachable(

@@ -247,6 +247,8 @@ def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
 
 
 def _proof(gap_wh: float) -> str:
-    if gap_wh:
-        return f"{gap_text(gap_wh)} with this risk"
-    return "exact: no route with this risk takes less"
+    return (
+        f"{gap_text(gap_wh)} with this risk"
+        if gap_wh
+        else "exact: no route with this risk takes less"
+    )

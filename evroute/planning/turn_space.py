@@ -124,9 +124,11 @@ class TurnSpace:
     @cached_property
     def _expected_wh(self) -> FloatArray:
         """(a,) energies of all turns and starts at the expected speeds, Wh."""
-        if not self._log_ratio_count.any():
-            return self.energy.limits_wh
-        return self.energy.mean_wh(self._rows, self._expected_mps)
+        return (
+            self.energy.mean_wh(self._rows, self._expected_mps)
+            if self._log_ratio_count.any()
+            else self.energy.limits_wh
+        )
 
     @property
     def _expected_mps(self) -> FloatArray:
