@@ -180,7 +180,8 @@ class TripPrediction:
 
 @cache
 def _student_quantiles(nu: float) -> FloatArray:
-    share = (np.arange(STUDENT_QUANTILES) + 0.5) / STUDENT_QUANTILES
-    quantiles: FloatArray = stdtrit(nu, 0.5 + share / 2)
+    quantiles: FloatArray = stdtrit(
+        nu, 0.5 + ((np.arange(STUDENT_QUANTILES) + 0.5) / STUDENT_QUANTILES) / 2
+    )
     quantiles.setflags(write=False)
     return quantiles

@@ -152,8 +152,10 @@ class TripDay:
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-        spread = self.terms @ self.belief.regression.root[self.columns]
-        return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
+        return Belief(
+            self.mean_wh,
+            np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
+        )
 
     def forecast(
         self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None

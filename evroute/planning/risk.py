@@ -170,8 +170,7 @@ class RiskSearch:
             leg, edge = divmod(state, n)
             for turn in range(indptr[edge], indptr[edge + 1]):
                 goes_on = state < final and indices[turn] == stops[leg + 1]
-                into = n * (leg + goes_on) + indices[turn]
-                reach(into, entering[turn], left_wh, spent)
+                reach(n * (leg + goes_on) + indices[turn], entering[turn], left_wh, spent)
 
     def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
         """Return the error with the least risk found and the least charge that suffices."""
