@@ -43,8 +43,7 @@ class ChangeTest:
     @property
     def detected(self) -> BoolArray:
         """Whether the evidence of a change reaches `THRESHOLD`, () or (s,)."""
-        reached: BoolArray = self._evidence.mean(axis=0) >= THRESHOLD
-        return reached
+        return self._evidence.mean(axis=0) >= THRESHOLD
 
     def add(self, score: FloatArray | float) -> None:
         """Add the score of the next trip, a number or (s,)."""

@@ -68,10 +68,8 @@ class Landmarks:
         """Return the features of places (k,), (k, m)."""
         if not len(self):
             return np.empty((len(places), 0))
-        features: FloatArray = solve_triangular(
-            self._factor, self._covariance(self.places, places), lower=True
-        ).T
-        return features
+        between = self._covariance(self.places, places)
+        return solve_triangular(self._factor, between, lower=True).T
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""

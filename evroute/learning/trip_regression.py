@@ -52,8 +52,7 @@ def inverse_factor(precision: FloatArray) -> FloatArray:
     numpy.linalg.LinAlgError
         If the precision is not positive definite.
     """
-    inverse: FloatArray = dtrtri(np.linalg.cholesky(precision), lower=1)[0]
-    return inverse
+    return dtrtri(np.linalg.cholesky(precision), lower=1)[0]
 
 
 class TripRegression:

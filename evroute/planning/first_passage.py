@@ -60,15 +60,13 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
 
 def _below(deviates: FloatArray, nu: float) -> FloatArray:
     """Return the probability that a normal or Student t error is below deviates (k,), (k,)."""
-    below: FloatArray = ndtr(deviates) if np.isinf(nu) else stdtr(nu, deviates)
-    return below
+    return ndtr(deviates) if np.isinf(nu) else stdtr(nu, deviates)
 
 
 @cache
 def _normal(dimensions: int) -> FloatArray:
     """Return normal numbers of the points, (`N_POINTS`, dimensions)."""
-    normal: FloatArray = ndtri(_points(1 + dimensions)[:, 1:])
-    return normal
+    return ndtri(_points(1 + dimensions)[:, 1:])
 
 
 @cache
@@ -91,5 +89,4 @@ def _points(dimensions: int) -> FloatArray:
     numbers = np.arange(2, int(n * (np.log(n) + np.log(np.log(n)))) + 1)
     prime = (numbers[:, np.newaxis] % numbers > 0).sum(axis=1) == len(numbers) - 1
     steps = np.arange(1, N_POINTS + 1)[:, np.newaxis]
-    points: FloatArray = np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)
-    return points
+    return np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)

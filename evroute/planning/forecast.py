@@ -209,8 +209,7 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
         As in `forecast`.
     """
     distinct, place = np.unique(arms_of_route, return_inverse=True)
-    mean_wh: FloatArray = model.posterior(arms.take(distinct)).mean_wh[place]
-    return mean_wh
+    return model.posterior(arms.take(distinct)).mean_wh[place]
 
 
 def forecast_charge(

@@ -165,8 +165,7 @@ def compiled(
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from numba import njit
 
-    compiled_function: Callable[..., Any] = njit(cache=True, nogil=True)(function)
-    return compiled_function
+    return njit(cache=True, nogil=True)(function)
 
 
 def _settle(  # type: ignore[no-untyped-def]

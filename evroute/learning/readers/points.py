@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.learning.measured import (
     AT_DEPARTURE,
     FACTOR,
@@ -90,12 +90,12 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     check_columns(path, table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
     lat, lon = log.numbers("lat"), log.numbers("lon")
-    if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-        row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
-        raise EvrouteError(
-            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
-            "lat is from -90 to 90, lon from -180 to 180"
-        )
+    row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
+    require(
+        not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
+        f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
+        "lat is from -90 to 90, lon from -180 to 180",
+    )
     time_s = seconds(path, table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
