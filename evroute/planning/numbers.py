@@ -32,6 +32,15 @@ def check_risk(risk: float) -> float:
 def number_of(what: str, text: str, expected: str = "a number") -> float:
     """Read a number.
 
+    Parameters
+    ----------
+    what
+        Name of the number, for messages.
+    text
+        The number as text.
+    expected
+        Name of the numbers that are allowed, for messages.
+
     Raises
     ------
     EvrouteError

@@ -153,11 +153,9 @@ class Planner:
     @cached_property
     def uncertain(self) -> LearnedDay | None:
         """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
-        return (
-            self.uncertainty.under(self.conditions)
-            if self.uncertainty is not None
-            else self.learned
-        )
+        if self.uncertainty is None:
+            return self.learned
+        return self.uncertainty.under(self.conditions)
 
     @cached_property
     def charge(self) -> ChargeFunctions:
@@ -171,9 +169,9 @@ class Planner:
     @property
     def edge_posterior(self) -> Belief | None:
         """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
-        return (
-            self.space.edge_belief(self.learned.posterior()) if self.learned is not None else None
-        )
+        if self.learned is None:
+            return None
+        return self.space.edge_belief(self.learned.posterior())
 
     def plan(
         self,

@@ -191,7 +191,9 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
 
 def _edges(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[int, ...]:
     """Return the edges on which trips from or to a place begin or end."""
-    return tuple(locate(network, place, leaving=leaving)) if isinstance(place, str) else (place,)
+    if isinstance(place, str):
+        return tuple(locate(network, place, leaving=leaving))
+    return (place,)
 
 
 def reachable(

@@ -170,7 +170,8 @@ class RiskSearch:
             leg, edge = divmod(state, n)
             for turn in range(indptr[edge], indptr[edge + 1]):
                 goes_on = state < final and indices[turn] == stops[leg + 1]
-                reach(n * (leg + goes_on) + indices[turn], entering[turn], left_wh, spent)
+                into = n * (leg + goes_on) + indices[turn]
+                reach(into, entering[turn], left_wh, spent)
 
     def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
         """Return the error with the least risk found and the least charge that suffices."""
@@ -246,8 +247,6 @@ def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
 
 
 def _proof(gap_wh: float) -> str:
-    return (
-        f"{gap_text(gap_wh)} with this risk"
-        if gap_wh
-        else "exact: no route with this risk takes less"
-    )
+    if gap_wh:
+        return f"{gap_text(gap_wh)} with this risk"
+    return "exact: no route with this risk takes less"
