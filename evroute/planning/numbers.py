@@ -39,7 +39,7 @@ def number_of(what: str, text: str, expected: str = "a number") -> float:
     text
         The number as text.
     expected
-        Name of the numbers that are allowed, for messages.
+        Allowed values in words, for messages.
 
     Raises
     ------
