@@ -235,7 +235,13 @@ class TripTimes:
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
     def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
-        """Learn one trip; the arguments are those of `Pace.learn`."""
+        """Learn one trip.
+
+        Parameters
+        ----------
+        edge, travel_s, departed_s
+            Edges, travel times and departure, as in `Pace.learn`.
+        """
         measured = np.isfinite(travel_s)
         if measured.any():
             self.errors.learn(

@@ -5,7 +5,7 @@ that is below the reserve. So regeneration into a full battery is lost, and the 
 edge, ``max(E, x - capacity)``, depends on the charge.
 
 Above `Battery.full_percent` a share of regeneration may be lost before the battery is full
-(`Battery.fade`): the charge after an edge still rises with the charge before it and is never
+(`FullBattery`): the charge after an edge still rises with the charge before it and is never
 above that of a battery without this loss.
 
 Recuperation that fades as the battery fills.
@@ -24,6 +24,55 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.errors import require
+
+
+@dataclass(frozen=True, slots=True)
+class FullBattery:
+    """Charge over edges for one vehicle.
+
+    threshold_percent: s0, at most 100.  fade: f, share lost per 10 % above it; 0 for none.
+    wh_per_percent: W, energy of one percent of charge.
+    """
+
+    threshold_percent: float
+    fade: float
+    wh_per_percent: float
+
+    def after(self, percent: float, energy_wh: float) -> float:
+        """Return the charge after an edge, %; at most 100, negative if the charge is too low.
+
+        percent: charge at the start.  energy_wh: energy of the edge without losses, Wh, negative if
+        returned.
+        """
+        gain = -energy_wh / self.wh_per_percent
+        if gain <= max(0.0, self.threshold_percent - percent):
+            return percent + gain
+        start = max(percent, self.threshold_percent)
+        gain -= start - percent
+        if self.fade > 0.0:
+            taken = max(1.0 - self.fade * (start - self.threshold_percent) / 10.0, 0.0)
+            gain = -taken * 10.0 / self.fade * math.expm1(-self.fade * gain / 10.0)
+        return min(start + gain, 100.0)
+
+    def before(self, percent: float, energy_wh: float) -> float:
+        """Return the least charge at the start of an edge that leaves ``percent``, %.
+
+        The inverse of `after`. No descent leads above ``s*``: a higher charge is needed at the
+        start.
+        energy_wh: energy of the edge without losses, Wh, negative if returned.
+        """
+        gain = -energy_wh / self.wh_per_percent
+        above = percent - self.threshold_percent
+        if gain <= 0.0 or above <= 0.0 or self.fade == 0.0:
+            return percent - gain
+        lost = self.fade * above / 10.0
+        if lost >= 1.0:
+            return percent
+        above_gain = -10.0 / self.fade * math.log1p(-lost)
+        if above_gain <= gain:
+            return self.threshold_percent - (gain - above_gain)
+        return percent - (1.0 - lost) * 10.0 / self.fade * math.expm1(self.fade * gain / 10.0)
+
 
 TOLERANCE_WH = 1e-9
 
@@ -123,48 +172,17 @@ class Battery:
         left_wh = charge_wh - energy_wh
         if energy_wh >= 0.0 or left_wh <= self.lossless_wh:
             return min(left_wh, self.capacity_wh)
-        return self.capacity_wh * (self.percent_after(self.percent(charge_wh), energy_wh) / 100)
+        return self.capacity_wh * (self._full.after(self.percent(charge_wh), energy_wh) / 100)
 
     def before(self, charge_wh: float, energy_wh: float) -> float:
         """Return the least charge before an edge that leaves ``charge_wh``, Wh; see `after`."""
         if energy_wh >= 0.0 or charge_wh <= self.lossless_wh:
             return charge_wh + energy_wh
-        return self.capacity_wh * (self.percent_before(self.percent(charge_wh), energy_wh) / 100)
+        return self.capacity_wh * (self._full.before(self.percent(charge_wh), energy_wh) / 100)
 
-    def percent_after(self, percent: float, energy_wh: float) -> float:
-        """Return the charge after an edge, %; at most 100, negative if the charge is too low.
-
-        percent: charge at the start.  energy_wh: energy of the edge without losses, Wh, negative if
-        returned.
-        """
-        gain = -energy_wh / (self.capacity_wh / 100)
-        if gain <= max(0.0, self.full_percent - percent):
-            return percent + gain
-        start = max(percent, self.full_percent)
-        gain -= start - percent
-        if self.fade > 0.0:
-            taken = max(1.0 - self.fade * (start - self.full_percent) / 10.0, 0.0)
-            gain = -taken * 10.0 / self.fade * math.expm1(-self.fade * gain / 10.0)
-        return min(start + gain, 100.0)
-
-    def percent_before(self, percent: float, energy_wh: float) -> float:
-        """Return the least charge at the start of an edge that leaves ``percent``, %.
-
-        The inverse of `percent_after`. No descent leads above ``s*``: a higher charge is needed at
-        the start.
-        energy_wh: energy of the edge without losses, Wh, negative if returned.
-        """
-        gain = -energy_wh / (self.capacity_wh / 100)
-        above = percent - self.full_percent
-        if gain <= 0.0 or above <= 0.0 or self.fade == 0.0:
-            return percent - gain
-        lost = self.fade * above / 10.0
-        if lost >= 1.0:
-            return percent
-        above_gain = -10.0 / self.fade * math.log1p(-lost)
-        if above_gain <= gain:
-            return self.full_percent - (gain - above_gain)
-        return percent - (1.0 - lost) * 10.0 / self.fade * math.expm1(self.fade * gain / 10.0)
+    @property
+    def _full(self) -> FullBattery:
+        return FullBattery(self.full_percent, self.fade, self.capacity_wh / 100)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,17 @@ class DayProfile:
         self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
-        """Add values (k,) of edges (k,) on a trip that departs at ``departed_s``, s."""
+        """Add the values of one trip.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges driven.
+        value
+            (k,) a value of each of them.
+        departed_s
+            Departure since a midnight, s.
+        """
         for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
             np.add.at(sums, edge, value**power)
 

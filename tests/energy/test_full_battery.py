@@ -3,21 +3,16 @@
 import numpy as np
 import pytest
 
-from evroute.planning.battery import Battery
+from evroute.planning.battery import FullBattery
 
-
-def battery_of(fade: float) -> Battery:
-    return Battery(17_200.0, 17_200.0, 0.0, full_percent=85.0, fade=fade)
-
-
-BATTERY = battery_of(0.82)
+BATTERY = FullBattery(threshold_percent=85.0, fade=0.82, wh_per_percent=172.0)
 
 
 @pytest.mark.parametrize("cuts", [[1500], [700, 800], [15] * 100, [1] * 1500])
 def test_a_known_descent_however_it_is_cut(cuts: list[int]) -> None:
     percent = 92.0
     for cut in cuts:
-        percent = BATTERY.percent_after(percent, -cut)
+        percent = BATTERY.after(percent, -cut)
     limit = 85 + 10 / 0.82
     assert percent == pytest.approx(limit - (limit - 92) * np.exp(-0.82 * 1500 / 1720), abs=1e-9)
     assert percent == pytest.approx(94.66, abs=0.01)
@@ -31,27 +26,27 @@ def test_the_charge_follows_its_differential_equation(start: float, fade: float)
     for _ in range(steps):
         share = min(max(1 - fade * max(percent - 85, 0) / 10, 0), 1)
         percent = min(percent + share * 3000 / steps / 172, 100)
-    battery = battery_of(fade)
-    assert battery.percent_after(start, -3000.0) == pytest.approx(percent, abs=2e-3)
+    battery = FullBattery(85.0, fade, 172.0)
+    assert battery.after(start, -3000.0) == pytest.approx(percent, abs=2e-3)
 
 
 def test_cuts_across_the_threshold_change_nothing() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
-        battery = battery_of(rng.uniform(0, 2))
+        battery = FullBattery(85.0, rng.uniform(0, 2), 172.0)
         start, parts = rng.uniform(75, 100), rng.uniform(0, 800, 5)
         percent = start
         for part in parts:
-            percent = battery.percent_after(percent, -part)
-        assert percent == pytest.approx(battery.percent_after(start, -parts.sum()), abs=1e-9)
+            percent = battery.after(percent, -part)
+        assert percent == pytest.approx(battery.after(start, -parts.sum()), abs=1e-9)
 
 
 def test_more_charge_is_never_worse_and_no_descent_gains_more_than_it_returns() -> None:
     starts = np.linspace(70, 100, 301)
     for fade in (0.0, 1e-9, 0.5, 0.82, 5.0):
-        battery = battery_of(fade)
+        battery = FullBattery(85.0, fade, 172.0)
         for energy_wh in (-10.0, -400.0, -5000.0, 300.0):
-            after = np.array([battery.percent_after(start, energy_wh) for start in starts])
+            after = np.array([battery.after(start, energy_wh) for start in starts])
             assert np.all(np.diff(after) >= -1e-12)
             assert np.all(after - starts <= -energy_wh / 172 + 1e-12)
 
@@ -59,19 +54,19 @@ def test_more_charge_is_never_worse_and_no_descent_gains_more_than_it_returns() 
 def test_the_least_charge_before_is_the_inverse() -> None:
     rng = np.random.default_rng(1)
     for _ in range(500):
-        battery = battery_of(rng.choice([0.0, 0.3, 0.82, 2.0]))
+        battery = FullBattery(85.0, rng.choice([0.0, 0.3, 0.82, 2.0]), 172.0)
         needed, energy_wh = rng.uniform(60, 100), rng.uniform(-3000, 500)
-        before = battery.percent_before(needed, energy_wh)
-        assert battery.percent_after(before, energy_wh) == pytest.approx(needed, abs=1e-9)
+        before = battery.before(needed, energy_wh)
+        assert battery.after(before, energy_wh) == pytest.approx(needed, abs=1e-9)
         if before < 100:
-            assert battery.percent_after(before - 0.01, energy_wh) < needed
+            assert battery.after(before - 0.01, energy_wh) < needed
 
 
 def test_a_need_where_nothing_is_taken_stays() -> None:
-    assert BATTERY.percent_before(99.0, -1500.0) == 99.0
-    assert BATTERY.percent_after(99.0, -1500.0) == 99.0
+    assert BATTERY.before(99.0, -1500.0) == 99.0
+    assert BATTERY.after(99.0, -1500.0) == 99.0
 
 
 def test_driving_takes_its_energy_at_any_charge() -> None:
-    assert BATTERY.percent_after(95.0, 344.0) == pytest.approx(93.0)
-    assert BATTERY.percent_before(93.0, 344.0) == pytest.approx(95.0)
+    assert BATTERY.after(95.0, 344.0) == pytest.approx(93.0)
+    assert BATTERY.before(93.0, 344.0) == pytest.approx(95.0)
