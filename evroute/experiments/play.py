@@ -16,9 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.arms import Feedback
 from evroute.experiments.agents import make_learners, make_scorers
-from evroute.experiments.battery_log import BatteryLog
-from evroute.experiments.log import Log, Logbook
-from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
@@ -30,6 +28,7 @@ from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_space import ExpectsTimes
 from evroute.planning.battery import Battery
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
@@ -66,15 +65,18 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         audit = RandomRouteProbe(
             search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
         )
-        charge = None
-        if run.soc is not None:
-            cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
-            charge = BatteryLog(
+        charge = (
+            BatteryLog(
                 {
-                    name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
-                    for name, car in cars.items()
+                    vehicle: Battery.of_percent(
+                        learner.setting.vehicle.battery_kwh, run.soc, run.reserve
+                    )
+                    for vehicle, learner in learners.items()
                 }
             )
+            if run.soc is not None
+            else None
+        )
         errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
@@ -91,7 +93,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             if vehicle and run.share_belief:
                 continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
-                learner.model,
+                learner.agent.model,
                 learner.space,
                 method,
                 learner.setting,
@@ -99,7 +101,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
             )
             belief.save(folder.belief_path(run.name, vehicle), learned)
-        first = learners[""].model
+        first = learners[""].agent.model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)
         folder.write(run, log)
@@ -109,14 +111,15 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
     """Return the pace learned from the trips of some vehicles."""
     pace, routes = Pace.of_network(network), log.routes
     first = np.searchsorted(routes["t"], log.rounds["t"])
-    for vehicle, edge, travel_s in zip(
+    for vehicle, departed_s, edge, travel_s in zip(
         log.rounds["vehicle"],
+        log.rounds["departed_s"].tolist(),
         np.split(routes["edge"], first[1:]),
         np.split(routes["travel_s"], first[1:]),
         strict=True,
     ):
         if vehicle in vehicles:
-            pace.learn(edge, travel_s)
+            pace.learn(edge, travel_s, departed_s)
     return pace
 
 
@@ -175,11 +178,13 @@ def run_loop(
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
+            if isinstance(agent.space, ExpectsTimes):
+                errors_of_car.add_time(agent.space.time_error(ended))
             agent.tell(ended)
             mean_wh, sd_wh = expected.pop(ended)
             errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
             if errors_of_car.changed and agent.restart():
-                errors_of_car.forget()
+                errors_of_car.restart()
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
@@ -202,11 +207,11 @@ def run_loop(
             f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
             for level in LEVELS
         }
-        charged = {}
-        if charge:
-            charged = charge.row(
-                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
-            )
+        charged = (
+            charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+            if charge
+            else {}
+        )
         drove = perf_counter()
         update(flight.after(feedback))
         laps["update_s"] = perf_counter() - drove

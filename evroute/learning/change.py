@@ -49,8 +49,7 @@ class ChangeTest:
         """Add the score of the next trip, a number or (s,)."""
         if (earlier := len(self.scores)) >= SETTLING_TRIPS:
             at_least = np.sum(np.array(self.scores) >= score, axis=0)
-            share = np.arange(1, earlier + 2) / (earlier + 1)
-            payoff = share ** (POWERS[:, np.newaxis] - 1.0)
+            payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
             payoff /= payoff.mean(axis=1, keepdims=True)
             self._evidence = (self._evidence + 1.0) * payoff[:, at_least]
         self.scores.append(score)

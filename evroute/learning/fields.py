@@ -105,7 +105,9 @@ def road_deviation(network: RoadNetwork) -> Covariance:
     middle_m = network.middle_m
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
-        alike = _MATERN(middle_m[a], middle_m[b], _SCALE_M)
-        return alike * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        return (
+            _MATERN(middle_m[a], middle_m[b], _SCALE_M)
+            * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        )
 
     return covariance

@@ -16,12 +16,10 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
-from evroute.model.base import State
-from evroute.model.coefficients import Coefficients
+from evroute.model.base import ModelSetting, State
+from evroute.model.coefficients import CoefficientOptions, Coefficients
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
-from evroute.model.options import ModelSetting
-from evroute.model.physics import CoefficientOptions
 
 
 class PhysicsGPOptions(CoefficientOptions):

@@ -221,28 +221,25 @@ class Variational:
         DivergedError
             If the points lie too close together.
         """
-        try:
-            return self._carried(belief, slots, points)
-        except NotPSDError as error:
-            raise DivergedError(str(error)) from None
-
-    def _carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
         moved = belief.relabelled(slots, points)
         mean, _ = self.predict(belief, moved.points)
         covariance = self.covariance(belief, moved.points)
-        with torch.no_grad():
-            factor = self._prior_factor(self._tensor(moved.points))
-            white_mean = torch.linalg.solve_triangular(
-                factor, self._tensor(mean)[:, None], upper=False
-            )
-            half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
-            white = torch.linalg.solve_triangular(factor, half.T, upper=False)
-            precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
-            return replace(
-                moved,
-                information=_array((precision @ white_mean)[:, 0]),
-                precision=_array(precision),
-            )
+        try:
+            with torch.no_grad():
+                factor = self._prior_factor(self._tensor(moved.points))
+                white_mean = torch.linalg.solve_triangular(
+                    factor, self._tensor(mean)[:, None], upper=False
+                )
+                half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
+                white = torch.linalg.solve_triangular(factor, half.T, upper=False)
+                precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
+        except NotPSDError as error:
+            raise DivergedError(str(error)) from None
+        return replace(
+            moved,
+            information=_array((precision @ white_mean)[:, 0]),
+            precision=_array(precision),
+        )
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return ``A = L^-1 K_Zx``, B with ``B' B = A' S A``, (M, a) each, and m, (M,)."""

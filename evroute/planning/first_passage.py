@@ -48,8 +48,7 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
     if len(kept) < 2:
         return float(tails[worst])
     slope = covariance_wh2[kept, worst] / std_wh[worst]
-    rest = covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope)
-    value, vector = np.linalg.eigh(rest)
+    value, vector = np.linalg.eigh(covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope))
     root = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
     rest_wh = _normal(len(kept)) @ root.T
     room = room_wh[kept] / _scales(nu) + np.concatenate([rest_wh, -rest_wh])

@@ -1,7 +1,7 @@
 """Calibration of energy forecasts: coverage, CRPS and reliability diagram.
 
 Chosen routes are no fair sample of the belief, so random routes are reported too where a run has
-a random-route probe (`experiments.random_route_probe`). The first 50 trips are left out.
+a random-route probe (`experiments.log.RandomRouteProbe`). The first 50 trips are left out.
 
 Calibration of charge forecasts: announced and observed falls below the reserve.
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
-from evroute.experiments.battery_log import COLUMNS
+from evroute.experiments.log import COLUMNS
 from evroute.learning.intervals import LEVELS
 from evroute.report.charts import LABEL_LIMIT
 from evroute.report.extras import alt, pd
