@@ -35,11 +35,11 @@ def number_of(what: str, text: str, expected: str = "a number") -> float:
     Parameters
     ----------
     what
-        Name of the number, for messages.
+        Name of the option or column, for the message.
     text
-        The number as text.
+        The number as written.
     expected
-        Allowed values in words, for messages.
+        Description of a valid number, for the message.
 
     Raises
     ------
