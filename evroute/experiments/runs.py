@@ -239,7 +239,4 @@ def summarise(rounds: pa.Table) -> "pd.DataFrame":
     table = table.join(
         frame.groupby(GROUP, sort=False)[["against_eq8_wh", "headroom_wh"]].mean()
     ).reset_index()
-    order: pd.DataFrame = table.iloc[
-        table.groupby(BLOCK, sort=False).ngroup().argsort(kind="stable")
-    ]
-    return order
+    return table.iloc[table.groupby(BLOCK, sort=False).ngroup().argsort(kind="stable")]

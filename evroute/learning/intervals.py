@@ -19,6 +19,7 @@ from evroute.arrays import FloatArray
 from evroute.learning import tail
 from evroute.learning.change import ChangeTest
 
+MEASURES = ("mean", "sd", "low50", "high50", "low90", "high90")
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Levels of the intervals that runs record."""
 HALF_LIFE_TRIPS = 60.0
@@ -71,22 +72,23 @@ class ErrorSpread:
         return 1.0 - self.below(-self.scale * float(stdtrit(self.nu, student)))
 
     def _weights(self) -> FloatArray:
-        age = np.arange(len(self.scores), 0, -1)
-        return 0.5 ** (age / HALF_LIFE_TRIPS)
+        return 0.5 ** (np.arange(len(self.scores), 0, -1) / HALF_LIFE_TRIPS)
 
 
 class PastErrors:
     """Errors of past trips in predicted deviations, which give the spread of the next error."""
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Remove all errors."""
-        self.__dict__.pop("spread", None)
         self._tail = tail.no_errors()
         self._scores: list[float] = []
-        self._test = ChangeTest()
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin the tests for changes anew.
+
+        The spread stays: it measures how far forecasts misjudge their deviations, not the roads.
+        """
+        self._test, self._times = ChangeTest(), ChangeTest()
 
     @property
     def trips(self) -> int:
@@ -95,8 +97,8 @@ class PastErrors:
 
     @property
     def changed(self) -> bool:
-        """Whether the errors became larger, by the test of `learning.change`."""
-        return bool(self._test.detected)
+        """Whether errors of energies or times became larger, by the tests of `learning.change`."""
+        return bool(self._test.detected | self._times.detected)
 
     @cached_property
     def spread(self) -> ErrorSpread:
@@ -116,6 +118,11 @@ class PastErrors:
             self._scores.append(abs(error_wh / sd_wh))
             self._test.add(self._scores[-1])
 
+    def add_time(self, score: float) -> None:
+        """Add the error of a trip's time to its test, in any unit; NaN skips it."""
+        if not np.isnan(score):
+            self._times.add(score)
+
     def refuse(self, error_wh: float, sd_wh: float) -> None:
         """Add the error of a trip that is not learned: to the test alone, not to the spread."""
         self._test.add(abs(error_wh / sd_wh))
@@ -127,7 +134,8 @@ class PastErrors:
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
-        self.forget()
+        self.__dict__.pop("spread", None)
+        self.restart()
         self._tail, self._scores = state["tail"], state["scores"].tolist()
         for score in state.get("tested", state["scores"]).tolist():
             self._test.add(score)
@@ -163,15 +171,19 @@ class TripPrediction:
 
     def measures(self, unit: str) -> dict[str, float]:
         """Return moments, and 50 and 90 % intervals, by names that end in their unit."""
-        ends = [*self.interval(0.5), *self.interval(0.9)]
-        names = ("mean", "sd", "low50", "high50", "low90", "high90")
-        numbers = zip(names, (self.mean_wh, self.sd_wh, *ends), strict=True)
-        return {f"{name}_{unit}": number for name, number in numbers}
+        numbers = (self.mean_wh, self.sd_wh, *self.interval(0.5), *self.interval(0.9))
+        names = (f"{name}_{unit}" for name in MEASURES)
+        return dict(zip(names, numbers, strict=True))
 
     def numbers(self) -> dict[str, float]:
         """Return the prediction by name: moments, intervals, tail, trips, effect of the cone."""
-        tail = {"nu": self.spread.nu, "scale": self.spread.scale}
-        return self.measures("wh") | tail | {"trips": self.trips, "cone_wh": self.moved_wh}
+        return {
+            **self.measures("wh"),
+            "nu": self.spread.nu,
+            "scale": self.spread.scale,
+            "trips": self.trips,
+            "cone_wh": self.moved_wh,
+        }
 
 
 @cache

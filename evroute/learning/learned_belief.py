@@ -101,9 +101,12 @@ class LearnedBelief:
 
     @property
     def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
-        pace = self.pace
-        return self.network.time_s if pace is None or not pace.trips else pace.time_s
+        """(n,) usual travel time of each edge, s: learned, or the network's if not measured."""
+        if self.pace is None or not self.pace.trips:
+            return self.network.time_s
+        return self.pace.times(
+            np.arange(self.network.n_edges), self.space.edges.conditions.departed_s
+        )
 
     @property
     def minutes_from(self) -> str:
@@ -120,10 +123,12 @@ class LearnedBelief:
         """Posterior of every edge in free flow, (n,) Wh; of turns, the mean over those into it."""
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
-    def route_arms(self, route: Route) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
-        arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
+        arms = self.space.arms(
+            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
+        )
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     @property
@@ -131,8 +136,9 @@ class LearnedBelief:
         """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
         edges = self.space.edges
         added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
-        slower_s = self.time_s / edges.conditions.speed_factor - self.space.time_s
-        added_wh = added_w * slower_s / J_PER_WH
+        added_wh = (
+            added_w * (self.time_s / edges.conditions.speed_factor - self.space.time_s) / J_PER_WH
+        )
         return mean_of(self.model, self.space.reference) + added_wh[self.space.states.edge]
 
     @property
@@ -175,8 +181,11 @@ class LearnedBelief:
         expected
             Charge along the trip, which does not matter here.
         """
-        energy = forecast(self.model, self.space.reference, arms_of_route)
-        return energy.inflated(self.inflation).around(energy_wh)
+        return (
+            forecast(self.model, self.space.reference, arms_of_route)
+            .inflated(self.inflation)
+            .around(energy_wh)
+        )
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
@@ -196,9 +205,8 @@ class LearnedBelief:
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        return self.prediction(
-            *predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
-        )
+        route = Route(tuple(trip.edge.tolist()))
+        return self.prediction(*predict(self.model, *self.route_arms(route, trip.departed_s)))
 
     def prediction(self, mean_wh: float, sd_wh: float) -> dict[str, float]:
         """Return a prediction with its intervals by names of columns, Wh."""
@@ -230,12 +238,11 @@ class LearnedBelief:
         off_wh = float(trip.energy_wh.sum()) - float(expected["predicted_wh"])
         self.errors.add(off_wh, float(expected["predicted_sd_wh"]))
         if self.pace is not None:
-            self.pace.learn(trip.edge, trip.travel_s)
+            self.pace.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def state(self) -> State:
         """Return the learned state of model and space, and of errors and pace."""
-        pace = {} if self.pace is None else self.pace.state()
-        own = flat(errors=self.errors.state(), pace=pace)
+        own = flat(errors=self.errors.state(), pace={} if self.pace is None else self.pace.state())
         return self.model.state() | self.space.state() | own
 
     def restore(self, state: State) -> None:
@@ -245,8 +252,9 @@ class LearnedBelief:
             self.pace.restore(pace)
         self.space.restore(state)
         of_space = self.space.state()
-        own = {name: a for name, a in state.items() if "/" not in name and name not in of_space}
-        self.model.restore(own)
+        self.model.restore(
+            {name: a for name, a in state.items() if "/" not in name and name not in of_space}
+        )
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.

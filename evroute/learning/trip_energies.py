@@ -7,8 +7,8 @@ A measured trip is one row of terms (`trip_terms`) as they were at departure, wi
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
 the rows, and keeps belief and pace together on disk and for plans.
 
-If a test detects a change of the errors of energies or times (`change`), the pace, the deviations
-of roads and the spread of the errors are learned anew; the coefficients stay.
+If a test detects a change of the errors of energies or times (`change`), the pace and the
+deviations of roads are learned anew; the coefficients and the spread of the errors stay.
 """
 
 from collections.abc import Sequence
@@ -132,16 +132,6 @@ class TripEnergies:
         return self.belief.seen
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts: 1, for their spread is learned."""
-        return 1.0
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
-        return self.times.pace.time_s
-
-    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
         return "trips" if self.times.pace.trips else "map"
@@ -165,6 +155,7 @@ class TripEnergies:
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
             payload_kg=float(np.nan_to_num(trip.payload_kg)),
             auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
+            departed_s=trip.departed_s,
         )
         arms = trip.edge
         if self.physics == "driving":
@@ -187,7 +178,7 @@ class TripEnergies:
         """Return energy and time of a trip before it is learned, by names of columns."""
         self._departing = trip, self.row(trip)
         numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge, routes=trip.routes)
+        numbers |= self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
             for name, number in numbers.items()
@@ -207,7 +198,7 @@ class TripEnergies:
         row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.times.learn(trip.edge, trip.travel_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
         if self.belief.changed or self.times.errors.changed:
             self.changed_after = self.trips
             self.times.pace.forget()
@@ -335,8 +326,9 @@ class TripEnergies:
             unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1)
         if self.junctions is not None:
             rest = self.junctions.rest(self._ends(edge))
-            apart = rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
-            unknown += self.belief.field_std**2 * apart
+            unknown += self.belief.field_std**2 * (
+                rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
+            )
         np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
         return unknown
 
@@ -365,16 +357,18 @@ class TripEnergies:
                 moving=self._moving[edge],
             )
 
-        terms = at_pace(self.times.pace.paces(edge))
+        terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
         if self.physics == "driving":
-            table = self.setting.turn_table
-            energy = TurnEnergy(network, vehicle, table, conditions, free_flow=True)
+            energy = TurnEnergy(
+                network, vehicle, self.setting.turn_table, conditions, free_flow=True
+            )
             plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
             turning_wh = plan_wh - at_pace(self._map_spm[edge]) @ prior[:TURNING]
             terms = np.column_stack([terms, turning_wh])
         if np.isfinite(soc_percent).any():
-            loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
-            returned_wh = returned_by_pieces(network, edge, terms, prior, loaded)
+            returned_wh = returned_by_pieces(
+                network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
+            )
             terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
         return terms
 

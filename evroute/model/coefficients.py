@@ -198,13 +198,11 @@ class CoefficientModel(ABC):
 
     def _mean(self) -> FloatArray:
         """Return the posterior mean of the coefficients, (p,)."""
-        mean: FloatArray = self._prior_std * cho_solve((self._factor(), True), self._information)
-        return mean
+        return self._prior_std * cho_solve((self._factor(), True), self._information)
 
     def _root(self) -> FloatArray:
         """Return R (p, p) with ``R' R`` the posterior covariance of the coefficients."""
-        root: FloatArray = solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
-        return root
+        return solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
 
     def _factor(self) -> FloatArray:
         return lower_factor(self._precision, "the precision of the coefficients")

@@ -350,8 +350,7 @@ class ExactGP:
             return np.ones(len(edge), dtype=np.bool_)
         if features is self._reference.features:
             return np.zeros(len(edge), dtype=np.bool_)
-        elsewhere: BoolArray = np.any(features != self._reference.features[edge], axis=1)
-        return elsewhere
+        return np.any(features != self._reference.features[edge], axis=1)
 
     def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
         """Return the slot of each arm, (k,); add slots for new arms."""

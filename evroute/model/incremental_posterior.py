@@ -367,8 +367,7 @@ class IncrementalPosterior:
         """Return ``C right`` for a right-hand side (D, m)."""
         padded = np.zeros((right.shape[1], len(self._lower))).T
         padded[: self.size] = right
-        product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
-        return product[: self.size]
+        return dsymm(1.0, self._lower, padded, lower=1)[: self.size]
 
     def _close(self) -> None:
         """Drop the columns of arms that got a slot; columns from the end move into the gaps."""

@@ -92,8 +92,7 @@ class PhysicsKernel:
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior variance of each arm, (a,) Wh²."""
-        linear: FloatArray = (self._columns(edge, features) ** 2).sum(axis=1)
-        return linear + self.rest.diagonal(edge, features)
+        return (self._columns(edge, features) ** 2).sum(axis=1) + self.rest.diagonal(edge, features)
 
     def matrix(self, features: FloatArray) -> FloatArray:
         """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""

@@ -216,8 +216,7 @@ class SparseVariationalGP:
         factor = lower_factor(
             self.covariance(arms), "the posterior covariance of the arms", overwrite=True
         )
-        draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
-        return draws + self.posterior(arms).mean_wh
+        return (rng.standard_normal((size, len(arms))) @ factor.T) + self.posterior(arms).mean_wh
 
     def state(self) -> State:
         """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""

@@ -254,8 +254,7 @@ class Variational:
     def _prior_factor(self, points: Tensor) -> Tensor:
         prior: Tensor = self._kernel(points).to_dense()
         jitter = JITTER * torch.eye(len(points), dtype=prior.dtype, device=prior.device)
-        factor: Tensor = psd_safe_cholesky(prior + jitter)
-        return factor
+        return psd_safe_cholesky(prior + jitter)
 
     def _tensor(self, array: FloatArray) -> Tensor:
         return torch.tensor(array, dtype=torch.float64, device=self._device)
@@ -310,10 +309,10 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         graph = self._share * torch.tensor(looked_up, device=x1.device)
         contexts = x1[:, 1:], x2[:, 1:]
         alone: Tensor = self.alone.forward(*contexts, diag=diag)
-        with_graph: Tensor = (
-            alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        return (
+            graph * (alone if self._is_one else self.with_graph.forward(*contexts, diag=diag))
+            + (1.0 - self._share) * alone
         )
-        return graph * with_graph + (1.0 - self._share) * alone
 
 
 def _find_device(name: str) -> torch.device:

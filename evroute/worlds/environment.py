@@ -107,8 +107,7 @@ def edge_noise(seeds: np.random.SeedSequence, t: int, route: Route, n_edges: int
     by_passage = np.random.default_rng(child(seeds, t)).standard_normal(
         (passage.max() + 1, n_edges)
     )
-    noise: FloatArray = by_passage[passage, route.rows]
-    return noise
+    return by_passage[passage, route.rows]
 
 
 def edges_in_zones(

@@ -78,8 +78,7 @@ class World(Options):
         EvrouteError
             If the options do not fit the network or the vehicle.
         """
-        made: Environment = resolve_name(self.environment)(self, setting, trips, seeds)
-        return made
+        return resolve_name(self.environment)(self, setting, trips, seeds)
 
     @property
     def tells_temperature(self) -> bool:

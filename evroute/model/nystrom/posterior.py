@@ -201,8 +201,7 @@ class SparsePosterior:
         cross = self.prior_with(self.basis, edge, features)
         if not cross.size:
             return np.empty(cross.shape)
-        z: FloatArray = solve_triangular(self.factor, cross, lower=True)
-        return z
+        return solve_triangular(self.factor, cross, lower=True)
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
@@ -251,8 +250,7 @@ class SparsePosterior:
     def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return ``z' V^-1 z``, (a,): the variance of a plain subset of regressors."""
         spread = self._root(pending) @ z
-        variance: FloatArray = np.einsum("ij,ij->j", spread, spread)
-        return variance
+        return np.einsum("ij,ij->j", spread, spread)
 
     def unexplained(self, z: FloatArray, prior: FloatArray) -> FloatArray:
         """Return ``k - z'z``, at least 0, (a,)."""
@@ -394,7 +392,4 @@ def _inverse_root(matrix: FloatArray) -> FloatArray:
     """
     if not len(matrix):
         return matrix
-    inverse: FloatArray = dtrtri(
-        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
-    )[0]
-    return inverse
+    return dtrtri(lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1)[0]
