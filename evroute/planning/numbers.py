@@ -32,6 +32,15 @@ def check_risk(risk: float) -> float:
 def number_of(what: str, text: str, expected: str = "a number") -> float:
     """Read a number.
 
+    Parameters
+    ----------
+    what
+        Name of the number in messages.
+    text
+        Text that a user wrote.
+    expected
+        Description of the allowed values in messages.
+
     Raises
     ------
     EvrouteError

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
-from evroute.model.bounds.state import KINDS, assume, bounds
+from evroute.policy.bounds import KINDS, assume, bounds
 
 LENGTHSCALE = 0.3
 
