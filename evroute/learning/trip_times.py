@@ -62,7 +62,17 @@ class TripTimes:
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
     def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
-        """Learn one trip; the arguments are those of `Pace.learn`."""
+        """Learn one trip.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges of the trip.
+        travel_s
+            (k,) measured times, s; NaN where none was measured.
+        departed_s
+            Departure, s since midnight.
+        """
         measured = np.isfinite(travel_s)
         if measured.any():
             self.errors.learn(

@@ -43,7 +43,17 @@ class DayProfile:
         self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
-        """Add values (k,) of edges (k,) on a trip that departs at ``departed_s``, s."""
+        """Add the values of a trip.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges of the trip.
+        value
+            (k,) values of these edges.
+        departed_s
+            Departure, s since midnight.
+        """
         for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
             np.add.at(sums, edge, value**power)
 
