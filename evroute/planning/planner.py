@@ -25,7 +25,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery
+from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import (
     chargers_for,
@@ -362,12 +362,17 @@ class Planner:
         self, route: Route, battery: Battery
     ) -> tuple[EnergyForecast, ChargeForecast]:
         """Forecast energy and charge of a route; EvrouteError if there is no belief."""
+        energy, charge = self._followed(route, battery)
+        return energy, energy.charge(self.fading(battery), charge)
+
+    def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
+        """Return the forecast of a route's energy, and the charge along it by expected energies."""
         if self.uncertain is None:
             raise EvrouteError(NO_BELIEF)
-        arms, battery = self.space.arms_of_route(route), self.fading(battery)
-        charge = self.charge.follow(battery, arms)
-        energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
-        return energy, energy.charge(battery, charge)
+        arms = self.space.arms_of_route(route)
+        charge = self.charge.follow(self.fading(battery), arms)
+        expected_wh = self.mean_wh[arms]
+        return self.uncertain.forecast(self.uncertain_arms(arms), expected_wh, charge), charge
 
     def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
         if self.uncertain is None:
@@ -377,9 +382,15 @@ class Planner:
         def risk_of(route: Route, battery: Battery) -> float:
             return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
 
+        @cache
+        def least_of(route: Route, battery: Battery) -> float:
+            energy, charge = self._followed(route, battery)
+            left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
+            return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
+
         passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
         std_wh = np.sqrt(passage)[self.uncertain_arms(np.arange(self.space.size))]
-        return RiskSearch(problem, battery, risk, risk_of, std_wh)
+        return RiskSearch(problem, battery, risk, risk_of, least_of, std_wh)
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

@@ -61,7 +61,11 @@ def case(
                 enough = risk_of(least, Battery(2000.0, middle_wh, 20.0)) <= risk
                 low_wh, high_wh = (low_wh, middle_wh) if enough else (middle_wh, high_wh)
         battery, std_wh = Battery(2000.0, high_wh, 20.0), np.sqrt(covariance.diagonal())
-        return problem, RiskSearch(problem, battery, 0.05, risk_of, std_wh), network
+
+        def least_of(route: Route, battery: Battery) -> float:
+            return 0.5 * risk_of(route, battery)
+
+        return problem, RiskSearch(problem, battery, 0.05, risk_of, least_of, std_wh), network
 
     return make
 
