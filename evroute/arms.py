@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.errors import require
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +49,7 @@ class Arms:
             features=(self.features, np.float64, (a, d)),
             prior_mean_wh=(self.prior_mean_wh, np.float64, (a,)),
         )
-        if np.any(np.diff(self.id) <= 0):
-            raise ValueError("Arms.id must be strictly increasing")
+        require(np.all(np.diff(self.id) > 0), "Arms.id must be strictly increasing", ValueError)
 
     def __len__(self) -> int:
         return len(self.id)
@@ -63,8 +63,13 @@ class Arms:
             If an arm is not among them.
         """
         rows = np.searchsorted(self.id, ids)
-        if np.any(rows >= len(self)) or np.any(self.id[np.minimum(rows, len(self) - 1)] != ids):
-            raise ValueError("an arm is not available in this round")
+        require(
+            not (
+                np.any(rows >= len(self)) or np.any(self.id[np.minimum(rows, len(self) - 1)] != ids)
+            ),
+            "an arm is not available in this round",
+            ValueError,
+        )
         return rows
 
     def take(self, rows: IntArray) -> "Arms":
@@ -168,8 +173,7 @@ class Feedback:
                 (k,),
             ),
         )
-        if not np.all(np.isfinite(self.energy_wh)):
-            raise ValueError("measured energies must be finite")
+        require(np.all(np.isfinite(self.energy_wh)), "measured energies must be finite", ValueError)
 
     @classmethod
     def of_route(

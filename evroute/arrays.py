@@ -1,5 +1,6 @@
 """Array aliases, and a helper for read-only array attributes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,17 @@ def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
     """
     count = np.diff(start)[owners]
     place = np.repeat(np.arange(len(owners)), count)
-    row = np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place]
-    return row, place
+    return np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place], place
+
+
+def flat(**parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of all parts by names ``part/name``."""
+    return {f"{part}/{name}": a for part, arrays in parts.items() for name, a in arrays.items()}
+
+
+def part_of(arrays: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """Return the arrays of one part of `flat` by their names within it."""
+    return {name[len(part) + 1 :]: a for name, a in arrays.items() if name.startswith(f"{part}/")}
 
 
 def spread(size: int, n: int) -> IntArray:

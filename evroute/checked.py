@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evroute import limits
-from evroute.errors import DamagedFileError
+from evroute.errors import DamagedFileError, require
 from evroute.files import replacing
 
 DAMAGE = (
@@ -76,12 +76,14 @@ def read_arrays(path: Path) -> dict[str, Any]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         digest = arrays.pop(_DIGEST, None)
-        if digest is not None and str(digest) != digest_of(arrays):
-            raise ValueError("its digest differs")
+        require(
+            digest is None or str(digest) == digest_of(arrays), "its digest differs", ValueError
+        )
     except DAMAGE as error:
         raise DamagedFileError(f"{path} is damaged ({error})") from error
-    if digest is None:
-        raise DamagedFileError(f"{path} has no digest: an earlier version wrote it")
+    require(
+        digest is not None, f"{path} has no digest: an earlier version wrote it", DamagedFileError
+    )
     return arrays
 
 
@@ -110,8 +112,11 @@ def read_mapped(path: Path) -> np.ndarray[Any, Any]:
         array: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         with path.open("rb") as file:
             file.seek(-_DIGEST_BYTES, os.SEEK_END)
-            if file.read() != bytes.fromhex(digest_of({"": array})):
-                raise ValueError("its digest differs")
+            require(
+                file.read() == bytes.fromhex(digest_of({"": array})),
+                "its digest differs",
+                ValueError,
+            )
     except DAMAGE as error:
         raise DamagedFileError(f"{path} is damaged ({error})") from error
     return array

@@ -13,7 +13,7 @@ from tempfile import mkstemp
 from typing import Any
 
 from evroute import limits
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 
 try:
     import fcntl
@@ -85,10 +85,14 @@ def private_folder(path: Path) -> Path:
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.stat()
-    if fcntl is not None and found.st_uid != os.getuid():
-        raise EvrouteError(f"{path} belongs to another user; choose a folder of your own")
-    if fcntl is not None and found.st_mode & 0o022:
-        raise EvrouteError(f"other users can write {path}; run: chmod 700 {path}")
+    require(
+        fcntl is None or found.st_uid == os.getuid(),
+        f"{path} belongs to another user; choose a folder of your own",
+    )
+    require(
+        fcntl is None or not found.st_mode & 0o022,
+        f"other users can write {path}; run: chmod 700 {path}",
+    )
     return path
 
 

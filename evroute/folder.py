@@ -15,8 +15,9 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from evroute import limits
 from evroute.display import drawn_by
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.files import TEMPORARY, replacing, sweep
+from evroute.text import cut
 
 SHOWN_DIFFERENCES = 3
 SHOWN_CHARACTERS = 40
@@ -52,12 +53,11 @@ class Folder:
         EvrouteError
             If the folder has other contents; the message shows the difference.
         """
-        target = self.path / "manifest.json"
-        if not target.exists():
-            if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
-                raise EvrouteError(
-                    f"{self.path} exists and is not a folder of runs; choose another --out"
-                )
+        if not (self.path / "manifest.json").exists():
+            require(
+                not (self.path.exists() and (not self.path.is_dir() or self._is_foreign())),
+                f"{self.path} exists and is not a folder of runs; choose another --out",
+            )
             self.write_manifest(manifest)
             return
         there, here = _ADDED | dict(_flat(self.manifest())), _ADDED | dict(_flat(manifest))
@@ -110,8 +110,7 @@ class Folder:
             ) from None
         except ValueError:
             raise EvrouteError(f"{target} is unreadable; choose another --out") from None
-        if not isinstance(manifest, dict):
-            raise EvrouteError(f"{target} holds no table; choose another --out")
+        require(isinstance(manifest, dict), f"{target} holds no table; choose another --out")
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:
@@ -149,10 +148,9 @@ class Folder:
         if not held and wait_s > BRIEF_S:
             log.warning("another process is writing %s; waiting %g s for it", self.path, wait_s)
             held = _acquired(lock, wait_s)
-        if not held:
-            raise EvrouteError(
-                f"another process is writing {self.path}; wait for it, or choose another --out"
-            )
+        require(
+            held, f"another process is writing {self.path}; wait for it, or choose another --out"
+        )
         try:
             sweep(self.path.rglob(TEMPORARY))
             mine.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
@@ -203,9 +201,7 @@ def _acquired(lock: BaseFileLock, wait_s: float) -> bool:
 
 
 def _short(value: str | None) -> str:
-    if value is None:
-        return "not set"
-    return value if len(value) <= SHOWN_CHARACTERS else f"{value[: SHOWN_CHARACTERS - 3]}..."
+    return "not set" if value is None else cut(value, SHOWN_CHARACTERS)
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -14,7 +14,8 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, BinaryIO, TextIO, TypeVar
@@ -22,7 +23,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from evroute.errors import EvrouteError, LimitError
+from evroute.errors import LimitError, require
 
 T = TypeVar("T")
 LIMITS = {
@@ -69,8 +70,10 @@ def limit(name: str) -> int:
     """
     variable = _variable(name)
     text = os.environ.get(variable, str(LIMITS[name][0]))
-    if not re.fullmatch(r"[1-9]\d{0,17}", text):
-        raise EvrouteError(f"{variable} is '{text}'; it must be a positive whole number")
+    require(
+        re.fullmatch(r"[1-9]\d{0,17}", text),
+        f"{variable} is '{text}'; it must be a positive whole number",
+    )
     return int(text)
 
 
@@ -226,8 +229,11 @@ def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
     while chunk := stream.read(_CHUNK_BYTES):
         parser.Parse(chunk, False)
         length += len(chunk)
-        if length - parser.CurrentByteIndex > TOKEN_BYTES:  # of which each chunk is parsed anew
-            raise LimitError(f"{path}: a tag or comment of XML has more than {TOKEN_BYTES:,} bytes")
+        require(
+            length - parser.CurrentByteIndex <= TOKEN_BYTES,
+            f"{path}: a tag or comment of XML has more than {TOKEN_BYTES:,} bytes",
+            LimitError,
+        )
     parser.Parse(b"", True)
 
 
@@ -308,8 +314,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     check("toml_mb", len(text) / 1e6, f"{name} has {{}} MB or more")
     if re.search(_DOTTED % limit("nesting"), text, re.MULTILINE):
         check("nesting", limit("nesting") + 1, f"{name}: a key has {{}} parts or more")
-    table: dict[str, Any] = _shallow(tomllib.loads, text, name)
-    return table
+    return _shallow(tomllib.loads, text, name)
 
 
 def parse_json(text: str | bytes, name: str) -> Any:
@@ -326,13 +331,10 @@ def parse_json(text: str | bytes, name: str) -> Any:
 
 
 def _shallow(parse: Callable[[Any], Any], text: str | bytes, name: str) -> Any:
-    try:
+    value, depth = None, limit("nesting") + 1
+    with suppress(RecursionError):
         value = parse(text)
-    except RecursionError:
-        value = None
-        depth = limit("nesting") + 1
-    else:
-        depth = _depth(value, limit("nesting") + 1)
+        depth = _depth(value, depth)
     check("nesting", depth, f"{name} is nested {{}} levels deep or more")
     return value
 
@@ -363,23 +365,19 @@ def within_time(call: Callable[[Event], T], message: str) -> T:
     LimitError
         If it does not end in time.
     """
-    over, results, errors = Event(), list[T](), list[BaseException]()
+    over, result = Event(), Future[T]()
 
     def run() -> None:
         try:
-            results.append(call(over))
+            result.set_result(call(over))
         except BaseException as error:  # raised again by the calling thread
-            errors.append(error)
+            result.set_exception(error)
 
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit("download_s"))
-    if thread.is_alive():
+    Thread(target=run, daemon=True).start()
+    if not wait([result], limit("download_s")).done:
         over.set()
         raise LimitError(
             f"{message} (after {limit('download_s'):,} s; "
             f"{_variable('download_s')} changes the limit)"
         )
-    if errors:
-        raise errors[0]
-    return results[0]
+    return result.result()

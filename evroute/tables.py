@@ -57,8 +57,7 @@ def check_size(path: Path) -> None:
     limits.check("columns", about.num_columns, f"table {path} has {{}} columns")
     limits.check("rows", about.num_rows, f"table {path} has {{}} rows")
     groups = (about.row_group(k) for k in range(about.num_row_groups))
-    size = sum(group.total_byte_size for group in groups)
-    limits.check_unpacked(path, path.stat().st_size, size)
+    limits.check_unpacked(path, path.stat().st_size, sum(group.total_byte_size for group in groups))
 
 
 def read_foreign(path: Path) -> pa.Table:

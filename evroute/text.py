@@ -27,6 +27,11 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
             )
 
 
+def cut(text: str, most: int) -> str:
+    """Return the first ``most`` characters of a text, with an ellipsis if there are more."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 run`` or ``2 runs``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from evroute import __version__
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray
-from evroute.bandits.problems import PROBLEMS, Problem
+from evroute.bandits.problems import PROBLEMS, Problem, VectorKernel
 from evroute.bandits.starvation import StarvationExperiment
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.claims import Claims
@@ -30,7 +30,6 @@ from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.context_kernels import check_kernel
 from evroute.model.nystrom.gp import NystromOptions
 from evroute.model.nystrom.whitened import Covariance
-from evroute.model.vector_kernel import VectorKernel
 from evroute.tables import read_columns, write_columns
 
 log = logging.getLogger(__name__)
@@ -217,17 +216,16 @@ def make_player(
             options = {name: value for name, value in given.items() if name != "method"}
             if unknown := sorted(options.keys() - SupKernelOptions.model_fields):
                 raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}; its options are eta, ridge")
-            player = SupKernelUCB(
-                kernel,
-                arms,
-                noise,
-                model_seed,
-                experiment.horizon,
-                SupKernelOptions.checked(options),
-            )
             return (
                 " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]),
-                player,
+                SupKernelUCB(
+                    kernel,
+                    arms,
+                    noise,
+                    model_seed,
+                    experiment.horizon,
+                    SupKernelOptions.checked(options),
+                ),
                 problem,
                 world,
             )

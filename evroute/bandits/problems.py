@@ -12,9 +12,67 @@ from typing import Protocol
 import numpy as np
 
 from evroute.arms import Arms
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.base import lower_factor
+from evroute.model.context_kernels import context_kernel
 from evroute.model.nystrom.whitened import Covariance
+
+
+class VectorKernel:
+    """A variance times a kernel on contexts with one lengthscale.
+
+    Parameters
+    ----------
+    context
+        Name of the kernel, see `context_kernels.KERNELS`.
+    variance
+        Prior variance of each arm, positive.
+    lengthscale
+        Of every dimension, positive.
+
+    Raises
+    ------
+    ValueError
+        If the variance or the lengthscale is not positive and finite.
+    """
+
+    def __init__(self, context: str, variance: float, lengthscale: float) -> None:
+        for name, value in (("variance", variance), ("lengthscale", lengthscale)):
+            require(
+                0 < value < np.inf,
+                f"the kernel's {name} is {value:g}; it must be positive",
+                ValueError,
+            )
+        self._context = context_kernel(context)
+        self._variance = variance
+        self._lengthscale = lengthscale
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the prior covariance between two lists of arms.
+
+        Parameters
+        ----------
+        edge_a, edge_b
+            (a,) and (b,) numbers of the arms, not used.
+        features_a, features_b
+            (a, d) and (b, d) contexts.
+
+        Returns
+        -------
+        FloatArray
+            (a, b) covariance.
+        """
+        return self._variance * self._context(
+            features_a, features_b, np.full(features_a.shape[1], self._lengthscale)
+        )
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior variance of each arm, (a,)."""
+        return np.full(len(edge), self._variance)
+
 
 N_ACTIONS = 10
 SURFACE_ARMS = 200
@@ -39,8 +97,12 @@ class _Actions:
 
     def arms(self, rng: np.random.Generator) -> Arms:
         """Return the actions in the context of the next round."""
-        context = np.broadcast_to(rng.random(self.n_contexts), (N_ACTIONS, self.n_contexts))
-        features = np.column_stack([context, self.actions])
+        features = np.column_stack(
+            [
+                np.broadcast_to(rng.random(self.n_contexts), (N_ACTIONS, self.n_contexts)),
+                self.actions,
+            ]
+        )
         return Arms(np.arange(N_ACTIONS), features, np.zeros(N_ACTIONS))
 
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
+from evroute.bandits.problems import VectorKernel
 from evroute.model.base import lower_factor
 from evroute.model.nystrom.bkb import BKBOptions
 from evroute.model.nystrom.gp import NystromGP
-from evroute.model.vector_kernel import VectorKernel
 
 POINTS = 201
 

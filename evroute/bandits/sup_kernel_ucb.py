@@ -13,7 +13,7 @@ from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.whitened import Covariance
 from evroute.options import PartOptions
@@ -76,11 +76,11 @@ class SupKernelUCB:
         self._narrow = 1.0 / math.sqrt(horizon)
         prior = self._levels[0].kernel.diagonal(arms.id, arms.features)
         widest = float((noise_std_wh[arms.id] * np.sqrt(prior / options.ridge)).max())
-        if self._eta * widest <= self._narrow:
-            raise EvrouteError(
-                f"option eta is {self._eta:g}; it must be above "
-                f"{self._narrow / widest:.3g}, or no width exceeds 1/sqrt(T) and nothing is learned"
-            )
+        require(
+            self._eta * widest > self._narrow,
+            f"option eta is {self._eta:g}; it must be above "
+            f"{self._narrow / widest:.3g}, or no width exceeds 1/sqrt(T) and nothing is learned",
+        )
         self._rng = rng
         self._stored: SparsePosterior | None = None
 
@@ -92,8 +92,11 @@ class SupKernelUCB:
             z = level.embed(edge, features)
             noise = self._noise_std[edge]
             # widths in units of cost, as the rounds' thresholds are
-            variance = level.variance(z, level.kernel.diagonal(edge, features))
-            width = noise * self._eta * np.sqrt(variance)
+            width = (
+                noise
+                * self._eta
+                * np.sqrt(level.variance(z, level.kernel.diagonal(edge, features)))
+            )
             lower = noise * level.mean(z) - width
             wide = np.flatnonzero(width > 2.0**-depth)
             if np.all(width <= self._narrow):

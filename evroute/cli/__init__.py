@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from evroute import __version__
 from evroute.errors import EvrouteError
-from evroute.text import UNPRINTABLE
+from evroute.text import UNPRINTABLE, cut
 
 COMMANDS = {
     "route": ("route.route", "Plan a trip by least energy."),
@@ -37,10 +37,7 @@ COMMANDS = {
 def load(name: str) -> Callable[..., None] | typer.Typer:
     """Import and return the function of a command, or its group of commands."""
     module, _, attribute = COMMANDS[name][0].partition(".")
-    loaded: Callable[..., None] | typer.Typer = getattr(
-        import_module(f"evroute.cli.{module}"), attribute
-    )
-    return loaded
+    return getattr(import_module(f"evroute.cli.{module}"), attribute)
 
 
 class _Lazy(TyperGroup):
@@ -133,6 +130,5 @@ def _with_value(error: Any) -> str:
 
 def _fail(message: str, status: int) -> None:
     line = UNPRINTABLE.sub("\ufffd", " ".join(message.splitlines()))
-    line = line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}..."
-    print(f"evroute: {line}", file=sys.stderr)
+    print(f"evroute: {cut(line, SHOWN_CHARACTERS)}", file=sys.stderr)
     sys.exit(status)

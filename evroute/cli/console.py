@@ -24,6 +24,7 @@ def print_table(
     rows: Iterable[Sequence[str]],
     *,
     title: str = "",
+    caption: str = "",
     texts: int | None = None,
 ) -> None:
     """Print a table; its first column is not wrapped.
@@ -34,24 +35,25 @@ def print_table(
         Headings; all empty for a table without headings.
     rows
         Cells of each row.
-    title
-        Line above the table.
+    title, caption
+        Lines above and below the table.
     texts
         Number of columns of text, in front of columns of numbers; None for text alone.
     """
     narrow = texts is not None
     table = Table(
         title=title,
+        caption=caption,
+        caption_justify="left",
         show_header=any(columns),
         box=SIMPLE_HEAD if narrow else HEAVY_HEAD,
         pad_edge=not narrow,
         collapse_padding=narrow,
     )
     for k, column in enumerate(columns):
-        of_numbers = texts is not None and k >= texts
         table.add_column(
             column,
-            justify="right" if of_numbers else "left",
+            justify="right" if texts is not None and k >= texts else "left",
             no_wrap=narrow or not k,
             overflow="fold",
         )
@@ -80,14 +82,13 @@ def progress(*, quiet: bool) -> Iterator[Report]:
 
 @contextmanager
 def _bar() -> Iterator[Report]:
-
-    columns = (
+    with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+        console=Console(stderr=True),
+    ) as bar:
         task = bar.add_task("preparing", total=None)
         try:
             yield lambda name, done, total: bar.update(

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from evroute.cli.console import plain_console, progress
+from evroute.cli.console import plain_console, print_table, progress
 from evroute.cli.shared import Network, VehicleName, parsed_option
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
@@ -88,18 +86,15 @@ def learn(
     _print(learned)
 
 
-def _print(learned: Learned) -> None:
+COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh")
 
+
+def _print(learned: Learned) -> None:
     console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
-        title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
-        table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("trip", no_wrap=True)
-        for column in ("km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh"):
-            table.add_column(column, justify="right", no_wrap=column.startswith("90"))
-        for row in rows[-SHOWN:]:
-            table.add_row(
+        shown = (
+            (
                 row["trip"],
                 f"{row['length_m'] / 1000:.2f}",
                 f"{row['energy_wh']:.0f}",
@@ -107,7 +102,10 @@ def _print(learned: Learned) -> None:
                 _interval(row.get("low90_wh"), row.get("high90_wh")),
                 f"{row['eq8_wh']:.0f}",
             )
-        console.print(table)
+            for row in rows[-SHOWN:]
+        )
+        title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
+        print_table(COLUMNS, shown, title=title, texts=1)
     counts = [
         f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
     ]
@@ -120,11 +118,9 @@ def _print(learned: Learned) -> None:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
-    if learned.aside:
-        console.print(f"the earlier trips are in {learned.aside}", soft_wrap=True)
-    for note in learned.notes:
-        console.print(note, soft_wrap=True)
-    console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
+    aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
+    for line in (*aside, *learned.notes, f"{learned.folder}/trips.parquet"):
+        console.print(line, soft_wrap=True)
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:

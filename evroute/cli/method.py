@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import plain_console, print_table
-from evroute.errors import UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
 from evroute.model.context_kernels import KERNELS
 
@@ -36,8 +36,11 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         )
     parts = METHODS.get(name, {"model": name, "index": name})
     tables = {"model": MODELS, "index": INDICES}
-    if not any(parts[kind] in known for kind, known in tables.items()):
-        raise UnknownNameError(f"unknown method '{name}'; see 'evroute method list'")
+    require(
+        any(parts[kind] in known for kind, known in tables.items()),
+        f"unknown method '{name}'; see 'evroute method list'",
+        UnknownNameError,
+    )
     for kind, known in tables.items():
         if (part := parts[kind]) not in known:
             continue

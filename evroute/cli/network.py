@@ -13,6 +13,7 @@ from rich.text import Text
 from evroute.cli.console import plain_console, print_table
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
+from evroute.errors import require
 from evroute.network import (
     catalog,
     closures,
@@ -86,7 +87,7 @@ def info(
     """Show size, inclines and origin of a network."""
     about = _about(load_network(name))
     if json:
-        typer.echo(_as_json(about))
+        typer.echo(dumps(about, indent=2, ensure_ascii=False))
     else:
         _print_table(about)
 
@@ -118,8 +119,11 @@ def build(
     """Build a network from one source and store it by name; a failure keeps an older one."""
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
-    if len(given) != 1:
-        raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
+    require(
+        len(given) == 1,
+        f"give exactly one source of roads: {', '.join(sources)}",
+        typer.BadParameter,
+    )
     ((option, source),) = given.items()
     check_name(name)
     heights = elevation, smoothing, spacing, not elevation_unchecked
@@ -178,7 +182,7 @@ def close(
     ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="An edge id, or several with commas; repeatable."),
+        typer.Option(metavar="ID", help="An edge id; repeatable."),
     ] = None,
     area: Annotated[
         list[str] | None,
@@ -217,8 +221,9 @@ def chargers(
     ] = None,
 ) -> None:
     """Store the charging stations of a file with a network, for 'evroute route --charge'."""
-    if out is not None and out.suffix != ".npz":
-        raise typer.BadParameter(f"--out {out} must end in .npz")
+    require(
+        out is None or out.suffix == ".npz", f"--out {out} must end in .npz", typer.BadParameter
+    )
     network, counts = add_chargers(catalog.load_network(name), file)
     if out is not None:
         store.save(network, out)
@@ -287,11 +292,6 @@ def _about(network: RoadNetwork) -> dict[str, Any]:
 
     negative = fit(network, load_vehicle()).mean_wh < 0
     return summary(network) | {"negative_prior_edges": int(negative.sum())}
-
-
-def _as_json(about: dict[str, Any]) -> str:
-
-    return dumps(about, indent=2, ensure_ascii=False)
 
 
 def _print_table(about: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.table import Table
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import plain_console, print_table
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute, held_note
 from evroute.report.words import lowest_charge
@@ -58,11 +58,17 @@ def print_plan(roads: RoadNetwork, plan: Plan, alternatives: int, note: str) -> 
         )
     if note:
         console.print(note, soft_wrap=True)
-    console.print(_streets(plan))
+    print_table(
+        (f"streets of the recommended route ({plan.network})", "km", "kWh"),
+        (
+            (each.name, f"{each.length_m / 1000:.2f}", f"{each.energy_wh / 1000:.3f}")
+            for each in plan.recommended_route.streets
+        ),
+        texts=1,
+    )
 
 
 def _table(plan: Plan) -> Table:
-
     many = len(plan.routes) > 3
     table = Table(
         box=SIMPLE_HEAD if many else HEAVY_HEAD,
@@ -74,21 +80,11 @@ def _table(plan: Plan) -> Table:
         title = TITLES.get(name, name.replace("alternative-", "alt. "))
         mark = " *" if many and name == plan.recommended else ""
         table.add_column(title + mark, justify="right", overflow="fold")
-    routes = list(plan.routes.values())
-    for lines in (_energy(routes), _money(plan), _road(plan), _charge(plan)):
+    for lines in (_energy(list(plan.routes.values())), _money(plan), _road(plan), _charge(plan)):
         for title, cells in lines:
             table.add_row(title, *cells)
     if many:
         table.caption = "* recommended"
-    return table
-
-
-def _streets(plan: Plan) -> Table:
-
-    title = f"streets of the recommended route ({plan.network})"
-    table = Table(title, "   km", "  kWh", box=SIMPLE_HEAD)
-    for each in plan.recommended_route.streets:
-        table.add_row(each.name, f"{each.length_m / 1000:5.2f}", f"{each.energy_wh / 1000:6.3f}")
     return table
 
 

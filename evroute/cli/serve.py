@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from threadpoolctl import threadpool_limits
 
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import EvrouteError, MissingPackageError, require
 from evroute.resources import app_path
 
 LOCAL = "127.0.0.1"
@@ -46,12 +46,13 @@ def serve(
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingPackageError("fastapi", "serve")
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
-    if token_file and len(token) < LEAST_TOKEN:
-        raise EvrouteError(
-            f"{token_file} has a token of {len(token)} characters; expected at least {LEAST_TOKEN}"
-        )
-    if host != LOCAL and not token:
-        raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
+    require(
+        not token_file or len(token) >= LEAST_TOKEN,
+        f"{token_file} has a token of {len(token)} characters; expected at least {LEAST_TOKEN}",
+    )
+    require(
+        host == LOCAL or token, f"--host {host} is open to others; give a secret: --token-file FILE"
+    )
     import uvicorn
 
     from evroute.service.app import LOCAL_HOSTS, make_app

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.files import replacing
 from evroute.limits import parse_toml
 
@@ -54,8 +54,7 @@ Map = Annotated[
 def refuse(*conflicts: tuple[object, str]) -> None:
     """Raise EvrouteError with the message of the first conflict that there is."""
     for conflict, message in conflicts:
-        if conflict:
-            raise EvrouteError(message)
+        require(not conflict, message)
 
 
 def write(path: Path | None, make: Callable[[], Any]) -> None:
@@ -74,8 +73,7 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
 def parsed_option(option: str) -> tuple[str, Any]:
     """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
     name, separator, value = option.partition("=")
-    if not separator or not name:
-        raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
+    require(separator and name, f"--option '{option}' is not NAME=VALUE")
     value = value.lower() if value in {"True", "False"} else value
     try:
         return name, parse_toml(f"value = {value}", f"--option {name}")["value"]

@@ -7,10 +7,8 @@ from time import monotonic
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from evroute.cli.console import Report, plain_console, progress
+from evroute.cli.console import Report, print_table, progress
 from evroute.cli.shared import parsed_option
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
@@ -208,37 +206,29 @@ def _show(folder: RunFolder) -> None:
     for (title, worlds), rows in groupby(summarise(folder.rounds()).itertuples(), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
-        table = Table(
+        spreads = ("± se", "geom. mean") if several else ()
+        all_rows = list(rows)
+        cells = (
+            (
+                f"{row.network} {row.trip}",
+                f"{row.method}",
+                f"{row.regret_wh:,.0f}",
+                *(f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")[: len(spreads)],
+                f"{row.against_eq8_wh:+.1f}",
+                f"{row.headroom_wh:+.1f}",
+            )
+            for row in all_rows[:SHOWN_ROWS]
+        )
+        print_table(
+            ("trip", "method", "regret Wh", *spreads, "vs eq. 8 Wh/trip", "best"),
+            cells,
             title=f"{title}, {worlds} world{'s' * several}",
             caption=(
                 f"regret: Wh above the best routes, summed over a run{spread}; vs eq. 8, best: "
                 "below 0 is saved"
             ),
-            caption_justify="left",
-            box=SIMPLE_HEAD,
-            pad_edge=False,
-            collapse_padding=True,
+            texts=2,
         )
-        table.add_column("trip", overflow="fold")
-        table.add_column("method")
-        spreads = ("± se", "geom. mean") if several else ()
-        for column in ("regret Wh", *spreads, "vs eq. 8 Wh/trip", "best"):
-            table.add_column(column, justify="right", no_wrap=True)
-        all_rows = list(rows)
-        for row in all_rows[:SHOWN_ROWS]:
-            table.add_row(
-                f"{row.network} {row.trip}",
-                f"{row.method}",
-                f"{row.regret_wh:,.0f}",
-                *(
-                    (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
-                    if several
-                    else ()
-                ),
-                f"{row.against_eq8_wh:+.1f}",
-                f"{row.headroom_wh:+.1f}",
-            )
-        plain_console().print(table)
         if len(all_rows) > SHOWN_ROWS:
             typer.echo(f"and {len(all_rows) - SHOWN_ROWS} rows more: evroute report {folder.path}")
 
@@ -272,13 +262,13 @@ def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
     result = estimate(requested, out, jobs=jobs)
     finished = f", {result.finished} of them finished" if result.finished else ""
     typer.echo(
-        f"{counted(result.runs, 'run')}{finished}: networks {result.networks}, trips "
-        f"{result.trips}, methods {result.methods}, "
-        f"worlds {result.worlds}, seeds {requested.seeds}, {requested.horizon} rounds each; "
+        f"{counted(result.runs, 'run')}{finished}: networks {len(requested.trips)}, trips "
+        f"{sum(map(len, requested.trips.values()))}, methods {len(requested.methods)}, "
+        f"worlds {len(requested.world)}, seeds {requested.seeds}, {requested.horizon} rounds each; "
         f"{result.rounds:,} rounds to play"
     )
     typer.echo(
-        f"about {_duration(result.wall_s)} with --jobs {result.jobs} ({_duration(result.cpu_s)} of "
+        f"about {_duration(result.wall_s)} with --jobs {jobs} ({_duration(result.cpu_s)} of "
         "CPU) and "
         f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of "
         f"{counted(result.kinds, 'kind')} of runs"

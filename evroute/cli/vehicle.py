@@ -7,7 +7,7 @@ import typer
 
 from evroute.cli.console import print_table
 from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 
 app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no_args_is_help=True)
 
@@ -35,13 +35,15 @@ def list_vehicles(
 ) -> None:
     """List the vehicles of the catalogue; options keep those that meet all of them."""
     vehicles = [load_vehicle(each) for each in vehicle_names()]
-    classes = sorted({v.car_class for v in vehicles if v.car_class})
     for option, value, known in (
-        ("--class", car_class, classes),
+        ("--class", car_class, sorted({v.car_class for v in vehicles if v.car_class})),
         ("--road-load", road_load, ROAD_LOADS),
     ):
-        if value is not None and value not in known:
-            raise UnknownNameError(f"unknown {option} '{value}'; there are {', '.join(known)}")
+        require(
+            value is None or value in known,
+            f"unknown {option} '{value}'; there are {', '.join(known)}",
+            UnknownNameError,
+        )
     kept = [
         v
         for v in vehicles
@@ -50,8 +52,7 @@ def list_vehicles(
         and road_load in (None, v.road_load)
         and min_battery <= v.battery_kwh <= max_battery
     ]
-    if not kept:
-        raise EvrouteError("no vehicle of the catalogue meets all options; drop one of them")
+    require(kept, "no vehicle of the catalogue meets all options; drop one of them")
     columns = (
         *("vehicle", "class", "road load"),
         *("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"),

@@ -140,5 +140,4 @@ def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) ->
     distance_m = np.hypot(east_m, north_m)
     from_rad = np.deg2rad(wind_from_deg)
     towards_m = east_m * np.sin(from_rad) + north_m * np.cos(from_rad)
-    headwind: FloatArray = wind_mps * towards_m / np.where(distance_m > 0, distance_m, 1.0)
-    return headwind
+    return wind_mps * towards_m / np.where(distance_m > 0, distance_m, 1.0)

@@ -31,15 +31,13 @@ OTHER_ROADS = 0.74
 @lru_cache(maxsize=4)
 def speed_factors(network: RoadNetwork) -> FloatArray:
     """Return the mean speed over the limit of each edge, (n,)."""
-    of_class = {name: _factor(name) for name in set(network.road_class)}
+    of_class = {
+        name: SPEED_FACTORS.get(name.removeprefix("highway.").split("_")[0], OTHER_ROADS)
+        for name in set(network.road_class)
+    }
     factors: FloatArray = np.array([of_class[name] for name in network.road_class])
     factors.setflags(write=False)
     return factors
-
-
-def _factor(road_class: str) -> float:
-    name = road_class.removeprefix("highway.").split("_")[0]
-    return SPEED_FACTORS.get(name, OTHER_ROADS)
 
 
 def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
@@ -54,5 +52,4 @@ def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
     """
     if control is None:
         return np.zeros(n_rows)
-    shares: FloatArray = np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]
-    return shares
+    return np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]

@@ -15,7 +15,7 @@ from evroute.arrays import FloatArray, freeze
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import EnergyParts, edge_energy, potential_wh
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.network.road_network import RoadNetwork
 
 PRIOR_SHARE = 0.25
@@ -69,8 +69,9 @@ def check_spread(name: str) -> str:
     UnknownNameError
         If the name is unknown; the message lists the names.
     """
-    if name not in SPREADS:
-        raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
+    require(
+        name in SPREADS, f"unknown prior '{name}'; there are {', '.join(SPREADS)}", UnknownNameError
+    )
     return name
 
 
@@ -140,5 +141,4 @@ def spread_around(mean_wh: FloatArray, rise_wh: FloatArray, spread: str) -> Ener
         If the spread is unknown; the message lists the names.
     """
     std_wh = SPREADS[check_spread(spread)](mean_wh, mean_wh - rise_wh)
-    noise_std_wh = np.full(len(mean_wh), NOISE_SHARE * mean_wh.std())
-    return EnergyPrior(mean_wh, std_wh, noise_std_wh, rise_wh)
+    return EnergyPrior(mean_wh, std_wh, np.full(len(mean_wh), NOISE_SHARE * mean_wh.std()), rise_wh)

@@ -77,8 +77,7 @@ class Regressors:
 
     def speed_mps(self, features: FloatArray) -> FloatArray:
         """Return the (a,) speeds of contexts (a, d), m/s."""
-        speed: FloatArray = features[:, SPEED] * self._speed_scale
-        return speed
+        return features[:, SPEED] * self._speed_scale
 
     def parts(self, edge: IntArray, speed_mps: FloatArray) -> EnergyParts:
         """Evaluate eq. 8 on edges (a,) at speeds (a,)."""
@@ -88,14 +87,13 @@ class Regressors:
         """Return the derivatives of edges (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
         speed_mps = self.speed_mps(features)
         parts = self.parts(rows, speed_mps)
-        by_wind_wh = 2.0 * parts.drag_wh / speed_mps
         return np.column_stack(
             [
                 parts.climb_wh + parts.rolling_wh,
                 parts.rolling_wh,
                 parts.drag_wh,
                 _W_PER_KW * self.network.length_m[rows] / speed_mps / J_PER_WH,
-                by_wind_wh[:, np.newaxis] * self._direction[rows],
+                (2.0 * parts.drag_wh / speed_mps)[:, np.newaxis] * self._direction[rows],
             ]
         )
 

@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.resources import data_path
@@ -78,10 +78,10 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
     except ValidationError as error:
         raise EvrouteError(f"{where} {first_problem(error)}") from None
     kmh, wh_per_km = np.array(table.consumption).T
-    if not (np.diff(kmh) > 0).all() or kmh[0] <= 0 or (wh_per_km <= 0).any():
-        raise EvrouteError(
-            f"{where} consumption: speeds (km/h) must rise from above 0 and Wh/km be positive"
-        )
+    require(
+        (np.diff(kmh) > 0).all() and kmh[0] > 0 and (wh_per_km > 0).all(),
+        f"{where} consumption: speeds (km/h) must rise from above 0 and Wh/km be positive",
+    )
     speed_mps = kmh * MPS_PER_KMH
     rolling = np.full(len(kmh), table.mass_kg * GRAVITY_MPS2)
     drag = 0.5 * AIR_DENSITY_KGPM3 * table.front_m2 * speed_mps**2
@@ -91,12 +91,12 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
     coefficients, _ = nnls(terms, left)
     difference = terms @ coefficients - left
     worst = abs(difference).argmax()
-    if abs(difference[worst]) > WORST or not coefficients.all():
-        raise EvrouteError(
-            f"{where} consumption: no rolling resistance and drag explain it (off by "
-            f"{100 * difference[worst]:+.0f} % at {kmh[worst]:g} km/h); check the table, mass_kg "
-            "and auxiliary_w"
-        )
+    require(
+        abs(difference[worst]) <= WORST and coefficients.all(),
+        f"{where} consumption: no rolling resistance and drag explain it (off by "
+        f"{100 * difference[worst]:+.0f} % at {kmh[worst]:g} km/h); check the table, mass_kg "
+        "and auxiliary_w",
+    )
     return float(coefficients[0]), float(coefficients[1])
 
 
@@ -157,8 +157,7 @@ DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
 
 def charging_of(vehicle: Vehicle) -> dict[str, Any]:
     """Return the fields of charging of a vehicle, as JSON holds them."""
-    fields: dict[str, Any] = _VEHICLE.dump_python(vehicle, mode="json", include=set(CHARGING))
-    return fields
+    return _VEHICLE.dump_python(vehicle, mode="json", include=set(CHARGING))
 
 
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
@@ -210,10 +209,8 @@ def _catalogue() -> dict[str, Vehicle]:
 def _cars(folder: Path) -> dict[str, Vehicle]:
     """Return the cars of the table by key; drag is that of an area of 1 m²."""
     common = read_toml(folder / "cars.toml", "table of cars")
-    with (folder / "cars.csv").open(newline="", encoding="utf-8") as handle:
-        rows = list(csv.DictReader(handle))
     cars = {}
-    for row in rows:
+    for row in csv.DictReader((folder / "cars.csv").read_text(encoding="utf-8").splitlines()):
         entries = {name: row.pop(name) for name in ("road_load_entry", "battery_entry")}
         curve = [point.split(":") for point in row.pop("charging_curve").split()]
         numbers = {name: _cell(text) for name, text in row.items() if text}
@@ -252,10 +249,10 @@ def _read(path: Path) -> Vehicle:
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"{where} sources: it has no field '{unknown[0]}'")
     check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))
-    if vehicle.road_load == "measured" and not {"rolling", "drag"} <= set(vehicle.sources):
-        raise EvrouteError(
-            f"{where} a measured road load needs the [sources] of rolling and drag; add them"
-        )
+    require(
+        vehicle.road_load != "measured" or {"rolling", "drag"} <= set(vehicle.sources),
+        f"{where} a measured road load needs the [sources] of rolling and drag; add them",
+    )
     if vehicle.charging_curve:
         check_curve(where, vehicle.charging_curve)
     return vehicle
@@ -266,9 +263,9 @@ def check_curve(where: str, curve: tuple[tuple[float, float], ...]) -> None:
     charges = [charge for charge, _ in curve]
     covers = charges == sorted(set(charges)) and charges[0] == 0 and charges[-1] == 100
     weakest = min(curve, key=lambda point: point[1])
-    if not covers or weakest[1] <= 0:
-        raise EvrouteError(
-            f"{where} charging_curve: charges (%) must rise from 0 to 100 and powers (kW) be above "
-            f"0; it has {weakest[1]:g} kW at {weakest[0]:g} %, from {charges[0]:g} to "
-            f"{charges[-1]:g} %"
-        )
+    require(
+        covers and weakest[1] > 0,
+        f"{where} charging_curve: charges (%) must rise from 0 to 100 and powers (kW) be above "
+        f"0; it has {weakest[1]:g} kW at {weakest[0]:g} %, from {charges[0]:g} to "
+        f"{charges[-1]:g} %",
+    )

@@ -81,11 +81,12 @@ class BatteryLog:
                 ("p_reserve_widened", forecast.inflated(widened)),
             ):
                 predicted[name] = forecast_charge(energy, battery).never_below_reserve
-        expected = min(battery.capacity_wh, battery.start_wh - expected_wh)
         return {
             "soc_lowest_percent": battery.percent(min(battery.start_wh, float(charge_wh.min()))),
             "soc_arrival_percent": battery.percent(float(charge_wh[-1])),
-            "soc_arrival_expected_percent": battery.percent(expected),
+            "soc_arrival_expected_percent": battery.percent(
+                min(battery.capacity_wh, battery.start_wh - expected_wh)
+            ),
             "below_reserve_midway": float(np.any(charge_wh[:-1] < battery.reserve_wh)),
             "below_reserve_on_arrival": float(charge_wh[-1] < battery.reserve_wh),
             **predicted,

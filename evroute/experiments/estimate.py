@@ -6,8 +6,6 @@ contexts vary (`exact_time`). Other models whose rounds slow down as they learn 
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -15,11 +13,12 @@ from time import perf_counter
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.errors import require
 from evroute.experiments.exact_time import exact_time_s
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
-from evroute.methods.prior import Prior
+from evroute.methods.setting import Prior
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
@@ -36,12 +35,8 @@ class Estimate:
         Runs already in the folder.
     rounds
         Rounds left to play.
-    networks, trips, methods, worlds
-        Sizes of the grid.
     kinds
         Combinations played for the estimate.
-    jobs
-        Processes.
     cpu_s
         Time of all runs left, s.
     wall_s
@@ -55,12 +50,7 @@ class Estimate:
     runs: int
     finished: int
     rounds: int
-    networks: int
-    trips: int
-    methods: int
-    worlds: int
     kinds: int
-    jobs: int
     cpu_s: float
     wall_s: float
     disk_bytes: int
@@ -89,8 +79,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     EvrouteError
         If a network, trip or vehicle is unknown, or an option of a method out of its range.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs is {jobs}; it must be at least 1")
+    require(jobs >= 1, f"jobs is {jobs}; it must be at least 1", ValueError)
     manifest(experiment)  # checks that networks, trips and vehicles exist
     folder, runs = RunFolder(out), list(experiment.runs())
     left = [run for run in runs if not folder.is_finished(run)]
@@ -120,12 +109,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         runs=len(runs),
         finished=len(runs) - len(left),
         rounds=sum(run.horizon for run in left),
-        networks=len(experiment.trips),
-        trips=sum(map(len, experiment.trips.values())),
-        methods=len(experiment.methods),
-        worlds=len(experiment.world),
         kinds=len(kinds),
-        jobs=jobs,
         cpu_s=sum(seconds),
         wall_s=preparing_s + max(sum(seconds) / at_once, *seconds, 0.0),
         disk_bytes=round(disk),
@@ -149,7 +133,8 @@ def _calibrated(run: Run) -> tuple[FloatArray, FloatArray, str]:
 
 
 def _played(run: Run, rounds: int) -> tuple[float, float, str]:
-    with _temporary_folder() as folder:
+    with tempfile.TemporaryDirectory(prefix="evroute-estimate-") as place:
+        folder = RunFolder(Path(place))
         started = perf_counter()
         short = replace(run, horizon=rounds)
         attempt(short, folder, lambda t: None)
@@ -161,9 +146,3 @@ def _played(run: Run, rounds: int) -> tuple[float, float, str]:
             for path in (folder.path / kind).glob("*")
         )
         return took_s, float(size + merged), folder.failures().get(short.name, "")
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[RunFolder]:
-    with tempfile.TemporaryDirectory(prefix="evroute-estimate-") as place:
-        yield RunFolder(Path(place))

@@ -45,8 +45,9 @@ def exact_time_s(run: Run) -> float:
     for t in range(1, PROBED_TRIPS + 1):
         request = world.observe(t)
         arms = space.arms(request)
-        route = least_energy_route(space, arms.prior_mean_wh, request)
-        rows = arms.rows_of(space.arms_of_route(route)).tolist()
+        rows = arms.rows_of(
+            space.arms_of_route(least_energy_route(space, arms.prior_mean_wh, request))
+        ).tolist()
         seen |= {(row, arms.features[row].tobytes()) for row in rows}
         distinct.append(len(seen))
     growth = np.log2(distinct[-1] / distinct[PROBED_TRIPS // 2 - 1])

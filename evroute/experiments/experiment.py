@@ -38,7 +38,7 @@ from evroute import __version__
 from evroute.claims import Claims
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.agents import check_shared, check_vehicles
 from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.execution import execute
@@ -48,8 +48,7 @@ from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
-from evroute.methods.prior import Prior
-from evroute.methods.setting import load_setting
+from evroute.methods.setting import Prior, load_setting
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.planning.weights import check_search
@@ -164,23 +163,25 @@ class Experiment(BaseModel):
         names = [run.name for run in self.runs()]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"run {twice[0]} occurs twice in the grid")
-        if any(world.tells_temperature for world in self.world) and any(
-            method.arms for method in self.methods
-        ):
-            raise ValueError(
-                "arms on turns have no temperature feature; omit temperature_std_k or arms"
-            )
-        if self.soc is None and self.reserve is not None:
-            raise ValueError("reserve needs soc, the charge at the start")
+        require(
+            not any(world.tells_temperature for world in self.world)
+            or not any(method.arms for method in self.methods),
+            "arms on turns have no temperature feature; omit temperature_std_k or arms",
+            ValueError,
+        )
+        require(
+            self.soc is not None or self.reserve is None,
+            "reserve needs soc, the charge at the start",
+            ValueError,
+        )
         if self.soc is not None and self.soc < (self.reserve or 0.0):
             raise ValueError(f"soc is {self.soc:g} %, below the reserve of {self.reserve:g} %")
         return self
 
     def runs(self) -> Iterator[Run]:
         """Yield every run of the grid; paired runs differ in the method only."""
-        trips = [(network, trip) for network, names in self.trips.items() for trip in names]
         grid = product(
-            trips,
+            [(network, trip) for network, names in self.trips.items() for trip in names],
             self.world,
             [
                 Prior(spread, self.kernel, lengthscale)
@@ -229,8 +230,7 @@ def load_experiment(path: Path, **changes: Any) -> Experiment:
     EvrouteError
         If the file is missing or not TOML, or a field is missing, unknown or out of its range.
     """
-    table = read_toml(path, "experiment file")
-    return _validated(table | changes, f"experiment file {path}")
+    return _validated(read_toml(path, "experiment file") | changes, f"experiment file {path}")
 
 
 def grid(
@@ -329,8 +329,7 @@ def simulate(
         If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
         being written by another process, or a worker process died.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs is {jobs}; it must be at least 1")
+    require(jobs >= 1, f"jobs is {jobs}; it must be at least 1", ValueError)
     if not isinstance(experiment, Experiment):
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))

@@ -1,28 +1,40 @@
-"""Playing one run: a method drives trips in a world, and the results go to the run folder."""
+"""Playing one run: a method drives trips in a world, and the results go to the run folder.
 
-from collections.abc import Callable, Sequence
+`run_loop` is Algorithm 1: observe, choose, drive and learn for a number of rounds. Source:
+Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process
+Bandits*.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
 from threadpoolctl import threadpool_limits
 
+from evroute.arms import Feedback
 from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.battery_log import BatteryLog
-from evroute.experiments.log import Log
-from evroute.experiments.loop import run as run_loop
+from evroute.experiments.log import Log, Logbook
 from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
-from evroute.learning.intervals import PastErrors
+from evroute.learning.intervals import LEVELS, PastErrors
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.pace import Pace
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
+from evroute.model.base import HasPendingBatch
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
+from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
+from evroute.worlds.demand.in_flight import Flight, InFlight
+from evroute.worlds.environment import Environment
 
 
 def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
@@ -44,9 +56,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     model_options(method.model)  # loads torch, whose threads can be limited once it is loaded
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
-        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = np.random.SeedSequence(
-            run.seed, spawn_key=names
+            run.seed, spawn_key=(crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         ).spawn(5)
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
@@ -58,11 +69,12 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         charge = None
         if run.soc is not None:
             cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
-            batteries = {
-                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
-                for name, car in cars.items()
-            }
-            charge = BatteryLog(batteries)
+            charge = BatteryLog(
+                {
+                    name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
+                    for name, car in cars.items()
+                }
+            )
         errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
@@ -76,10 +88,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             charge=charge,
         )
         for vehicle, learner in learners.items():
-            if (
-                vehicle and run.share_belief
-            ):  # what all share is kept once, as of the run's own vehicle
-                continue
+            if vehicle and run.share_belief:
+                continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
                 learner.model,
                 learner.space,
@@ -108,3 +118,139 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
         if vehicle in vehicles:
             pace.learn(edge, travel_s)
     return pace
+
+
+def run_loop(
+    agents: Mapping[str, Agent],
+    environment: Environment,
+    judges: Mapping[str, RegretScorer],
+    *,
+    horizon: int,
+    on_round: Callable[[int], None],
+    in_flight: Flight = 1,
+    errors: Mapping[str, PastErrors] | None = None,
+    audit: RandomRouteProbe | None = None,
+    charge: BatteryLog | None = None,
+) -> Log:
+    """Drive ``horizon`` trips and return the log.
+
+    Parameters
+    ----------
+    agents
+        Learners by the vehicle names of the trips; "" is the run's own vehicle.
+    environment
+        World in which trips are driven.
+    judges
+        Scorers of the regret of routes, by vehicle.
+    horizon
+        Number of trips.
+    on_round
+        Called with t after each round.
+    in_flight
+        Delay of feedback (`demand.in_flight`). The update of a round is logged with all feedback
+        between it and the next round. A model that waits for its batch
+        (``model.base.HasPendingBatch``) receives all pending trips.
+    errors
+        Errors of past trips by vehicle, to which every ended trip adds its own; empty if None.
+    audit
+        Random routes to drive as well; None for none.
+    charge
+        Log of the battery; None for none.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination of a round cannot be reached.
+    """
+    logbook = Logbook()
+    stopwatch = _Stopwatch()
+    for model in {id(each.model): each.model for each in agents.values()}.values():
+        stopwatch.attach(model, "posterior", "posterior_s")
+    for space in {id(each.space): each.space for each in agents.values()}.values():
+        stopwatch.attach(space, "route", "search_s")
+    flight = InFlight(in_flight)
+    past = errors or {vehicle: PastErrors() for vehicle in agents}
+    expected: dict[Feedback, tuple[float, float]] = {}
+
+    def update(trips: Iterable[Feedback]) -> None:
+        for ended in trips:
+            agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
+            agent.tell(ended)
+            mean_wh, sd_wh = expected.pop(ended)
+            errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
+            if errors_of_car.changed and agent.restart():
+                errors_of_car.forget()
+
+    for t in range(1, horizon + 1):
+        request = environment.observe(t)
+        update(flight.before(request))
+        agent = agents[request.vehicle]
+        if isinstance(agent.model, HasPendingBatch) and agent.model.waits:
+            update(flight.rest())
+        stopwatch.lap()
+        started = perf_counter()
+        route = agent.ask(request)
+        asked = perf_counter()
+        laps = stopwatch.lap()
+        predicted_wh, predicted_sd_wh = agent.predict(request, route)
+        widened = past[request.vehicle].inflation
+        audited = audit.row(agent, environment, request, charge, widened) if audit else {}
+        feedback = environment.drive(request, route)
+        expected[feedback] = predicted_wh, predicted_sd_wh
+        spread = past[request.vehicle].spread
+        halves_wh = {
+            f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
+            for level in LEVELS
+        }
+        charged = {}
+        if charge:
+            charged = charge.row(
+                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+            )
+        drove = perf_counter()
+        update(flight.after(feedback))
+        laps["update_s"] = perf_counter() - drove
+        laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
+        logbook.timed(laps)
+        logbook.diagnosed(agent.model, agent.guard, agent)
+        logbook.drove(
+            request,
+            route,
+            feedback,
+            judges[request.vehicle].score(environment, request, route),
+            agent.index,
+        )
+        logbook.add(
+            {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
+            | charged
+            | audited
+        )
+        on_round(t)
+    update(flight.rest())
+    return logbook.close()
+
+
+class _Stopwatch:
+    """Seconds spent in selected methods of objects, so that agents and models need no clocks."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def attach(self, owner: object, method: str, label: str) -> None:
+        """Count the time of every call of a method of one object under a label."""
+        untimed = getattr(owner, method)
+        self._seconds[label] = 0.0
+
+        def timed(*args: Any) -> Any:
+            started = perf_counter()
+            try:
+                return untimed(*args)
+            finally:
+                self._seconds[label] += perf_counter() - started
+
+        setattr(owner, method, timed)
+
+    def lap(self) -> dict[str, float]:
+        """Return the seconds by label since the last lap, and reset them."""
+        seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
+        return seconds

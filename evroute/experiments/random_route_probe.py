@@ -63,8 +63,9 @@ class RandomRouteProbe:
         of_charge = dict.fromkeys(COLUMNS, math.nan) if charge else {}
         measured_wh = predicted_wh = predicted_sd_wh = math.nan
         if request.t % EVERY == 0:
-            rng = default_rng(child(self.seeds, request.t))
-            index_wh = Random(self.potential_wh)(request.t, request.arms, agent.model, rng)
+            index_wh = Random(self.potential_wh)(
+                request.t, request.arms, agent.model, default_rng(child(self.seeds, request.t))
+            )
             route = best_by_edges(request, index_wh, self.potential_wh, self.search)
             predicted_wh, predicted_sd_wh = agent.predict(request, route)
             feedback = environment.drive(request, route)

@@ -31,13 +31,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.log import Log
 from evroute.files import replacing
 from evroute.folder import Folder
 from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
-from evroute.methods.prior import DEFAULT_PRIOR, Prior
+from evroute.methods.setting import DEFAULT_PRIOR, Prior
 from evroute.model.hyperparameters import Fit
 from evroute.tables import check_size, is_readable, read_columns, write_columns
 from evroute.text import slug
@@ -76,17 +76,21 @@ class Run:
     @property
     def name(self) -> str:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
-        network = Path(self.network).stem if self.network.endswith(".npz") else self.network
-        parts = [network, slug(self.trip)]
-        parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
-        parts += [self.method.name, self.search]
         prior, default = self.prior, DEFAULT_PRIOR
-        parts += [prior.spread] * (prior.spread != default.spread)
-        parts += [slug(prior.kernel)] * (prior.kernel != default.kernel)
-        parts += [f"l{prior.lengthscale:g}"] * (prior.lengthscale != default.lengthscale)
-        parts += [f"f{self.in_flight}"] * (self.in_flight != 1)
-        parts += ["shared"] * self.share_belief
-        return "-".join([*parts, f"s{self.seed}"])
+        parts = [
+            Path(self.network).stem if self.network.endswith(".npz") else self.network,
+            slug(self.trip),
+            self.world.label if self.world.label != DEFAULT_WORLD else "",
+            self.method.name,
+            self.search,
+            prior.spread if prior.spread != default.spread else "",
+            slug(prior.kernel) if prior.kernel != default.kernel else "",
+            f"l{prior.lengthscale:g}" if prior.lengthscale != default.lengthscale else "",
+            f"f{self.in_flight}" if self.in_flight != 1 else "",
+            "shared" if self.share_belief else "",
+            f"s{self.seed}",
+        ]
+        return "-".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +153,10 @@ class RunFolder(Folder):
         )
         write_columns(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
         if log.diagnostics:
-            table = self._table("diagnostics", run.name)
-            write_columns(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
+            write_columns(
+                self._table("diagnostics", run.name),
+                {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics,
+            )
         vehicles = {
             "vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]
         }
@@ -181,10 +187,10 @@ class RunFolder(Folder):
             If the experiment is not finished, or the file is damaged.
         """
         target = self.path / "rounds.parquet"
-        if not target.is_file():
-            raise EvrouteError(
-                f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
-            )
+        require(
+            target.is_file(),
+            f"{self.path} has no rounds.parquet: the simulation is not finished; run it again",
+        )
         try:
             check_size(target)
             return pq.read_table(target)

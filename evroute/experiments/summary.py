@@ -38,8 +38,9 @@ def summarise(rounds: pa.Table) -> "pd.DataFrame":
             regret_se_wh="sem",
             regret_geometric_wh=lambda each: np.exp(np.log(each).mean()),
         )
-    saved = frame.groupby(GROUP, sort=False)[["against_eq8_wh", "headroom_wh"]].mean()
-    table = table.join(saved).reset_index()
+    table = table.join(
+        frame.groupby(GROUP, sort=False)[["against_eq8_wh", "headroom_wh"]].mean()
+    ).reset_index()
     order: pd.DataFrame = table.iloc[
         table.groupby(BLOCK, sort=False).ngroup().argsort(kind="stable")
     ]

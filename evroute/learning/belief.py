@@ -12,23 +12,19 @@ from pydantic.dataclasses import dataclass
 from evroute import limits
 from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle, charging_of
-from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
+from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.invalid import first_problem
-from evroute.learning.intervals import PastErrors
 from evroute.learning.learned_belief import LearnedBelief, check_roads
-from evroute.learning.pace import Pace
 from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import checked_method
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.model.exact import ExactGP
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
 _ABOUT = "about"
-_ERRORS, _PACE = "errors/", "pace/"
 SHOWN_RUNS = 10
 
 
@@ -77,12 +73,7 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
     }
     if pieces := setting.network.pieces:
         about["profile"] = pieces.digest
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
-    if isinstance(belief, LearnedBelief):
-        arrays |= {_ERRORS + name: array for name, array in belief.errors.state().items()}
-        if belief.pace is not None:
-            arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
-    write_arrays(path, arrays)
+    write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **belief.state()})
 
 
 def method_of(belief: LearnedBelief | TripEnergies) -> dict[str, Any]:
@@ -128,11 +119,11 @@ def load_belief(
     roads = load_network(about.network) if network is None else network
     check_roads(str(path), about.network, about.digest, roads)
     roads = on_terrain(roads, "profile" if about.profile else "edge")
-    if about.profile and (roads.pieces is None or roads.pieces.digest != about.profile):
-        raise EvrouteError(
-            f"{path} is a belief about another profile of network '{about.network}'; build the "
-            "network as it was, or learn again"
-        )
+    require(
+        not about.profile or (roads.pieces and roads.pieces.digest == about.profile),
+        f"{path} is a belief about another profile of network '{about.network}'; build the "
+        "network as it was, or learn again",
+    )
     assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
     return _restored(path, Setting(roads, about.vehicle, assumed), state, about)
 
@@ -155,17 +146,17 @@ def _read(path: Path) -> tuple[dict[str, Any], Description]:
     """Return the arrays of a file by name, and the description of the belief."""
     try:
         state = read_arrays(path)
-        about = _DESCRIPTION.validate_python(limits.parse_json(str(state.pop(_ABOUT)), str(path)))
-        return state, about
+        about = limits.parse_json(str(state.pop(_ABOUT)), str(path))
+        return state, _DESCRIPTION.validate_python(about)
     except ValidationError as error:
-        wrong = ValueError(f"{path} describes no belief: {first_problem(error)}")
+        wrong = f"{path} describes no belief: {first_problem(error)}"
         raise _damaged(path, wrong) from None
     except (DamagedFileError, KeyError, ValueError) as error:
         raise _damaged(path, error) from None
 
 
-def _damaged(path: Path, error: Exception) -> DamagedFileError:
-    return DamagedFileError(f"{error}; make it again with {_maker(path)}")
+def _damaged(path: Path, wrong: object) -> DamagedFileError:
+    return DamagedFileError(f"{wrong}; make it again with {_maker(path)}")
 
 
 def _maker(path: Path) -> str:
@@ -183,17 +174,12 @@ def _restored(
 ) -> LearnedBelief | TripEnergies:
     try:
         if about.method.get("model") == MODEL:
-            physics = str(about.method.get("physics", "eq8"))
-            trips = TripEnergies(setting, str(path), physics=physics)
+            trips = TripEnergies(setting, str(path), physics=about.method.get("physics", "eq8"))
             trips.restore(state)
             return trips
         belief = LearnedBelief.before_trips(
             checked_method(about.method), setting, {"device": "cpu"}
         )
-        errors, pace = PastErrors(), Pace.of_network(setting.network)
-        errors.restore(_take(state, _ERRORS))
-        if paces := _take(state, _PACE):
-            pace.restore(paces)
         belief.restore(state)
     except (
         ArithmeticError,
@@ -203,26 +189,21 @@ def _restored(
         TypeError,
         ValueError,
     ) as error:
-        wrong = ValueError(f"{path} does not hold the state of its method ({error})")
+        wrong = (
+            f"{path} was written by an earlier version, or does not hold the state of its method "
+            f"({error})"
+        )
         raise _damaged(path, wrong) from error
-    return replace(belief, errors=errors, trips=about.trips, pace=pace, source=str(path))
-
-
-def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Remove the arrays of a prefix and return them by their names without it."""
-    names = [name for name in state if name.startswith(prefix)]
-    return {name.removeprefix(prefix): state.pop(name) for name in names}
+    return replace(belief, trips=about.trips, source=str(path))
 
 
 def _choose(folder: Path, run: str | None) -> str:
-    if not folder.is_dir():
-        raise EvrouteError(
-            f"there is no folder {folder}; "
-            "'evroute simulate' and 'evroute learn' write such folders"
-        )
+    require(
+        folder.is_dir(),
+        f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders",
+    )
     there = Folder(folder).beliefs()
-    if not there:
-        raise EvrouteError(f"{folder} holds no finished run")
+    require(there, f"{folder} holds no finished run")
     if run is None and len(there) == 1:
         return there[0]
     if run not in there:

@@ -55,8 +55,7 @@ class Landmarks:
             if len(self) == MOST:
                 break
             here = np.array([place])
-            row = self.features(here)[0]
-            own = float(self._covariance(here, here)[0, 0])
+            row, own = self.features(here)[0], float(self._covariance(here, here)[0, 0])
             rest = own - float(row @ row)
             if rest > TOLERANCE * own:
                 m = len(self)
@@ -70,8 +69,8 @@ class Landmarks:
         if not len(self):
             return np.empty((len(places), 0))
         between = self._covariance(self.places, places)
-        features: FloatArray = solve_triangular(self._factor, between, lower=True)
-        return features.T
+        features: FloatArray = solve_triangular(self._factor, between, lower=True).T
+        return features
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""

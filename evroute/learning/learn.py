@@ -32,13 +32,12 @@ from evroute.learning.blocks import learn_in_turn
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
+from evroute.learning.parts import append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
@@ -180,7 +179,6 @@ def learn(
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
-        adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         conflicts = [
             trip.trip
@@ -286,8 +284,8 @@ def _continued(
         return fresh
     try:
         learner = belief.continued(path, setting)
-    except DamagedFileError:
-        log.warning("%s is damaged; learning its trips again", path)
+    except DamagedFileError as error:
+        log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
         return fresh
     trips = learner.trips or 0
     if trips > len(recorded) or expected[:trips] != recorded[:trips]:

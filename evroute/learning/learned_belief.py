@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.arrays import FloatArray, IntArray
+from evroute.arms import Arms, Belief, Round, Route
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.display import drawn_by
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, numbers_of
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.learning.intervals import PastErrors
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
@@ -86,8 +86,8 @@ class LearnedBelief:
             Values of options that override those of the method.
         """
         model = make_model(method, setting, default_rng(0), options or {})
-        space = make_space(method, setting)
-        return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
+        pace = Pace.of_network(setting.network)
+        return cls(model, make_space(method, setting), method, setting, pace=pace)
 
     @property
     def network(self) -> RoadNetwork:
@@ -175,8 +175,8 @@ class LearnedBelief:
         expected
             Charge along the trip, which does not matter here.
         """
-        energy = forecast(self.model, self.space.reference, arms_of_route).inflated(self.inflation)
-        return energy.around(energy_wh)
+        energy = forecast(self.model, self.space.reference, arms_of_route)
+        return energy.inflated(self.inflation).around(energy_wh)
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
@@ -190,8 +190,9 @@ class LearnedBelief:
         """
         routes = [arms[way(before, position)] for position in range(len(arms))]
         reference = self.space.reference
-        std_wh = [forecast(self.model, reference, route).std_wh for route in routes]
-        return self.inflation * np.array(std_wh)
+        return self.inflation * np.array(
+            [forecast(self.model, reference, route).std_wh for route in routes]
+        )
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
@@ -231,21 +232,21 @@ class LearnedBelief:
         if self.pace is not None:
             self.pace.learn(trip.edge, trip.travel_s)
 
-    def update(self, feedback: Feedback) -> None:
-        """Learn energies and travel times from the feedback of one trip on edges."""
-        if self.pace is not None:
-            self.pace.learn(feedback.id, feedback.travel_s)
-        self.model.update(self.space.feedback(feedback))
-
     def state(self) -> State:
-        """Return the learned state of model and space."""
-        return self.model.state() | self.space.state()
+        """Return the learned state of model and space, and of errors and pace."""
+        pace = {} if self.pace is None else self.pace.state()
+        own = flat(errors=self.errors.state(), pace=pace)
+        return self.model.state() | self.space.state() | own
 
     def restore(self, state: State) -> None:
         """Restore a state of the same method."""
-        of_space = self.space.state()
+        self.errors.restore(part_of(state, "errors"))
+        if self.pace is not None and (pace := part_of(state, "pace")):
+            self.pace.restore(pace)
         self.space.restore(state)
-        self.model.restore({name: part for name, part in state.items() if name not in of_space})
+        of_space = self.space.state()
+        own = {name: a for name, a in state.items() if "/" not in name and name not in of_space}
+        self.model.restore(own)
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.
@@ -281,13 +282,12 @@ def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: 
         If it is about others; the message names both.
     """
     check_roads(source, setting.network.name, setting.network.digest, network)
-    if numbers_of(setting.vehicle) != numbers_of(vehicle):
-        same = setting.vehicle.name == vehicle.name
-        advice = " with these numbers" if same else "; name it with --vehicle"
-        raise EvrouteError(
-            f"{source} is a belief about vehicle '{setting.vehicle.name}', "
-            f"not about '{vehicle.name}'{advice}"
-        )
+    same = setting.vehicle.name == vehicle.name
+    require(
+        numbers_of(setting.vehicle) == numbers_of(vehicle),
+        f"{source} is a belief about vehicle '{setting.vehicle.name}', not about '{vehicle.name}'"
+        + (" with these numbers" if same else "; name it with --vehicle"),
+    )
 
 
 def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> None:
@@ -307,8 +307,8 @@ def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> No
     EvrouteError
         If the digests differ; the message names both networks.
     """
-    if digest != network.digest:
-        raise EvrouteError(
-            f"{source} is a belief about network '{name}' ({digest[:12]}), "
-            f"not about '{network.name}' ({network.digest[:12]})"
-        )
+    require(
+        digest == network.digest,
+        f"{source} is a belief about network '{name}' ({digest[:12]}), "
+        f"not about '{network.name}' ({network.digest[:12]})",
+    )

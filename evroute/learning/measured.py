@@ -11,7 +11,7 @@ import numpy as np
 
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.methods.setting import Setting
 
 if TYPE_CHECKING:
@@ -135,10 +135,11 @@ def at_departure(columns: Mapping[str, FloatArray], rows: IntArray) -> dict[str,
     for name, column in columns.items():
         values, (low, high) = column[rows], DEPARTURE_RANGES[name]
         first[name] = float(next(iter(values[np.isfinite(values)]), np.nan))
-        if first[name] < low or first[name] > high:
-            raise ImpossibleTripError(
-                f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}"
-            )
+        require(
+            not (first[name] < low or first[name] > high),
+            f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}",
+            ImpossibleTripError,
+        )
     return first
 
 
@@ -154,14 +155,14 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
     legal = network.has_turns(edge)
     if not legal.all():
-        gap = int(np.flatnonzero(~legal)[0])
+        gap = int(legal.argmin())
         raise ImpossibleTripError(
             f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to "
             f"'{network.edge_id[edge[gap + 1]]}'"
         )
     if not np.isfinite(energy_wh).all():
-        missing = int(np.flatnonzero(~np.isfinite(energy_wh))[0])
-        raise ImpossibleTripError(f"a gap: edge '{network.edge_id[edge[missing]]}' has no energy")
+        missing = edge[int(np.isfinite(energy_wh).argmin())]
+        raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
     dissipated_wh, climb_wh = setting.prior.dissipated_wh[edge], setting.potential_wh[edge]
     room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh))
     if np.any(np.abs(energy_wh) > room_wh):
@@ -192,10 +193,8 @@ def check_times(times: FloatArray) -> None:
     ImpossibleTripError
         If one is missing or negative, or they do not increase.
     """
-    if not np.isfinite(times).all():
-        raise ImpossibleTripError("a gap: a row has no time")
-    if times.min() < 0:
-        raise ImpossibleTripError(f"a negative time, {times.min():g} s")
+    require(np.isfinite(times).all(), "a gap: a row has no time", ImpossibleTripError)
+    require(times.min() >= 0, f"a negative time, {times.min():g} s", ImpossibleTripError)
     if np.any(np.diff(times) < 0):
         raise ImpossibleTripError(
             f"times go back at its row {int(np.flatnonzero(np.diff(times) < 0)[0]) + 2}"

@@ -40,14 +40,12 @@ class TripNoiseScale:
 
     def variance(self, km: FloatArray, known_wh2: FloatArray | float = 0.0) -> FloatArray:
         """Return the noise variance of trips of (n,) km, known variances included, (n,) Wh²."""
-        own: FloatArray = self.trip_wh**2 + self.root_km_wh**2 * km + self.km_wh**2 * km**2
-        return own + known_wh2
+        return self.trip_wh**2 + self.root_km_wh**2 * km + self.km_wh**2 * km**2 + known_wh2
 
     def covariance(self, km: FloatArray) -> FloatArray:
         """Return the covariance of the noise of one trip up to (k,) km, (k, k) Wh²."""
-        factor: FloatArray = np.outer(km, km)
-        shared = np.minimum.outer(km, km)
-        return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * factor
+        shared: FloatArray = np.minimum.outer(km, km)
+        return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * np.outer(km, km)
 
 
 START = TripNoiseScale()

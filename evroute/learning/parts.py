@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evroute.checked import digest_of
-from evroute.errors import DamagedFileError
+from evroute.errors import DamagedFileError, require
 from evroute.files import replacing
 from evroute.learning.measured import MeasuredTrip
 from evroute.network.road_network import RoadNetwork
-from evroute.tables import check_size, read_columns
+from evroute.tables import read_columns
 
 _BY_EDGE = {field.name for field in fields(MeasuredTrip) if get_origin(field.type) is np.ndarray}
 _DIGEST = b"sha256"
@@ -35,8 +35,15 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
     Raises
     ------
     DamagedFileError
-        If a file is cut off or was changed; the message names it and the remedy.
+        If a file is cut off or was changed, or an earlier version wrote the folder; the message
+        names the remedy.
     """
+    require(
+        (folder / "measured").exists() or not (folder / "trips.parquet").exists(),
+        f"{folder} was written by an earlier version, without the trips as measured; learn its "
+        "tables again into an empty folder: evroute learn TABLE --out EMPTY_FOLDER",
+        DamagedFileError,
+    )
     trips: dict[str, MeasuredTrip] = {}
     for path in _paths(folder):
         try:
@@ -106,51 +113,6 @@ def set_aside(folder: Path, *, last: bool = False) -> Path | None:
         (aside / name).parent.mkdir(exist_ok=True)
         (folder / name).rename(aside / name)
     return aside
-
-
-def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
-    """Record the trips of a folder of an earlier version, from its tables of trips and routes.
-
-    Parameters
-    ----------
-    folder
-        Folder of ``evroute learn``; one with recorded trips is not changed.
-    run
-        Name of the run, ``NETWORK-learned``.
-    network
-        The network whose rows the tables name.
-
-    Raises
-    ------
-    DamagedFileError
-        If a table is damaged.
-    """
-    rows, driven = folder / "trips.parquet", folder / "routes" / f"{run}.parquet"
-    if _paths(folder) or not (rows.exists() and driven.exists()):
-        return
-    try:
-        for path in (rows, driven):
-            check_size(path)
-        named = pq.read_table(rows, columns=["t", "trip", "departed_s"]).to_pylist()
-        edges = pq.read_table(driven, columns=["t", "edge", "observed_wh", "travel_s"]).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise DamagedFileError(
-            f"{folder} is damaged ({str(error).splitlines()[0]}); learn its tables again into "
-            "another --out"
-        ) from None
-    passed = {t: list(each) for t, each in groupby(edges, key=lambda row: row["t"])}
-    trips = [
-        MeasuredTrip(
-            trip["trip"],
-            np.array([row["edge"] for row in passed[trip["t"]]]),
-            np.array([row["observed_wh"] for row in passed[trip["t"]]]),
-            np.array([row["travel_s"] for row in passed[trip["t"]]]),
-            trip["departed_s"],
-        )
-        for trip in named
-        if trip["t"] in passed
-    ]
-    append_part(folder, trips, network)
 
 
 def _paths(folder: Path) -> list[Path]:

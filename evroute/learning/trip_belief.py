@@ -24,10 +24,16 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning import cone, noise_fit
+from evroute.errors import require
+from evroute.learning import noise_fit
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.noise_fit import START, TripNoiseScale
-from evroute.learning.trip_regression import CoefficientPrior, TripRegression
+from evroute.learning.trip_regression import (
+    CoefficientPrior,
+    Physical,
+    TripRegression,
+    constrained_mode,
+)
 
 REFUSED_SD = 8.0
 JUDGED_AGAIN = 10
@@ -38,6 +44,7 @@ MAX_INFLATIONS = 3
 EVIDENCE = 3.0
 """Least gain in log posterior density for which a late field joins."""
 FIELD, LATE = 1, 2
+_COLUMNS = ("number", "rows", "energy_wh", "known_wh2")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
 
@@ -127,7 +134,7 @@ class TripBelief:
         return self._errors.changed
 
     @property
-    def coefficients(self) -> cone.Physical:
+    def coefficients(self) -> Physical:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
 
@@ -181,11 +188,12 @@ class TripBelief:
         ValueError
             If a number is not finite, the length is not positive or the variance is negative.
         """
-        if not (np.isfinite([*row, energy_wh]).all() and row[KM] > 0 and 0 <= known_wh2 < np.inf):
-            raise ValueError(
-                f"a trip of {energy_wh} Wh ± {known_wh2} Wh² with terms {row}: expected finite "
-                "numbers, a positive length in km first, and a variance of at least 0"
-            )
+        require(
+            np.isfinite([*row, energy_wh]).all() and row[KM] > 0 and 0 <= known_wh2 < np.inf,
+            f"a trip of {energy_wh} Wh ± {known_wh2} Wh² with terms {row}: expected finite "
+            "numbers, a positive length in km first, and a variance of at least 0",
+            ValueError,
+        )
         trip = _Trip(self.seen, np.array(row, dtype=np.float64), float(energy_wh), float(known_wh2))
         self.seen += 1
         refused = not self._admit(trip)
@@ -195,8 +203,7 @@ class TripBelief:
             self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
-        inflated = suspect and self.inflations < MAX_INFLATIONS
-        if inflated:
+        if inflated := suspect and self.inflations < MAX_INFLATIONS:
             self.inflations += 1
             self._recent = []
             self._rebuild()
@@ -217,7 +224,7 @@ class TripBelief:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
-        state: dict[str, npt.NDArray[Any]] = {
+        state = {
             "mean": self.regression.mean,
             "root": self.regression.root,
             "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
@@ -228,10 +235,9 @@ class TripBelief:
             "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
         }
         for name, trips in (("learned", self._learned), ("refused", self._refused)):
-            rows, energy_wh, known_wh2 = self._arrays(trips)
-            state[f"{name}_number"] = np.array([trip.number for trip in trips], dtype=np.int64)
-            state[f"{name}_rows"] = rows
-            state[f"{name}_energy_wh"], state[f"{name}_known_wh2"] = energy_wh, known_wh2
+            numbers = np.array([trip.number for trip in trips], dtype=np.int64)
+            columns = zip(_COLUMNS, (numbers, *self._arrays(trips)), strict=True)
+            state |= {f"{name}_{column}": values for column, values in columns}
         return state
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -243,20 +249,22 @@ class TripBelief:
             If the state has another number of coefficients.
         """
         p = int((state["column"] == 0).sum())
-        if p != len(self.prior.mean):
-            raise ValueError(f"a state of {p} coefficients, expected {len(self.prior.mean)}")
+        require(
+            p == len(self.prior.mean),
+            f"a state of {p} coefficients, expected {len(self.prior.mean)}",
+            ValueError,
+        )
         self.column = state["column"]
         self.field_std, self.late_std, self.late_fitted_std = state["field_std"].tolist()
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
         self._errors.restore(state)
         self._recent = state["recent"].tolist()
-        names = ("number", "rows", "energy_wh", "known_wh2")
         self._learned, self._refused = (
             [
                 _Trip(int(number), row, float(energy_wh), float(known_wh2))
                 for number, row, energy_wh, known_wh2 in zip(
-                    *(state[f"{kind}_{name}"] for name in names), strict=True
+                    *(state[f"{kind}_{column}"] for column in _COLUMNS), strict=True
                 )
             ]
             for kind in ("learned", "refused")
@@ -277,12 +285,6 @@ class TripBelief:
         std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
         std[self.column == FIELD], std[self.column == LATE] = self.field_std, self.late_std
         return mean, std
-
-    @property
-    def _cone(self) -> FloatArray:
-        cone_of_all = np.zeros((len(self.prior.cone), len(self.column)))
-        cone_of_all[:, self.column == 0] = self.prior.cone
-        return cone_of_all
 
     def _admit(self, trip: _Trip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
@@ -305,8 +307,7 @@ class TripBelief:
         rows, energy_wh, known_wh2 = self._arrays(self._learned)
         if refit:
             rows = self._refit(rows, energy_wh, known_wh2)
-        mean, std = self._moments()
-        self.regression = TripRegression(mean, std)
+        self.regression = TripRegression(*self._moments())
         self.regression.rebuild(rows, energy_wh, self.noise.variance(rows[:, KM], known_wh2))
         self._take()
 
@@ -357,7 +358,9 @@ class TripBelief:
 
     def _take(self) -> None:
         """Put in force the mean that follows from the learned state."""
-        self._mean = cone.constrained_mode(self.regression.mean, self.regression.root, self._cone)
+        cone = np.zeros((len(self.prior.cone), len(self.column)))
+        cone[:, self.column == 0] = self.prior.cone
+        self._mean = constrained_mode(self.regression.mean, self.regression.root, cone)
 
     def _arrays(self, trips: list[_Trip]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return rows (n, p), energies (n,) Wh and known variances (n,) Wh² of trips."""

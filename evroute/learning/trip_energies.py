@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evroute.arms import Belief
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.display import drawn_by
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
@@ -62,9 +62,6 @@ MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
 ROAD_WH_PER_KM = 15.0
 """Least deviation of roads that counts."""
-_TRIPS, _TIMES = "trips/", "times/"
-_ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
-_EDGES, _COUNTS, _CHANGED = "driven/edge", "driven/count", "driven/changed"
 
 
 class TripEnergies:
@@ -180,16 +177,16 @@ class TripEnergies:
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
             terms = self._terms(arms, known, np.minimum(percent, 100.0))
-        self._reach(trip.edge)
+        if self.junctions is not None:  # the ends become landmarks where these are far
+            self.belief.widen(self.junctions.admit(self._ends(trip.edge)[[0, -1]]))
         row = self._joined(terms.sum(axis=0) / trip.routes, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return energy and time of a trip before it is learned, by names of columns."""
-        row = self.row(trip)
-        self._departing = trip, row
-        numbers = self.belief.expect(row, self._known_wh2(trip)).measures("wh")
+        self._departing = trip, self.row(trip)
+        numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
         numbers |= self.times.expect(trip.edge, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
@@ -214,13 +211,12 @@ class TripEnergies:
         if self.belief.changed or self.times.errors.changed:
             self.changed_after = self.trips
             self.times.pace.forget()
-            for errors in (self.belief, self.times.errors):
-                errors.restart()
+            self.belief.restart()
+            self.times.errors.restart()
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
-        network, b = self.network, self.belief.coefficients.coefficients
-        edges = self._entered
+        network, b, edges = self.network, self.belief.coefficients.coefficients, self._entered
         terms = self._terms(np.arange(len(edges)), conditions)
         slope = potential_slope(b, _weight(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
@@ -241,34 +237,40 @@ class TripEnergies:
         if self.physics == "driving":
             table, kinetic = self.setting.turn_table, float(b[TURNING])
             space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
-        rows = np.hstack(parts)
-        column = np.concatenate(columns)
         return TripDay(
-            self.belief, self.vehicle, space, rows, column, self._unknown_wh2, self.times
+            self.belief,
+            self.vehicle,
+            space,
+            np.hstack(parts),
+            np.concatenate(columns),
+            self._unknown_wh2,
+            self.times,
         )
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
-        parts = (_TRIPS, self.belief.state()), (_TIMES, self.times.state())
-        state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
-        state[_ROADS] = self.roads.places
-        state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
-        state[_CHANGED] = np.array(self.changed_after)
-        state[_COUNTS] = np.array([len(edge) for edge in self._driven], dtype=np.int64)
+        landmarks = {"roads": self.roads.places}
         if self.junctions is not None:
-            state[_JUNCTIONS] = self.junctions.places
-        return state
+            landmarks["junctions"] = self.junctions.places
+        driven = {
+            "edge": np.concatenate([np.empty(0, dtype=np.int64), *self._driven]),
+            "count": np.array([len(edge) for edge in self._driven], dtype=np.int64),
+            "changed": np.array(self.changed_after),
+        }
+        return flat(
+            trips=self.belief.state(), times=self.times.state(), landmarks=landmarks, driven=driven
+        )
 
     def restore(self, state: State) -> None:
         """Take over a state of the same network."""
-        for prefix, part in ((_TRIPS, self.belief), (_TIMES, self.times)):
-            own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
-            part.restore(own)
-        self.changed_after = int(state.get(_CHANGED, 0))
-        self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
-        self.roads.admit(state[_ROADS])
+        self.belief.restore(part_of(state, "trips"))
+        self.times.restore(part_of(state, "times"))
+        driven, landmarks = part_of(state, "driven"), part_of(state, "landmarks")
+        self.changed_after = int(driven.get("changed", 0))
+        self._driven = np.split(driven["edge"], np.cumsum(driven["count"]))[:-1]
+        self.roads.admit(landmarks["roads"])
         if self.junctions is not None:
-            self.junctions.admit(state[_JUNCTIONS])
+            self.junctions.admit(landmarks["junctions"])
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.
@@ -291,11 +293,6 @@ class TripEnergies:
             row[self.belief.column == FIELD] = head - tail
         return row
 
-    def _reach(self, edge: IntArray) -> None:
-        """Make landmarks of the ends of a trip that need it."""
-        if self.junctions is not None:
-            self.belief.widen(self.junctions.admit(self._ends(edge)[[0, -1]]))
-
     def _ends(self, edge: IntArray) -> IntArray:
         """Return the junctions along edges (k,), (k + 1,)."""
         network = self.network
@@ -306,8 +303,7 @@ class TripEnergies:
 
         After a change as many columns of zeros precede them, for the roads before the change.
         """
-        features: FloatArray = self.roads.features(edge)
-        features = features * self.network.length_m[edge, np.newaxis] / 1000.0
+        features = self.roads.features(edge) * self.network.length_m[edge, np.newaxis] / 1000.0
         return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
 
     def _road_features_of(self, trips: Sequence[int]) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.noise_fit import TripNoiseScale
 from evroute.learning.pace import Pace
 from evroute.learning.trip_belief import TripBelief
@@ -20,7 +20,6 @@ from evroute.network.road_network import RoadNetwork
 
 START_S = TripNoiseScale(60.0, 40.0, 20.0)
 """Noise before any trip: s per trip, per root of a km and per km."""
-_PACE, _ERRORS = "pace/", "errors/"
 
 
 class TripTimes:
@@ -50,8 +49,7 @@ class TripTimes:
         routes
             Number of these routes.
         """
-        row = self._row(edge, speed_factor) / routes
-        numbers = self.errors.expect(row).measures("s")
+        numbers = self.errors.expect(self._row(edge, speed_factor) / routes).measures("s")
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
     def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
@@ -63,14 +61,12 @@ class TripTimes:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays."""
-        parts = (_PACE, self.pace.state()), (_ERRORS, self.errors.state())
-        return {prefix + name: array for prefix, part in parts for name, array in part.items()}
+        return flat(pace=self.pace.state(), errors=self.errors.state())
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state of the same network."""
-        for prefix, part in ((_PACE, self.pace), (_ERRORS, self.errors)):
-            own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
-            part.restore(own)
+        self.pace.restore(part_of(state, "pace"))
+        self.errors.restore(part_of(state, "errors"))
 
     def _row(self, edge: IntArray, speed_factor: float = 1.0) -> FloatArray:
         """Return length, km, and expected time, s, of edges (k,)."""

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.invalid import first_problem
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
@@ -87,29 +87,36 @@ class Method(BaseModel):
                 f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no "
                 "kernel"
             )
-        if self.change_test and not model.has_kernel:
-            raise EvrouteError(
-                f"model '{self.model}' takes no change_test: its coefficients belong to the "
-                "vehicle, not to roads that change; leave it out"
-            )
-        if self.learn_speeds and not self.arms:
-            raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
-        if self.controls and not self.arms:
-            raise EvrouteError("controls is for arms on turns; give arms = 'turns' too")
-        if self.corridor and self.arms:
-            raise EvrouteError("corridor is for arms on edges; leave corridor or arms out")
+        require(
+            not self.change_test or model.has_kernel,
+            f"model '{self.model}' takes no change_test: its coefficients belong to the "
+            "vehicle, not to roads that change; leave it out",
+        )
+        require(
+            not self.learn_speeds or self.arms,
+            "learn_speeds is for arms on turns; give arms = 'turns' too",
+        )
+        require(
+            not self.controls or self.arms, "controls is for arms on turns; give arms = 'turns' too"
+        )
+        require(
+            not self.corridor or not self.arms,
+            "corridor is for arms on edges; leave corridor or arms out",
+        )
         if self.arms:
-            if model.only_edges:
-                raise EvrouteError(f"model '{self.model}' has no arms on turns: {model.only_edges}")
-            if self.fit_hyperparameters:
-                raise EvrouteError(
-                    "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
-                )
-        if self.fit_hyperparameters and lacking(Refitting, needs):
-            raise EvrouteError(
-                f"index '{self.index}' needs a kernel fixed before the run; leave "
-                "fit_hyperparameters out"
+            require(
+                not model.only_edges,
+                f"model '{self.model}' has no arms on turns: {model.only_edges}",
             )
+            require(
+                not self.fit_hyperparameters,
+                "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out",
+            )
+        require(
+            not self.fit_hyperparameters or not lacking(Refitting, needs),
+            f"index '{self.index}' needs a kernel fixed before the run; leave "
+            "fit_hyperparameters out",
+        )
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
             raise EvrouteError(
@@ -148,20 +155,24 @@ class Method(BaseModel):
             **model_options(self.model).short,
             **index_options(self.index).short,
         }
-        arms: list[str] = [self.arms] if self.arms else []
-        arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
         options = [
             [short.get(name, name.replace("_", "")) + _short(value) for name, value in of.items()]
             for of in (of_model, of_index)
         ]
-        parts = [self.model, *arms, *options[0], self.index, *options[1]]
-        if self.corridor:
-            parts.append("corridor" + _short(self.corridor))
-        if self.guard:
-            parts.append("guarded" + _short(self.guard))
-        parts += ["change-test"] * bool(self.change_test)
-        parts += ["exact-contexts"] * bool(self.exact_contexts)
-        return "-".join(parts)
+        parts = [
+            self.model,
+            self.arms,
+            "speeds" if self.learn_speeds else "",
+            "controls" if self.controls else "",
+            *options[0],
+            self.index,
+            *options[1],
+            f"corridor{self.corridor:g}" if self.corridor else "",
+            f"guarded{_short(self.guard)}" if self.guard else "",
+            "change-test" if self.change_test else "",
+            "exact-contexts" if self.exact_contexts else "",
+        ]
+        return "-".join(filter(None, parts))
 
     @property
     def label(self) -> str:
@@ -171,14 +182,17 @@ class Method(BaseModel):
             f"{name.replace('_', ' ')} {_short(value)}".rstrip()
             for name, value in (of_index | of_model).items()
         )
-        name = label_of(self.model, self.index)
-        name += f" {self.arms}" if self.arms else ""
-        extras = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
-        name += f" with {' and '.join(extras)}" if extras else ""
-        name += f" corridor {_short(self.corridor)}" if self.corridor else ""
-        name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
-        name += ", change test" if self.change_test else ""
-        name += ", exact contexts" if self.exact_contexts else ""
+        with_turns = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        words = [
+            label_of(self.model, self.index),
+            self.arms,
+            f"with {' and '.join(with_turns)}" if with_turns else "",
+            f"corridor {self.corridor:g}" if self.corridor else "",
+            f"guarded {_short(self.guard)}".rstrip() if self.guard else "",
+        ]
+        name = " ".join(filter(None, words))
+        name += ", change test" * bool(self.change_test)
+        name += ", exact contexts" * bool(self.exact_contexts)
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -264,8 +278,7 @@ def setting_of(method: Method, setting: Setting) -> Setting:
 
 def make_index(method: Method, setting: Setting) -> Index:
     """Return the index of a method."""
-    options = index_options(method.index).checked(method.options)
-    return options.build(setting_of(method, setting))
+    return index_options(method.index).checked(method.options).build(setting_of(method, setting))
 
 
 def _short(value: Any) -> str:

@@ -7,9 +7,9 @@ one new line.
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
-from evroute.errors import UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.model.options import ModelOptions
 from evroute.policy.base import IndexOptions
 
@@ -18,16 +18,16 @@ MODELS = {
     "exact": "evroute.model.exact:ExactOptions",
     "regional": "evroute.model.regional:RegionalOptions",
     "svgp": "evroute.model.svgp:SVGPOptions",
-    "factor": "evroute.model.factor:FactorOptions",
+    "factor": "evroute.model.physics:FactorOptions",
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeedsOptions",
     "physics": "evroute.model.physics:PhysicsOptions",
     "physics+gp": "evroute.model.physics_gp:PhysicsGPOptions",
     "bkb": "evroute.model.nystrom.bkb:BKBOptions",
     "cbkb": "evroute.model.nystrom.bkb:CBKBOptions",
     "cbbkb": "evroute.model.nystrom.bkb:CBBKBOptions",
-    "bbkb": "evroute.model.nystrom.bbkb:BBKBOptions",
-    "batch-ucb": "evroute.model.nystrom.bbkb:BatchUCBOptions",
-    "delayed": "evroute.model.nystrom.bbkb:DelayedOptions",
+    "bbkb": "evroute.model.nystrom.bkb:BBKBOptions",
+    "batch-ucb": "evroute.model.nystrom.bkb:BatchUCBOptions",
+    "delayed": "evroute.model.nystrom.bkb:DelayedOptions",
     "ek-ucb": "evroute.model.nystrom.ek:EKOptions",
     "k-ucb": "evroute.model.nystrom.ek:KUCBOptions",
 }
@@ -44,8 +44,8 @@ INDICES = {
     "igp-ucb": "evroute.policy.bounds:IGPOptions",
     "greedy": "evroute.policy.baselines:GreedyOptions",
     "random": "evroute.policy.baselines:RandomOptions",
-    "radius": "evroute.policy.radius:RadiusOptions",
-    "epsilon-greedy": "evroute.policy.epsilon_greedy:EpsilonGreedyOptions",
+    "radius": "evroute.policy.confidence:RadiusOptions",
+    "epsilon-greedy": "evroute.policy.baselines:EpsilonGreedyOptions",
 }
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -98,8 +98,11 @@ def pair(name: str) -> dict[str, Any]:
     UnknownNameError
         If the name is unknown; the message lists the names.
     """
-    if name not in METHODS:
-        raise UnknownNameError(f"unknown method '{name}'; there are {', '.join(METHODS)}")
+    require(
+        name in METHODS,
+        f"unknown method '{name}'; there are {', '.join(METHODS)}",
+        UnknownNameError,
+    )
     return dict(METHODS[name])
 
 
@@ -111,8 +114,7 @@ def model_options(name: str) -> type[ModelOptions]:
     UnknownNameError
         If there is no such model; the message lists the names.
     """
-    options: type[ModelOptions] = named(MODELS, "model", name)
-    return options
+    return cast(type[ModelOptions], named(MODELS, "model", name))
 
 
 def index_options(name: str) -> type[IndexOptions]:
@@ -123,8 +125,7 @@ def index_options(name: str) -> type[IndexOptions]:
     UnknownNameError
         If there is no such index; the message lists the names.
     """
-    options: type[IndexOptions] = named(INDICES, "index", name)
-    return options
+    return cast(type[IndexOptions], named(INDICES, "index", name))
 
 
 def named(table: Mapping[str, str], kind: str, name: str) -> Any:
@@ -162,5 +163,4 @@ def made_by(options: type[ModelOptions] | type[IndexOptions]) -> Any:
 
 def label_of(model: str, index: str) -> str:
     """Return the name of a model with an index in reports."""
-    labels = dict.fromkeys((model_options(model).label, index_options(index).label))
-    return "-".join(labels)
+    return "-".join(dict.fromkeys((model_options(model).label, index_options(index).label)))

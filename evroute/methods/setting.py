@@ -1,6 +1,7 @@
 """Setting: the shared values of all runs on one network with one vehicle and one prior.
 
-Each is computed once for each process. Models and indices take them as a `ModelSetting`.
+Each is computed once for each process. Models and indices take them as a `ModelSetting`. `Prior`
+holds the assumptions about arm energies before any trip, as one value.
 """
 
 from copy import copy
@@ -14,8 +15,6 @@ from evroute.arrays import FloatArray
 from evroute.energy.prior import EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
-from evroute.errors import EvrouteError
-from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model import build
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
@@ -31,6 +30,46 @@ from evroute.planning.turn_space import TurnSpace
 
 if TYPE_CHECKING:
     from evroute.model.sparse_graph import SparseGraphMatern
+from dataclasses import dataclass
+
+from evroute.energy.prior import DEFAULT_SPREAD, check_spread
+from evroute.errors import require
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """Assumptions about the energies of arms.
+
+    Parameters
+    ----------
+    spread
+        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
+    kernel
+        Kernel between contexts, see `model.context_kernels.context_kernel`.
+    lengthscale
+        Of the kernel, in standard deviations of the contexts, positive.
+    temperature
+        Whether contexts have the temperature as a further feature.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such spread or kernel.
+    """
+
+    spread: str = DEFAULT_SPREAD
+    kernel: str = DEFAULT_KERNEL
+    lengthscale: float = DEFAULT_LENGTHSCALE
+    temperature: bool = False
+
+    def __post_init__(self) -> None:
+        check_spread(self.spread)
+        context_kernel(self.kernel)
+
+
+DEFAULT_PRIOR = Prior()
 
 
 class Setting:
@@ -142,8 +181,9 @@ class Setting:
     @cached_property
     def prior_factor(self) -> FloatArray:
         """(a, a) factor of the prior covariance, of unfitted edges mapped from the cache, Wh."""
-        folder = cache_dir() if self._keeps_factor else None
-        return build.prior_factor(self.kernel, self.arms, folder)
+        return build.prior_factor(
+            self.kernel, self.arms, cache_dir() if self._keeps_factor else None
+        )
 
     def with_kernel(self, kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> "Setting":
         """Return this setting with a fitted kernel and fitted (a,) noise deviations, Wh."""
@@ -155,8 +195,9 @@ class Setting:
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
         lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors
-        graph = self.space.graph(of_edges)
-        return EdgeContextKernel(graph, prior.std_wh, lengthscales, context=self.assumed.kernel)
+        return EdgeContextKernel(
+            self.space.graph(of_edges), prior.std_wh, lengthscales, context=self.assumed.kernel
+        )
 
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination, network rows, of a named trip or of ``PLACE to PLACE``.
@@ -172,8 +213,7 @@ class Setting:
         first, last = stops(
             self.network, *((None, (origin, destination)) if separator else (trip, ()))
         )
-        if first == last:
-            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
+        require(first != last, f"trip '{trip}' begins and ends on the same edge; choose two places")
         return first, last
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf
 
 from evroute.arms import Arms, Belief, Feedback
-from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.arrays import FloatArray
+from evroute.errors import EvrouteError, require
 from evroute.model.bounds.spectrum import Points, Spectrum
 
 JITTER = 1e-8
@@ -96,14 +96,6 @@ class SupportsScaledSample(Protocol):
 
 
 @runtime_checkable
-class HasInducing(Protocol):
-    """A model that summarises the measurements by inducing points."""
-
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return the edges (m,) and contexts (m, d) of the inducing points."""
-
-
-@runtime_checkable
 class Anticipates(Protocol):
     """A model that records which arms are about to be measured before their energies are known."""
 
@@ -176,8 +168,11 @@ def mean_of(model: EnergyModel, arms: Arms) -> FloatArray:
 
 def check_noise(noise_std_wh: FloatArray, n: int) -> None:
     """Raise ValueError unless the noise deviations are n positive numbers."""
-    if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-        raise ValueError(f"noise_std_wh must be {n} positive numbers")
+    require(
+        noise_std_wh.shape == (n,) and np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)),
+        f"noise_std_wh must be {n} positive numbers",
+        ValueError,
+    )
 
 
 def check_state(state: State, shapes: Mapping[str, tuple[int, ...]], what: str) -> None:
@@ -192,8 +187,11 @@ def check_state(state: State, shapes: Mapping[str, tuple[int, ...]], what: str) 
     what
         Name of the model in the message, with its article.
     """
-    if {name: part.shape for name, part in state.items()} != shapes:
-        raise ValueError(f"this is not the state of {what}")
+    require(
+        {name: part.shape for name, part in state.items()} == shapes,
+        f"this is not the state of {what}",
+        ValueError,
+    )
 
 
 class CovarianceError(EvrouteError):
@@ -232,11 +230,12 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
             factor[row + 1 :, row] = factor[row, row + 1 :]
         np.fill_diagonal(factor, diagonal + jitter)
         failed = _factorise(factor)
-    if failed:
-        raise CovarianceError(
-            f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added; "
-            "check the lengthscales, the prior deviations and the noise deviations"
-        )
+    require(
+        not failed,
+        f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added; "
+        "check the lengthscales, the prior deviations and the noise deviations",
+        CovarianceError,
+    )
     for row in range(len(factor)):
         factor[row, row + 1 :] = 0.0
     return factor

@@ -14,7 +14,7 @@ import numpy as np
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.checked import read_mapped, write_mapped
-from evroute.errors import DamagedFileError
+from evroute.errors import DamagedFileError, require
 from evroute.model import graph_matern
 from evroute.model.base import lower_factor
 from evroute.model.graph_matern import GraphMatern
@@ -33,8 +33,12 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
     """Build the paper's graph kernel; its diagonal is cached in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = cache_path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
-    raw_diagonal = mapped(path, lambda: graph_matern.raw_diagonal(laplacian, NU, KAPPA))
-    return GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
+    return GraphMatern(
+        laplacian,
+        NU,
+        KAPPA,
+        raw_diagonal=mapped(path, lambda: graph_matern.raw_diagonal(laplacian, NU, KAPPA)),
+    )
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
@@ -45,10 +49,11 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
     ValueError
         If ``arms`` are not all arms of the kernel.
     """
-    if not np.array_equal(arms.id, np.arange(kernel.graph.n_edges)):
-        raise ValueError(
-            f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network"
-        )
+    require(
+        np.array_equal(arms.id, np.arange(kernel.graph.n_edges)),
+        f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network",
+        ValueError,
+    )
     return kernel.matrix(arms.features)
 
 
@@ -69,11 +74,13 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
     """
 
     def factor() -> FloatArray:
-        covariance = prior_covariance(kernel, arms)
-        return lower_factor(covariance, "the prior covariance of all edges", overwrite=True)
+        return lower_factor(
+            prior_covariance(kernel, arms), "the prior covariance of all edges", overwrite=True
+        )
 
-    path = cache_path(cache_dir, "prior-factor", kernel.digest(arms.features))
-    made: FloatArray = mapped(path, factor)
+    made: FloatArray = mapped(
+        cache_path(cache_dir, "prior-factor", kernel.digest(arms.features)), factor
+    )
     return made
 
 

@@ -13,6 +13,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.errors import require
 from evroute.model.base import State, check_noise, check_state, lower_factor
 
 
@@ -81,8 +82,11 @@ class CoefficientModel(ABC):
 
     def __init__(self, prior_std: FloatArray, noise_std_wh: FloatArray) -> None:
         check_noise(noise_std_wh, len(noise_std_wh))
-        if not np.all((prior_std > 0) & (prior_std < np.inf)):
-            raise ValueError("prior deviations of coefficients must be positive numbers")
+        require(
+            np.all((prior_std > 0) & (prior_std < np.inf)),
+            "prior deviations of coefficients must be positive numbers",
+            ValueError,
+        )
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._prior_std = np.asarray(prior_std, dtype=np.float64)
         self._precision = np.eye(len(prior_std))
@@ -132,8 +136,9 @@ class CoefficientModel(ABC):
         size
             Number of draws.
         """
-        normal = rng.standard_normal((size, len(self._prior_std)))
-        coefficients = self._mean() + normal @ self._root()
+        coefficients = (
+            self._mean() + rng.standard_normal((size, len(self._prior_std))) @ self._root()
+        )
         return arms.prior_mean_wh + coefficients @ self._columns_of(arms).T
 
     def state(self) -> State:
@@ -153,17 +158,24 @@ class CoefficientModel(ABC):
             If the state is not of such a model with the same prior.
         """
         what = f"a {self.title} model of {len(self._noise_std)} edges"
-        expected = {name: part.shape for name, part in self.state().items()}
-        check_state(state, expected, what)
-        if not np.array_equal(state["prior_std"], self._prior_std):
-            raise ValueError(f"this is not the state of {what} with these prior deviations")
+        check_state(state, {name: part.shape for name, part in self.state().items()}, what)
+        require(
+            np.array_equal(state["prior_std"], self._prior_std),
+            f"this is not the state of {what} with these prior deviations",
+            ValueError,
+        )
         self._precision = np.array(state["precision"], dtype=np.float64)
         self._information = np.array(state["information"], dtype=np.float64)
 
     def coefficients(self) -> Coefficients:
         """Return the posterior of the coefficients."""
-        std = np.sqrt((self._root() ** 2).sum(axis=0))
-        return Coefficients(self.names, self.units, self._mean(), std, self._prior_std)
+        return Coefficients(
+            self.names,
+            self.units,
+            self._mean(),
+            np.sqrt((self._root() ** 2).sum(axis=0)),
+            self._prior_std,
+        )
 
     def _mean(self) -> FloatArray:
         """Return the posterior mean of the coefficients, (p,)."""

@@ -34,8 +34,7 @@ class EdgeSpeedsOptions(ModelOptions):
 
     def build(self, setting: ModelSetting, rng: np.random.Generator) -> "EdgeSpeeds":
         """Return the model before any trip."""
-        regressors = cast(Regressors, setting.regressors)
-        return EdgeSpeeds(regressors, setting.noise_std_wh, options=self)
+        return EdgeSpeeds(cast(Regressors, setting.regressors), setting.noise_std_wh, options=self)
 
 
 class EdgeSpeeds(Diagonal):

@@ -1,13 +1,10 @@
 """Log likelihood of the driven trips as a function of the kernel's numbers, with its gradient.
 
-Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z,
-the bound attained by the best variational distribution (Titsias, 2009, *Variational learning of
-inducing variables*, eq. 9): ``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1
-K_ZX``. Measurements of one arm enter by their number, mean and scatter; the remaining term of the
-likelihood is added.
+Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Measurements of one arm enter by
+their number, mean and scatter; the remaining term of the likelihood is added.
 
-The gradient is computed backwards: each likelihood returns its derivative by each covariance,
-`Surface` the derivative of the covariance by the numbers.
+The gradient is computed backwards: the likelihood returns its derivative by the covariance,
+`covariance` returns the derivative of the covariance by the numbers.
 """
 
 import math
@@ -15,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.sparse import csc_matrix
 
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import JITTER, lower_factor
+from evroute.model.base import lower_factor
 from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.graph_matern import filter_blocks
 
@@ -71,8 +68,10 @@ class Driven:
         )
 
 
-class Surface:
-    """Covariance ``a h k_f + b k_f'`` between arms and its derivatives by the log numbers.
+def covariance(
+    laplacian: csc_matrix, nu: int, numbers: FloatArray, arms: Driven, context: ContextKernel
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Return ``a h k_f + b k_f'`` between arms, (a, a), and its derivatives by the log numbers.
 
     h is ``(I + L kappa² / 2 nu)^-nu``, proportional to k_G.
 
@@ -83,89 +82,54 @@ class Surface:
     nu
         Smoothness of the graph kernel.
     numbers
-        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive; gradients are by
+        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive; derivatives are by
         their logarithms, in this order.
-    edges
-        Edges of all arms, repeats allowed.
+    arms
+        Arms on the rows and columns.
     context
         Form of k_f and k_f'.
     """
-
-    def __init__(
-        self,
-        laplacian: csc_matrix,
-        nu: int,
-        numbers: FloatArray,
-        edges: IntArray,
-        context: ContextKernel,
-    ) -> None:
-        d = (len(numbers) - 3) // 2
-        self._a, self._b = numbers[:2]
-        self._with_graph, self._alone = numbers[2 : 2 + d], numbers[2 + d : 2 + 2 * d]
-        self._edges = np.unique(edges)
-        self._context = context
-        self._graph, steeper = filter_blocks(laplacian, nu, float(numbers[-1]), self._edges)
-        self._graph_by_kappa = -2.0 * nu * (self._graph - steeper)
-
-    def block(self, arms: "Points", others: "Points") -> tuple[FloatArray, list[FloatArray]]:
-        """Return the covariance (a, b) and its derivatives."""
-        at = np.ix_(np.searchsorted(self._edges, arms.id), np.searchsorted(self._edges, others.id))
-        graph, with_graph, alone = self._graph[at], self._with_graph, self._alone
-        k_1, by_1 = self._context.log_gradient(arms.features, others.features, with_graph)
-        k_2, by_2 = self._context.log_gradient(arms.features, others.features, alone)
-        first, second = self._a * graph * k_1, self._b * k_2
-        return first + second, [
-            first,
-            second,
-            *(self._a * graph * each for each in by_1),
-            *(self._b * each for each in by_2),
-            self._a * self._graph_by_kappa[at] * k_1,
-        ]
-
-    def diagonal(self, arms: "Points") -> tuple[FloatArray, list[FloatArray]]:
-        """Return the variances (a,) and their derivatives."""
-        row = np.searchsorted(self._edges, arms.id)
-        first = self._a * self._graph.diagonal()[row]
-        zero, second = np.zeros(len(row)), np.full(len(row), self._b)
-        by_lengthscales = [zero] * (2 * len(self._alone))
-        by_kappa = self._a * self._graph_by_kappa.diagonal()[row]
-        return first + second, [first, second, *by_lengthscales, by_kappa]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """Arms without measurements: id (a,), features (a, d)."""
-
-    id: IntArray
-    features: FloatArray
+    a, b = numbers[:2]
+    with_graph, alone = numbers[2:-1].reshape(2, -1)
+    edges, row = np.unique(arms.id, return_inverse=True)
+    at = np.ix_(row, row)
+    filtered, steeper = filter_blocks(laplacian, nu, float(numbers[-1]), edges)
+    graph, graph_by_kappa = filtered[at], -2.0 * nu * (filtered - steeper)[at]
+    k_1, by_1 = context.log_gradient(arms.features, arms.features, with_graph)
+    k_2, by_2 = context.log_gradient(arms.features, arms.features, alone)
+    first, second = a * graph * k_1, b * k_2
+    return first + second, [
+        first,
+        second,
+        *(a * graph * each for each in by_1),
+        *(b * each for each in by_2),
+        a * graph_by_kappa * k_1,
+    ]
 
 
 def log_likelihood(
-    surface: Surface,
+    surface: tuple[FloatArray, list[FloatArray]],
     driven: Driven,
     unit_wh: FloatArray,
     noise_std_wh: FloatArray,
-    inducing: Points | None,
 ) -> tuple[float, FloatArray]:
-    """Return the log likelihood of all measurements, or its variational bound, and its gradient.
+    """Return the log likelihood of all measurements and its gradient.
 
     Parameters
     ----------
     surface
-        Covariance between arms, in units of ``unit_wh``.
+        Covariance between the arms and its derivatives (`covariance`), in units of ``unit_wh``.
     driven
         Merged measurements of a arms.
     unit_wh
         (a,) unit of the surface for each arm, Wh.
     noise_std_wh
         (a,) noise deviation of one measurement, Wh.
-    inducing
-        Inducing points of the bound; None for the exact likelihood.
 
     Returns
     -------
     tuple[float, FloatArray]
-        Value, and gradient by the logarithms of the surface's numbers and of a noise factor
+        Value, and gradient by the logarithms of the covariance's numbers and of a noise factor
         (last).
 
     Raises
@@ -173,52 +137,14 @@ def log_likelihood(
     CovarianceError
         If the covariance is not positive definite.
     """
-    y, noise = driven.mean_wh / unit_wh, (noise_std_wh / unit_wh) ** 2 / driven.count
-    arms = Points(driven.id, driven.features)
-    merged, gradient = (
-        _exact(surface, arms, y, noise)
-        if inducing is None
-        else _bound(surface, arms, y, noise, inducing)
-    )
+    noise = (noise_std_wh / unit_wh) ** 2 / driven.count
+    prior, derivatives = surface
+    merged, by_covariance = _normal(prior + np.diag(noise), driven.mean_wh / unit_wh)
+    by_numbers = [np.vdot(by_covariance, each) for each in derivatives]
     spare, scatter = driven.count - 1, driven.scatter_wh2 / noise_std_wh**2
     within = -0.5 * (spare * np.log(2.0 * np.pi * noise_std_wh**2) + np.log(driven.count) + scatter)
-    gradient[-1] += (scatter - spare).sum()
-    return merged + float((within - np.log(unit_wh)).sum()), gradient
-
-
-def _exact(
-    surface: Surface, arms: Points, y: FloatArray, noise: FloatArray
-) -> tuple[float, FloatArray]:
-    covariance, derivatives = surface.block(arms, arms)
-    covariance[np.diag_indices(len(y))] += noise
-    value, by_covariance = _normal(covariance, y)
-    by_noise = 2.0 * by_covariance.diagonal() @ noise
-    return value, np.array([*(np.vdot(by_covariance, each) for each in derivatives), by_noise])
-
-
-def _bound(
-    surface: Surface, arms: Points, y: FloatArray, noise: FloatArray, inducing: Points
-) -> tuple[float, FloatArray]:
-    cross, by_cross = surface.block(inducing, arms)
-    among, by_among = surface.block(inducing, inducing)
-    variance, by_variance = surface.diagonal(arms)
-    among[np.diag_indices(len(among))] += JITTER * variance.mean()
-    lower = lower_factor(among, "the prior covariance of the inducing points")
-    half = solve_triangular(lower, cross, lower=True)
-    explained = half.T @ half
-    value, by_explained = _normal(explained + np.diag(noise), y)
-    missing = variance - explained.diagonal()
-    value -= 0.5 * float((missing / noise).sum())
-    by_noise = 2.0 * by_explained.diagonal() @ noise + (missing / noise).sum()
-    by_explained[np.diag_indices(len(y))] += 0.5 / noise
-    projection = solve_triangular(lower, half, lower=True, trans=1)
-    seen_cross = 2.0 * projection @ by_explained
-    seen_among = -projection @ by_explained @ projection.T
-    gradient = [
-        np.vdot(seen_cross, c) + np.vdot(seen_among, z) - 0.5 * float((v / noise).sum())
-        for c, z, v in zip(by_cross, by_among, by_variance, strict=True)
-    ]
-    return value, np.array([*gradient, by_noise])
+    by_noise = 2.0 * by_covariance.diagonal() @ noise + (scatter - spare).sum()
+    return merged + float((within - np.log(unit_wh)).sum()), np.array([*by_numbers, by_noise])
 
 
 def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:

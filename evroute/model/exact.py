@@ -16,10 +16,10 @@ from scipy.linalg.blas import dtrmm, dtrmv
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, check_noise, check_state, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.fresh_posterior import Fresh
 from evroute.model.incremental_posterior import IncrementalPosterior
 from evroute.model.kernels import ArmKernel
 from evroute.model.options import ModelOptions, ModelSetting
@@ -100,10 +100,11 @@ class ExactGP:
         prior_factor: Callable[[], FloatArray] | None = None,
     ) -> None:
         n = kernel.graph.n_edges
-        if len(arms) and not np.array_equal(arms.id, np.arange(n)):
-            raise ValueError(
-                f"the reference arms must be all {n} edges of the kernel's network, or none"
-            )
+        require(
+            not len(arms) or np.array_equal(arms.id, np.arange(n)),
+            f"the reference arms must be all {n} edges of the kernel's network, or none",
+            ValueError,
+        )
         check_noise(noise_std_wh, n)
         self._noise_std_wh = noise_std_wh
         self._kernel = kernel
@@ -132,8 +133,9 @@ class ExactGP:
             edge, features = arms.id[some], arms.features[some]
             prior = self._prior_with_slots(edge, features)
             mean[some] = weights @ prior
-            explained = np.einsum("ij,ij->j", prior, self._core.solve(prior))
-            variance[some] = self._kernel.diagonal(edge, features) - explained
+            variance[some] = self._kernel.diagonal(edge, features) - np.einsum(
+                "ij,ij->j", prior, self._core.solve(prior)
+            )
         return Belief(arms.prior_mean_wh + mean, np.sqrt(np.maximum(variance, 0.0)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
@@ -147,8 +149,7 @@ class ExactGP:
         slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        variance = self._noise_std_wh[self._met.id[slots]] ** 2 / count
-        self._core.observe(slots, residual_wh, variance)
+        self._core.observe(slots, residual_wh, self._noise_std_wh[self._met.id[slots]] ** 2 / count)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
             self._check()
@@ -187,8 +188,10 @@ class ExactGP:
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
-        variance = self._kernel.diagonal(arms.id, arms.features)
-        return spectrum.points(self._prior_with_slots(arms.id, arms.features), variance)
+        return spectrum.points(
+            self._prior_with_slots(arms.id, arms.features),
+            self._kernel.diagonal(arms.id, arms.features),
+        )
 
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the kernel between the arms, (a, a) Wh²."""
@@ -263,8 +266,11 @@ class ExactGP:
     def state(self) -> State:
         """Return the visited arms and the numbers of their posterior."""
         learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
-        counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
-        return learned | counts | self._core.state()
+        return (
+            learned
+            | {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
+            | self._core.state()
+        )
 
     def restore(self, state: State) -> None:
         """Restore a state.
@@ -321,8 +327,11 @@ class ExactGP:
         return draws
 
     def _own_factor(self) -> FloatArray:
-        prior = self._kernel.matrix(self._reference.features)
-        return lower_factor(prior, "the prior covariance of all edges", overwrite=True)
+        return lower_factor(
+            self._kernel.matrix(self._reference.features),
+            "the prior covariance of all edges",
+            overwrite=True,
+        )
 
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
         """Return ``weights @ K_D*`` for weights (D,) of the slots, (a,)."""
@@ -352,8 +361,12 @@ class ExactGP:
         """Add a slot for each new arm."""
         cross = self._kernel(edge, features, self._met.id, self._met.features)
         among = self._kernel(edge, features, edge, features)
-        reference = np.where(self._elsewhere(edge, features), -1, edge)
-        self._core.append(cross, among, self._rows(edge, features), reference)
+        self._core.append(
+            cross,
+            among,
+            self._rows(edge, features),
+            np.where(self._elsewhere(edge, features), -1, edge),
+        )
         self._met.append(edge, features)
 
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
@@ -379,5 +392,5 @@ class ExactGP:
                 "rounding errors of %.1g after %d updates; computing afresh", drift, self._updates
             )
             prior = self._prior_with_slots(met.id, met.features)
-            core.refresh(Fresh(0.5 * (prior + prior.T), core.precision, core.information))
+            core.refresh(0.5 * (prior + prior.T))
             self.refreshes += 1

@@ -17,6 +17,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.base import EnergyModel, HasJoint, State
 
 
@@ -51,10 +52,11 @@ class FleetView:
             prior_wh - potential_wh,
             reference_prior_wh - reference_potential_wh,
         )
-        if not (np.all(dissipated_wh > 0) and np.all(reference_wh > 0)):
-            raise ValueError(
-                "an arm dissipates nothing by eq. 8, so that no share of it can be learned"
-            )
+        require(
+            np.all(dissipated_wh > 0) and np.all(reference_wh > 0),
+            "an arm dissipates nothing by eq. 8, so that no share of it can be learned",
+            ValueError,
+        )
         self.model = model
         self._share = dissipated_wh / reference_wh
         self._potential_wh = potential_wh
@@ -91,8 +93,9 @@ class FleetView:
         return Arms(arms.id, arms.features, self._prior_of_reference(arms.id, arms.prior_mean_wh))
 
     def _prior_of_reference(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
-        dissipated_wh = (prior_mean_wh - self._potential_wh[edge]) / self._share[edge]
-        return self._reference_potential_wh[edge] + dissipated_wh
+        return self._reference_potential_wh[edge] + (
+            (prior_mean_wh - self._potential_wh[edge]) / self._share[edge]
+        )
 
 
 class FleetJointView(FleetView):
@@ -118,5 +121,6 @@ class FleetJointView(FleetView):
             Number of draws.
         """
         reference = self._reference(arms)
-        off_wh = self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
-        return arms.prior_mean_wh + self._share[arms.id] * off_wh
+        return arms.prior_mean_wh + self._share[arms.id] * (
+            self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
+        )

@@ -17,6 +17,7 @@ from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import splu
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 
 _SOLVE_BLOCK = 16  # right-hand sides solved together; more spill the cache
 
@@ -53,8 +54,11 @@ class GraphMatern:
         self.n_edges = int(laplacian.shape[0])
         self.digest = digest(laplacian, nu, kappa)
         diagonal = self._raw.diagonal() if raw_diagonal is None else raw_diagonal
-        if diagonal.shape != (self.n_edges,):
-            raise ValueError(f"raw_diagonal has shape {diagonal.shape}, expected {(self.n_edges,)}")
+        require(
+            diagonal.shape == (self.n_edges,),
+            f"raw_diagonal has shape {diagonal.shape}, expected {(self.n_edges,)}",
+            ValueError,
+        )
         self._scale = 1.0 / float(diagonal.mean())
         self.diagonal: FloatArray = diagonal * self._scale
         self._slot = np.full(self.n_edges, -1)
@@ -152,10 +156,11 @@ class _SparseSolves:
     """``A^-nu`` by repeated solves."""
 
     def __init__(self, laplacian: csc_matrix, nu: int, kappa: float) -> None:
-        if nu not in range(1, 100) or not 0 < kappa < np.inf:
-            raise ValueError(
-                f"nu must be a whole and kappa any positive number, got {nu} and {kappa}"
-            )
+        require(
+            nu in range(1, 100) and 0 < kappa < np.inf,
+            f"nu must be a whole and kappa any positive number, got {nu} and {kappa}",
+            ValueError,
+        )
         n = laplacian.shape[0]
         self._n, self._nu = n, nu
         self._factor = splu(

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray
 from evroute.model.base import CovarianceError
-from evroute.model.evidence import Driven, Points, Surface, log_likelihood
+from evroute.model.evidence import Driven, covariance, log_likelihood
 from evroute.model.graph_matern import GraphMatern, filter_blocks, raw_diagonal
 from evroute.model.kernels import EdgeContextKernel
 
@@ -68,10 +68,9 @@ class Hyperparameters:
         graph = kernel.matern
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
-        std_wh = self.std_factor * kernel.std_wh
         return EdgeContextKernel(
             graph,
-            std_wh,
+            self.std_factor * kernel.std_wh,
             self.lengthscales,
             graph_share=self.graph_share,
             context=kernel.context_name,
@@ -127,7 +126,6 @@ def fit(
     noise_std_wh: FloatArray,
     driven: Driven,
     *,
-    inducing: Points | None = None,
     prior_log_std: float | None = None,
 ) -> Fit:
     """Fit hyper-parameters to measurements, starting from a kernel and the noise of its edges.
@@ -140,13 +138,11 @@ def fit(
         (n,) noise deviations at the start, Wh.
     driven
         Merged measurements.
-    inducing
-        Inducing points of the variational bound to maximise; None maximises the likelihood.
     prior_log_std
         Deviation of a log-normal prior around the start, for every number; None for no prior.
     """
     driven = driven.most_visited(MOST_ARMS)
-    problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
+    problem = _Problem(kernel, noise_std_wh, driven, prior_log_std)
     start = Hyperparameters.of(kernel)
     found: list[tuple[float, int, FloatArray]] = []
     why = ""
@@ -169,20 +165,17 @@ def fit(
 
 
 class _Problem:
-    """Objective over the logs of a, b, lengthscales, kappa (`Surface`) and a noise factor."""
+    """Objective over the logs of a, b, lengthscales, kappa (`covariance`) and a noise factor."""
 
     def __init__(
         self,
         kernel: EdgeContextKernel,
         noise_std_wh: FloatArray,
         driven: Driven,
-        inducing: Points | None,
         prior_log_std: float | None,
     ) -> None:
         self.kernel = kernel
         self.driven = driven
-        self.inducing = inducing
-        self.edges = driven.id if inducing is None else np.concatenate([driven.id, inducing.id])
         self.unit_wh = kernel.std_wh[driven.id]
         self.noise_std_wh = noise_std_wh[driven.id]
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
@@ -193,21 +186,25 @@ class _Problem:
         filtered, _ = filter_blocks(kernel.matern.laplacian, nu, kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
-        numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
-        origin: FloatArray = np.log(np.array(numbers))
+        origin: FloatArray = np.log(
+            np.array(
+                [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
+            )
+        )
         return origin
 
     def log_likelihood(self, nu: int, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
-        surface = Surface(
+        surface = covariance(
             self.kernel.matern.laplacian,
             nu,
             np.exp(theta[:-1]),
-            self.edges,
+            self.driven,
             self.kernel.context,
         )
-        noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
-        return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
+        return log_likelihood(
+            surface, self.driven, self.unit_wh, self.noise_std_wh * np.exp(theta[-1])
+        )
 
     def best(self, nu: int) -> tuple[float, FloatArray]:
         """Return the smallest negative log posterior for one nu, and its location."""

@@ -17,14 +17,13 @@ measurement, because few predictions need no square of twice the size.
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dtrtri
 
 from evroute.arrays import FloatArray, IntArray, spread
 from evroute.model.base import State, lower_factor
-from evroute.model.fresh_posterior import Fresh
 from evroute.model.packed import Packed
-from evroute.model.scratch import Scratch
 
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
@@ -61,8 +60,7 @@ class IncrementalPosterior:
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
-        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D for
-        # BLAS.
+        # One triangle, so C cannot lose its symmetry; column-major and zero beyond D for BLAS.
         self._triangle = np.zeros((0, 0), order="F")
         self._packed: Packed | None = None
         self._prior_variance = reference_variance
@@ -73,7 +71,6 @@ class IncrementalPosterior:
         self._rows = np.empty((0, n))
         self._unread: Callable[[IntArray], FloatArray] | None = None
         self._reserve(0)
-        self._scratch = Scratch()
         self._forget()
 
     def _forget(self) -> None:
@@ -169,8 +166,7 @@ class IncrementalPosterior:
                 prior = self._unread(unmet)
             weighted = (prior.T * self.precision).copy()
             packed = self._packed if self._n_read <= COLUMNS_PACKED else None
-            learned = packed.after(weighted) if packed else weighted @ self._square()
-            posterior = prior.T - learned
+            posterior = prior.T - (packed.after(weighted) if packed else weighted @ self._square())
             self._columns |= {
                 arm: (posterior[i], weighted[i]) for i, arm in enumerate(unmet.tolist())
             }
@@ -190,19 +186,18 @@ class IncrementalPosterior:
             (k,) noise variances, Wh².
         """
         self._forget()
-        k, size, capacity = len(slots), self.size, len(self._lower)
+        k, size = len(slots), self.size
         posterior_p = self._of_slots(slots)
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
-        # The k x k triangle is inverted: it multiplies three times, and its entries go into the
-        # weights.
+        # The k x k triangle is inverted: it multiplies three times, and the weights contain it.
         inverse, _ = dtrtri(
             lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
         )
-        h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
+        h = inverse @ posterior_p
         weights = -h[:, :size] * self.precision
         weights[:, slots] += inverse
-        g = np.matmul(weights, self._open_rows(), out=self._scratch("G", (k, len(self._open))))
+        g = weights @ self._open_rows()
         surprise = inverse @ (residual_wh - self.mean[slots])
         self._open_mean += surprise @ g
         self._open_variance -= np.einsum("ij,ij->j", g, g)
@@ -216,12 +211,8 @@ class IncrementalPosterior:
         return self.information - self.precision * self.mean
 
     def weigh(self, surprise: FloatArray) -> FloatArray:
-        """Return ``S Lam^-1 surprise``, (D,).
-
-        ``surprise`` (D,) is Lam times deviations of the mean measurements, 1/Wh.
-        """
-        at_slots = self._times(surprise[:, np.newaxis])[:, 0]
-        return surprise - self.precision * at_slots
+        """Return ``S Lam^-1 surprise``, (D,), of a ``surprise`` (D,) as in `respond`."""
+        return surprise - self.precision * self._times(surprise[:, np.newaxis])[:, 0]
 
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for prior covariances K_D* (D, a) of the slots with arms."""
@@ -270,14 +261,25 @@ class IncrementalPosterior:
         errors = np.append(missing, variance - self._open_variance[columns])
         return float(np.abs(errors).max() / prior[np.arange(len(slots)), slots].mean())
 
-    def refresh(self, fresh: Fresh) -> None:
-        """Take every number from a fresh factorisation."""
+    def refresh(self, prior: FloatArray) -> None:
+        """Compute every number by one factorisation, of ``I + B' K_DD B`` with ``B B' = Lam``.
+
+        ``prior`` (D, D) is the prior covariance of the slots, Wh². Every slot has a measurement.
+        """
         self._forget()
-        whitened = fresh.whiten(fresh.prior)
-        self._lower[: self.size, : self.size] = fresh.prior - whitened.T @ whitened
-        self.mean = fresh.prior @ fresh.weights
-        self._open_mean = fresh.weights @ self._open_rows()
-        self._open_variance = fresh.variance(self._open_rows(), self._prior_variance[self._open])
+        root = np.sqrt(self.precision)
+        matrix = root[:, np.newaxis] * prior * root
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
+        weights = root * cho_solve((factor, True), self.information / root)
+        whitened, of_open = (
+            solve_triangular(factor, root[:, np.newaxis] * with_slots, lower=True)
+            for with_slots in (prior, self._open_rows())
+        )
+        self._lower[: self.size, : self.size] = prior - whitened.T @ whitened
+        self.mean, self._open_mean = prior @ weights, weights @ self._open_rows()
+        explained = np.einsum("ij,ij->j", of_open, of_open)
+        self._open_variance = self._prior_variance[self._open] - explained
 
     def state(self) -> State:
         """Return all numbers except the prior covariances, which the kernel recomputes."""
@@ -304,13 +306,11 @@ class IncrementalPosterior:
             of them are only read when the next measurement comes.
         """
         self._forget()
-        self.precision = state["precision"].copy()
-        self.information = state["information"].copy()
-        self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
-        self._open = state["open"].copy()
-        self._open_mean, self._open_variance = (
-            state["open_mean"].copy(),
-            state["open_variance"].copy(),
+        self.precision, self.information, self.mean, self.slot_of = (
+            state[name].copy() for name in ("precision", "information", "mean", "slot_of")
+        )
+        self._open, self._open_mean, self._open_variance = (
+            state[name].copy() for name in ("open", "open_mean", "open_variance")
         )
         self.size, self._unread = 0, prior
         self._triangle, self._packed = np.zeros((0, 0), order="F"), None
@@ -339,8 +339,8 @@ class IncrementalPosterior:
         return covariance
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
-        """Return the rows of C of some slots, (k, capacity), in a work array."""
-        rows = self._scratch("C_pD", (len(slots), len(self._lower)))
+        """Return the rows of C of some slots, (k, capacity)."""
+        rows = np.empty((len(slots), len(self._lower)))
         for row, slot in zip(rows, slots.tolist(), strict=True):
             row[:slot] = self._lower[slot, :slot]
             row[slot:] = self._lower[slot:, slot]
@@ -370,9 +370,8 @@ class IncrementalPosterior:
 
     def _times(self, right: FloatArray) -> FloatArray:
         """Return ``C right`` for a right-hand side (D, m)."""
-        padded = self._scratch("right", (right.shape[1], len(self._lower))).T
+        padded = np.zeros((right.shape[1], len(self._lower))).T
         padded[: self.size] = right
-        padded[self.size :] = 0.0
         product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
         return product[: self.size]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
+from evroute.errors import require
 from evroute.model.base import State, check_noise, check_state
 from evroute.model.options import ModelOptions, ModelSetting
 
@@ -105,13 +106,16 @@ class IndependentNormal(Diagonal):
     title = "independent"
 
     def __init__(self, prior_variance_wh2: FloatArray, noise_std_wh: FloatArray) -> None:
-        if not np.all((prior_variance_wh2 > 0) & (prior_variance_wh2 < np.inf)):
-            raise ValueError("prior variances must be positive numbers")
-        if prior_variance_wh2.shape != noise_std_wh.shape:
-            raise ValueError(
-                f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise "
-                "deviations"
-            )
+        require(
+            np.all((prior_variance_wh2 > 0) & (prior_variance_wh2 < np.inf)),
+            "prior variances must be positive numbers",
+            ValueError,
+        )
+        require(
+            prior_variance_wh2.shape == noise_std_wh.shape,
+            (f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise deviations"),
+            ValueError,
+        )
         super().__init__(noise_std_wh, prior_variance_wh2)
 
     def posterior(self, arms: Arms) -> Belief:

@@ -81,8 +81,9 @@ def _waves(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Return cosines and sines of contexts (a, d) at fresh frequencies, (a, 2 size)."""
-    frequency = context.spectral_draw(features.shape[1], size, rng) / lengthscales[:, np.newaxis]
-    phase = features @ frequency
+    phase = features @ (
+        context.spectral_draw(features.shape[1], size, rng) / lengthscales[:, np.newaxis]
+    )
     waves = np.empty((len(features), 2 * size))
     np.cos(phase, out=waves[:, :size])
     np.sin(phase, out=waves[:, size:])

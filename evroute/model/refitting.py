@@ -1,8 +1,7 @@
 """Refitting: any model of edge energy, with hyper-parameters refitted to its trips during the run.
 
 After 10, 30, 100, 300, ... trips the numbers of the kernel and the noise are fitted
-(``model.hyperparameters``), and the wrapped model learns all its trips again with the result. A
-variational model is fitted by its bound, through its inducing points.
+(``model.hyperparameters``), and the wrapped model learns all its trips again with the result.
 """
 
 import json
@@ -14,8 +13,8 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.model.base import EnergyModel, HasInducing, HasJoint, State
-from evroute.model.evidence import Driven, Points
+from evroute.model.base import EnergyModel, HasJoint, State
+from evroute.model.evidence import Driven
 from evroute.model.hyperparameters import Fit, Hyperparameters, fit
 from evroute.model.kernels import EdgeContextKernel
 
@@ -137,22 +136,18 @@ class Refitting:
         return self._make(numbers.applied(self._kernel), numbers.noise_factor * self._noise_std_wh)
 
     def _fit(self) -> None:
-        inducing = (
-            Points(*self._model.inducing_arms()) if isinstance(self._model, HasInducing) else None
-        )
         result = fit(
             self._kernel,
             self._noise_std_wh,
             Driven.of(self._trips),
-            inducing=inducing,
             prior_log_std=PRIOR_LOG_STD,
         )
         self.fits[len(self._trips)] = result
-        likelihoods = (result.start_log_likelihood, result.log_likelihood)
         log.info(
             "hyper-parameters after %d trips: log likelihood from %.1f to %.1f",
             len(self._trips),
-            *likelihoods,
+            result.start_log_likelihood,
+            result.log_likelihood,
         )
         if not result.failed:
             self._numbers = result.found

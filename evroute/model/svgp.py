@@ -21,6 +21,7 @@ from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, check_noise, check_state, lower_factor
 from evroute.model.kernels import EdgeContextKernel
@@ -117,8 +118,11 @@ class SparseVariationalGP:
         options: SVGPOptions = PLAIN,
     ) -> None:
         n = kernel.graph.n_edges
-        if not np.array_equal(arms.id, np.arange(n)):
-            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
+        require(
+            np.array_equal(arms.id, np.arange(n)),
+            f"the reference arms must be all {n} edges of the kernel's network",
+            ValueError,
+        )
         check_noise(noise_std_wh, n)
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -212,11 +216,6 @@ class SparseVariationalGP:
         draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
         return draws + self.posterior(arms).mean_wh
 
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return edges (m,) and contexts (m, d) of the inducing points."""
-        points = self._inducing.points
-        return points[:, 0].astype(np.int64), points[:, 1:].copy()
-
     def state(self) -> State:
         """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
         return {
@@ -257,8 +256,11 @@ class SparseVariationalGP:
         }
         what = f"a variational model of {len(self._reference)} edges"
         check_state(state, expected, what)
-        if np.any(state["arms"][:, 0] >= len(self._reference)):
-            raise ValueError(f"this is not the state of {what}")
+        require(
+            np.all(state["arms"][:, 0] < len(self._reference)),
+            f"this is not the state of {what}",
+            ValueError,
+        )
         self._start()
         self._met.append(state["arms"][:, 0].astype(np.int64), state["arms"][:, 1:])
         self._seen, self._measured, self._held = (
@@ -317,8 +319,7 @@ class SparseVariationalGP:
         edge = self._met.id[arm]
         noise = self._noise_std[edge] / self._kernel.std_wh[edge]
         mean = np.bincount(place, self._measured[drawn]) / count
-        points = _points(edge, self._met.features[arm])
-        return points, mean, (n / len(drawn)) * count / noise**2
+        return _points(edge, self._met.features[arm]), mean, (n / len(drawn)) * count / noise**2
 
 
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import MissingPackageError, require
 from evroute.model.base import JITTER
 from evroute.model.kernels import EdgeContextKernel
 
@@ -160,8 +160,7 @@ class Variational:
         except (NanError, NotPSDError) as error:
             raise DivergedError(str(error)) from None
         lost = float(loss.detach())
-        if not math.isfinite(lost):
-            raise DivergedError(f"the loss is {lost}")
+        require(math.isfinite(lost), f"the loss is {lost}", DivergedError)
         loss.backward()
         NGD([q.natural_vec, q.natural_mat], num_data=1, lr=self._natural_rate).step()
         moments, adam_steps = belief.moments, belief.adam_steps
@@ -176,8 +175,11 @@ class Variational:
             adam.step()
             moments, adam_steps = _array(torch.stack([first, second])), adam_steps + 1
         precision = -2.0 * q.natural_mat.detach()
-        if not (torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all()):
-            raise DivergedError(f"a parameter is not finite; the loss was {lost:.3g}")
+        require(
+            torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all(),
+            f"a parameter is not finite; the loss was {lost:.3g}",
+            DivergedError,
+        )
         try:
             psd_safe_cholesky(precision)
             self._prior_factor(points.detach())
@@ -322,10 +324,11 @@ def _find_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         device = torch.device("meta")
-    if device.type not in ("cpu", "cuda"):
-        raise EvrouteError(f"unknown device '{name}'; use cpu or cuda")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise EvrouteError(f"device '{name}' is missing; use cpu")
+    require(device.type in ("cpu", "cuda"), f"unknown device '{name}'; use cpu or cuda")
+    require(
+        device.type != "cuda" or (device.index or 0) < torch.cuda.device_count(),
+        f"device '{name}' is missing; use cpu",
+    )
     return device
 
 

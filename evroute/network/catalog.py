@@ -55,16 +55,13 @@ def load_network(name: str | Path) -> RoadNetwork:
         return recipe.load()
     if (embedded := data_path(name, "network.npz")).is_file():
         return store.load(embedded)
-    if name in published():
-        advice = (
-            f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to the "
-            "folder of its source"
-        )
-    else:
-        advice = (
-            f"Build it with 'evroute network build {name} --osm FILE'; its --help lists other "
-            "sources"
-        )
+    advice = (
+        f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to the folder "
+        "of its source"
+        if name in published()
+        else f"Build it with 'evroute network build {name} --osm FILE'; its --help lists other "
+        "sources"
+    )
     raise UnknownNameError(
         f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
     )
@@ -73,8 +70,7 @@ def load_network(name: str | Path) -> RoadNetwork:
 def network_version(name: str) -> tuple[object, ...]:
     """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
-    embedded = data_path(name, "network.npz")
-    files = [kept if kept.is_file() else embedded]
+    files = [kept if kept.is_file() else data_path(name, "network.npz")]
     if recipe and not kept.is_file():
         files = [recipe.net, *recipe.rasters, *recipe.names]
     found = [path.stat() for path in files if path.exists()]
@@ -162,25 +158,18 @@ def build(
     EvrouteError
         If heights are missing or, where ``checked``, cannot be true.
     """
-    read, n_edges = network, network.n_edges
-    network = network.strongest_component()
-    notes: tuple[str, ...] = ()
-    if network.n_edges < n_edges:
-        notes = (
-            f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",
-        )
+    read, network = network, network.strongest_component()
+    left, all_edges = network.n_edges, read.n_edges
+    kept = f"kept the largest strongly connected component: {left} of {all_edges} edges"
+    notes: tuple[str, ...] = (kept,) if left < all_edges else ()
     network = replace(
         network,
         source=replace(network.source, attribution=attribution or network.source.attribution),
     )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
-        heights = elevation.sample(network, rasters, checked=checked)
-        elevation_m, described, notes = (
-            heights.elevation_m,
-            heights.described,
-            notes + heights.notes,
-        )
+        elevation_m, described, missing = elevation.sample(network, rasters, checked=checked)
+        notes += missing
     if checked:
         height_checks.check_heights(network, elevation_m)
     network = elevation.set_heights(
@@ -189,8 +178,8 @@ def build(
     tables, inside = profile.sampled(
         network, read, rasters, smoothing_m=smoothing_m, spacing_m=spacing_m
     )
-    source = replace(network.source, notes=network.source.notes + inside)
-    return names.add_tables(replace(network, source=source), read).with_tables(tables)
+    network = replace(network, source=replace(network.source, notes=network.source.notes + inside))
+    return names.add_tables(network, read).with_tables(tables)
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:

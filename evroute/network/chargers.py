@@ -21,7 +21,7 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError, require
 from evroute.network.geo import osmium
 from evroute.network.locate import nearest
 from evroute.network.names import clean
@@ -85,13 +85,12 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     EvrouteError
         If the file cannot be read, has a bad value, or no station that can be used.
     """
-    osm = (_osm, ATTRIBUTION, "OpenStreetMap data")
-    ocm = (_ocm, OCM_ATTRIBUTION, "a list of stations, as Open Charge Map exports it")
-    table_of = (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}")
-    readers = {".json": ocm, ".csv": table_of}
-    readers |= dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), osm)
-    if path.suffix not in readers:
-        raise EvrouteError(f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
+    readers = {
+        ".json": (_ocm, OCM_ATTRIBUTION, "a list of stations, as Open Charge Map exports it"),
+        ".csv": (_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}"),
+        **dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), (_osm, ATTRIBUTION, "OpenStreetMap data")),
+    }
+    require(path.suffix in readers, f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
     (read, credit, expected), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:
         found = list(read(path))
@@ -136,8 +135,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         "kw": np.array([kw for *_, kw in of_sockets]),
     }
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
-    source = replace(network.source, attribution="; ".join(credits))
-    credited = replace(network, source=source)
+    credited = replace(network, source=replace(network.source, attribution="; ".join(credits)))
     return credited.with_tables({**network.tables, "chargers": table}), +counts
 
 
@@ -155,8 +153,9 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
     found: defaultdict[tuple[str, float, float], list[tuple[str, float]]] = defaultdict(list)
     try:
         for name, lon, lat, socket, kw in zip(*columns, strict=True):
-            if socket not in SOCKETS or not 0 < kw < np.inf:
-                raise ValueError(f"socket '{socket}' of {kw} kW")
+            require(
+                socket in SOCKETS and 0 < kw < np.inf, f"socket '{socket}' of {kw} kW", ValueError
+            )
             found[clean(str(name)), float(lon), float(lat)].append((str(socket), float(kw)))
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
@@ -213,8 +212,7 @@ def _table(path: Path) -> _Read:
         )
     for number, row in enumerate(reader, start=2):
         where, kind = f"{path.name}, line {number}", (row["socket"] or "").strip().lower()
-        if kind not in _KINDS:
-            raise EvrouteError(f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
+        require(kind in _KINDS, f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
         try:
             at = _number(row["lon"]), _number(row["lat"])
         except ValueError:
@@ -239,25 +237,22 @@ def _osm(path: Path) -> _Read:
             closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
             state = _unused(closed, tags.get("access") in _PRIVATE)
             name = tags.get("name") or tags.get("operator") or tags.get("brand") or ""
-            yield state, name, *np.mean(at, axis=0).tolist(), _osm_sockets(tags, path.name)
+            yield state, name, *np.mean(at, axis=0).tolist(), [*_osm_sockets(tags, path.name)]
 
 
 def _unused(closed: object, private: bool) -> str:
     return "planned or closed" if closed else "private" if private else ""
 
 
-def _osm_sockets(tags: Mapping[str, str], where: str) -> list[tuple[str | None, float | None]]:
-    """Return the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
-    rows: list[tuple[str | None, float | None]] = []
+def _osm_sockets(tags: Mapping[str, str], where: str) -> Iterator[tuple[str | None, float | None]]:
+    """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
     for key, count in tags.items():
         socket = re.fullmatch(r"socket:(\w+)", key)
         if socket and count not in ("no", "0"):
             power = re.match(r"\d+(?:\.\d+)?", tags.get(f"{key}:output", "").replace(",", "."))
             value = float(power[0]) if power else None
-            watts = value is not None and value > 1000
-            kw = _kw(value / 1000 if watts and value else value, where)
-            rows.append((_KINDS.get(socket[1]), kw))
-    return rows
+            kw = value / 1000 if value and value > 1000 else value  # some write W
+            yield _KINDS.get(socket[1]), _kw(kw, where)
 
 
 def _number(value: object) -> float:
@@ -271,6 +266,8 @@ def _kw(value: object, where: object) -> float | None:
         kw = None if value is None else _number(value)
     except ValueError:
         kw = -1.0
-    if kw is not None and not 0 < kw <= 5000:
-        raise EvrouteError(f"{where}: the power of a socket is {value} kW; it must be above 0")
+    require(
+        kw is None or 0 < kw <= 5000,
+        f"{where}: the power of a socket is {value} kW; it must be above 0",
+    )
     return kw

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import BoolArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
 from evroute.network.locate import unknown_edge
@@ -38,17 +38,14 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
         If no edge, or every edge, is closed.
     """
     n_closed = int(closed.sum())
-    if n_closed == 0:
-        raise EvrouteError(f"no edge of network '{network.name}' is closed")
-    if n_closed == network.n_edges:
-        raise EvrouteError(f"every edge of network '{network.name}' is closed")
+    require(n_closed > 0, f"no edge of network '{network.name}' is closed")
+    require(n_closed < network.n_edges, f"every edge of network '{network.name}' is closed")
     left = _with_u_turns(network, closed).subset(~closed).strongest_component()
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
-    source = replace(left.source, notes=(*left.source.notes, note))
-    left = replace(left, name=name, source=source)
+    left = replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
     stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
     return add_tables(left, network).with_tables(carried(left, network) | stations)
 
@@ -75,31 +72,17 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
     return replace(network, turns=turns, control=control)
 
 
-def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
-    """Return a mask (n,) of the edges named by texts: ids, alone or joined by commas.
-
-    An id may contain commas.
+def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:
+    """Return a mask (n,) of the edges with some ids.
 
     Raises
     ------
     UnknownNameError
         If an id is not in the network.
     """
-    rows = [row for text in texts for row in _rows(network, text)]
-    return np.isin(np.arange(network.n_edges), rows)
-
-
-def _rows(network: RoadNetwork, text: str) -> list[int]:
-    """Read the ids in a text from left to right, longest first: OpenStreetMap ids hold commas."""
-    pieces, rows = text.split(","), []
-    while pieces:
-        ids = (",".join(pieces[:n]) for n in range(len(pieces), 0, -1))
-        found = next((edge_id for edge_id in ids if edge_id in network.row_of), None)
-        if found is None:
-            raise UnknownNameError(unknown_edge(network, ",".join(pieces)))
-        rows.append(network.row_of[found])
-        del pieces[: found.count(",") + 1]
-    return rows
+    if unknown := [edge_id for edge_id in ids if edge_id not in network.row_of]:
+        raise UnknownNameError(unknown_edge(network, unknown[0]))
+    return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
 
 
 def within(network: RoadNetwork, area: str) -> BoolArray:
@@ -113,9 +96,10 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
         If the area is not four numbers.
     """
     corners = area.split(",")
-    if len(corners) != 4 or not all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
-        raise EvrouteError(f"the area '{area}' is not two corners: lat,lon,lat,lon")
+    require(
+        len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners),
+        f"the area '{area}' is not two corners: lat,lon,lat,lon",
+    )
     south, west, north, east = map(float, corners)
     box = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
-    touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), box)
-    return touched
+    return shapely.intersects(network.lines(*network.lon_lat), box)

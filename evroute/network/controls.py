@@ -83,7 +83,4 @@ def note(control: IntArray) -> str:
 
 def contexts(control: IntArray) -> FloatArray:
     """Return the control contexts of turns (m,) as indicator columns, (m, 4)."""
-    columns: FloatArray = (
-        control[:, np.newaxis] == [NAMES.index(name) for name in CONTEXTS]
-    ).astype(np.float64)
-    return columns
+    return (control[:, np.newaxis] == [NAMES.index(name) for name in CONTEXTS]).astype(np.float64)

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Any
 
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network.geo import pyproj
 from evroute.network.texts import shown
 
@@ -37,5 +37,8 @@ def check_crs(crs: str) -> None:
         found = pyproj.CRS.from_user_input(crs)
     except pyproj.exceptions.CRSError:
         raise NetworkFormatError(f"the coordinate system {shown(crs)} is not known") from None
-    if not found.is_projected or found.axis_info[0].unit_name != "metre":
-        raise NetworkFormatError(f"the coordinate system {shown(crs)} is not in metres")
+    require(
+        found.is_projected and found.axis_info[0].unit_name == "metre",
+        f"the coordinate system {shown(crs)} is not in metres",
+        NetworkFormatError,
+    )

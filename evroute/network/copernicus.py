@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 from evroute import limits
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.files import replacing
 from evroute.network.geo import rasterio, requests
 from evroute.network.road_network import RoadNetwork
@@ -56,8 +56,7 @@ def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
         for column in range(math.floor(bounds[0]), math.ceil(bounds[2]))
     ]
     found = [path for tile in tiles if (path := _read(tile, bounds, folder)) is not None]
-    if not found:
-        raise EvrouteError(f"Copernicus GLO-30 has no heights where network '{network.name}' lies")
+    require(found, f"Copernicus GLO-30 has no heights where network '{network.name}' lies")
     return found
 
 

@@ -11,7 +11,7 @@ junctions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from evroute.arrays import BoolArray, FloatArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.network import height_checks, raster
 from evroute.network.road_network import RoadNetwork
 
@@ -33,27 +33,10 @@ GREATEST_MISSING_SHARE = 0.1
 STEEP = 0.25
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Heights:
-    """Heights of the v junctions of a network, and their origin.
-
-    elevation_m: (v,) m.  outside, void: numbers of junctions outside every raster, and in a hole of
-    one; both were filled.
-    carried: number of junctions on bridges and in tunnels, put on the straight grade between the
-    ends.
-    described, notes: for ``Source.elevation`` and ``Source.notes``.
-    """
-
-    elevation_m: FloatArray
-    outside: int
-    void: int
-    carried: int
-    described: str
-    notes: tuple[str, ...]
-
-
-def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = True) -> Heights:
-    """Return the heights of the junctions, interpolated bilinearly from rasters.
+def sample(
+    network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = True
+) -> tuple[FloatArray, str, tuple[str, ...]]:
+    """Return the heights of the junctions, interpolated bilinearly from rasters, and their origin.
 
     The first raster with a value at a place gives its height. Junctions in a hole or outside, and
     those on a bridge or in a tunnel, take heights that change evenly along the roads between
@@ -67,6 +50,14 @@ def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = Tru
         Files of heights.
     checked
         Whether rasters and extrapolations that cannot be true are refused (`height_checks`).
+
+    Returns
+    -------
+    elevation_m
+        (v,) heights, m.
+    described, notes
+        For ``Source.elevation`` and ``Source.notes``: the rasters, and the numbers of junctions
+        outside them, in their holes, and on bridges and in tunnels.
 
     Raises
     ------
@@ -94,38 +85,30 @@ def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = Tru
 
     known = np.isfinite(elevation_m)
     v, outside, void = network.n_junctions, int((~inside).sum()), int((inside & ~known).sum())
-    if outside + void > GREATEST_MISSING_SHARE * v:
-        raise EvrouteError(
-            f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
-            "outside the rasters and "
-            f"{void} in their holes; add the rasters that are missing"
-        )
-    if outside:
-        notes.append(
-            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
-            "roads"
-        )
-    if void:
-        notes.append(
-            f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads"
-        )
+    require(
+        outside + void <= GREATEST_MISSING_SHARE * v,
+        f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
+        "outside the rasters and "
+        f"{void} in their holes; add the rasters that are missing",
+    )
     carried = carried_junctions(network)
     if checked:
         height_checks.check_rasters(network, [path.name for path in rasters], found, source)
         height_checks.check_extrapolation(network, known & ~carried, ~known & ~carried)
-    if carried.any():
-        notes.append(
-            f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade "
-            "between ends"
+    notes += [
+        f"{count} junctions {where}"
+        for count, where in (
+            (outside, f"({outside / v:.1%}) lie outside the rasters; filled along the roads"),
+            (void, f"({void / v:.1%}) lie in holes of the rasters; filled along the roads"),
+            (
+                int(carried.sum()),
+                "on bridges and in tunnels lie on the straight grade between ends",
+            ),
         )
-    return Heights(
-        elevation_m=fill(network, elevation_m, known & ~carried),
-        outside=outside,
-        void=void,
-        carried=int(carried.sum()),
-        described=f"bilinear from {', '.join(path.name for path in rasters)}",
-        notes=tuple(notes),
-    )
+        if count
+    ]
+    described = f"bilinear from {', '.join(path.name for path in rasters)}"
+    return fill(network, elevation_m, known & ~carried), described, tuple(notes)
 
 
 def set_heights(
@@ -192,10 +175,11 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
     ValueError
         If the strength is negative or not finite.
     """
-    if not 0 <= smoothing_m <= GREATEST_SMOOTHING_M:
-        raise ValueError(
-            f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m"
-        )
+    require(
+        0 <= smoothing_m <= GREATEST_SMOOTHING_M,
+        f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m",
+        ValueError,
+    )
     system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)
     return _solve(csc_matrix(system), elevation_m)
 
@@ -250,8 +234,7 @@ def _parts_with(network: RoadNetwork, marked: BoolArray) -> BoolArray:
     n_parts, part = connected_components(_laplacian(network), directed=False)
     holds = np.zeros(n_parts, dtype=bool)
     holds[part[marked]] = True
-    within: BoolArray = holds[part]
-    return within
+    return holds[part]
 
 
 def _laplacian(network: RoadNetwork) -> csc_matrix:
@@ -264,8 +247,6 @@ def _laplacian(network: RoadNetwork) -> csc_matrix:
 
 
 def _solve(system: csc_matrix, right: FloatArray) -> FloatArray:
-    factor = splu(
+    return splu(
         system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
-    solution: FloatArray = factor.solve(right)
-    return solution
+    ).solve(right)

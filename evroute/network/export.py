@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import MissingPackageError, require
 from evroute.files import replacing
 from evroute.network.geo import gpd, nx, osmnx, shapely
 from evroute.network.osm_tags import TYPICAL_KMH
@@ -26,14 +26,14 @@ def export(network: RoadNetwork, path: Path) -> None:
     EvrouteError
         If the suffix is not known.
     """
-    writer = WRITERS.get(path.suffix.lower())
-    if writer is None:
-        raise EvrouteError(
-            f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}"
-        )
+    suffix = path.suffix.lower()
+    require(
+        suffix in WRITERS,
+        f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}",
+    )
     try:
         with replacing(path) as temporary:
-            writer(network, temporary)
+            WRITERS[suffix](network, temporary)
     except ImportError as error:
         raise MissingPackageError(error.name or "geopandas", "geo") from error
 
@@ -80,21 +80,18 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
     graph = nx.MultiDiGraph(crs="epsg:4326", name=network.name, simplified=True)
     graph.graph["attribution"] = network.source.attribution
-    columns = zip(
+    for key, junction_id, x, y, elevation_m in zip(
         node,
         network.junction_id,
         lon.tolist(),
         lat.tolist(),
         network.elevation_m.tolist(),
         strict=True,
-    )
-    for key, junction_id, x, y, elevation_m in columns:
+    ):
         graph.add_node(key, junction_id=junction_id, x=x, y=y, elevation=elevation_m)
     for row, tail, head in zip(
         edge_table(network).itertuples(), network.tail, network.head, strict=True
     ):
-        kind = {"highway": row.road_class} if row.road_class in TYPICAL_KMH else {}
-        built = {} if row.structure == "ground" else {row.structure: "yes"}
         graph.add_edge(
             node[tail],
             node[head],
@@ -107,15 +104,10 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
             grade=row.incline_percent / 100,
             oneway=True,
             geometry=row.geometry,
-            **kind,
-            **built,
+            **{"highway": row.road_class} if row.road_class in TYPICAL_KMH else {},
+            **{} if row.structure == "ground" else {row.structure: "yes"},
         )
     return graph
-
-
-def _write_graphml(network: RoadNetwork, path: Path) -> None:
-
-    osmnx.save_graphml(to_osmnx(network), path)
 
 
 def _write_geopackage(network: RoadNetwork, path: Path) -> None:
@@ -134,17 +126,9 @@ def _write_geopackage(network: RoadNetwork, path: Path) -> None:
     )
 
 
-def _write_geojson(network: RoadNetwork, path: Path) -> None:
-    edge_table(network).to_file(path, driver="GeoJSON")
-
-
-def _write_geoparquet(network: RoadNetwork, path: Path) -> None:
-    edge_table(network).to_parquet(path)
-
-
 WRITERS: dict[str, Callable[[RoadNetwork, Path], None]] = {
-    ".graphml": _write_graphml,
+    ".graphml": lambda network, path: osmnx.save_graphml(to_osmnx(network), path),
     ".gpkg": _write_geopackage,
-    ".geojson": _write_geojson,
-    ".parquet": _write_geoparquet,
+    ".geojson": lambda network, path: edge_table(network).to_file(path, driver="GeoJSON"),
+    ".parquet": lambda network, path: edge_table(network).to_parquet(path),
 }

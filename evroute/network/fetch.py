@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 
 from evroute import limits
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.files import replacing
 from evroute.network.geo import requests
 from evroute.resources import data_path
@@ -52,8 +52,11 @@ def find(name: str) -> Published:
         If no published network has that name; the message lists the names.
     """
     known = published()
-    if name not in known:
-        raise UnknownNameError(f"no network '{name}' is published; there are: {', '.join(known)}")
+    require(
+        name in known,
+        f"no network '{name}' is published; there are: {', '.join(known)}",
+        UnknownNameError,
+    )
     return known[name]
 
 

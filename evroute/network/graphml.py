@@ -20,7 +20,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray, expanded
-from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError, require
 from evroute.network import controls, osm_tags
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import nx, osmnx, pyproj
@@ -87,8 +87,7 @@ def read(path: Path, name: str) -> RoadNetwork:
             f"{path.name} is not a graph that OSMnx saved: {error!r}"
         ) from error
     try:
-        source = Source("graphml", (path.name,), sha256, _attribution(graph))
-        return _network(graph, name, source)
+        return _network(graph, name, Source("graphml", (path.name,), sha256, _attribution(graph)))
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
 
@@ -101,11 +100,9 @@ def _attribution(graph: "nx.MultiDiGraph") -> str:
 
 
 def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
-    if not graph.is_directed():
-        raise NetworkFormatError("its edges have no direction")
+    require(graph.is_directed(), "its edges have no direction", NetworkFormatError)
     edges: list[Edge] = [edge for edge in graph.edges(keys=True, data=True) if _drivable(edge[3])]
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     used = list(dict.fromkeys(node for u, v, _, _ in edges for node in (u, v)))
     row = {node: k for k, node in enumerate(used)}
     tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
@@ -180,14 +177,13 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
     tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
     if not any(tag["highway"] for tag in tags.values()):
         return None
-    of_edge = [controls.at(tags[v]) for _, v, _, _ in edges]
-    return np.array(of_edge, dtype=np.int64)[turns[:, 0]]
+    return np.array([controls.at(tags[v]) for _, v, _, _ in edges], dtype=np.int64)[turns[:, 0]]
 
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:
     """Return the attributes of an edge as tags of a way that is driven forward."""
-    tags = {key: _first(data, key) for key in (*_ROAD_KEYS, *VEHICLES)}
-    return {key: value for key, value in tags.items() if value}
+    keys = (*_ROAD_KEYS, *VEHICLES)
+    return {key: value for key in keys if (value := _first(data, key))}
 
 
 def _drivable(data: dict[str, Any]) -> bool:

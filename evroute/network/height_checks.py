@@ -147,20 +147,17 @@ def _shortest_roads(network: RoadNetwork) -> csr_array:
     """Return the lengths (v, v) of the shortest edge between any two junctions, m."""
     v = network.n_junctions
     order = np.lexsort((network.length_m, network.head, network.tail))
-    pair = (network.tail * v + network.head)[order]
-    first = order[np.append(True, np.diff(pair) != 0)]
+    first = order[np.append(True, np.diff((network.tail * v + network.head)[order]) != 0)]
     ends = network.tail[first], network.head[first]
     return csr_array((network.length_m[first], ends), shape=(v, v))
 
 
 def _surrounded(tree: KDTree, place: FloatArray) -> bool:
     """Return whether points of a tree lie in every half-plane around a place."""
-    nearest_m = float(tree.query(place)[0])
-    around = tree.query_ball_point(place, max(AROUND_M, AROUND_TIMES * nearest_m))
+    around = tree.query_ball_point(place, max(AROUND_M, AROUND_TIMES * float(tree.query(place)[0])))
     offset = np.asarray(tree.data)[around] - place
     angle = np.sort(np.arctan2(offset[:, 1], offset[:, 0]))
-    gap = np.diff(angle, append=angle[0] + 2 * np.pi)
-    return bool(gap.max() < np.pi)
+    return bool(np.diff(angle, append=angle[0] + 2 * np.pi).max() < np.pi)
 
 
 def _refuse(reason: str) -> None:

@@ -16,13 +16,14 @@ from itertools import pairwise
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import shapely
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
 SIGMA_M = 5.0
+"""Standard deviation of the position noise, m."""
 BETA_M = 10.0
 """Scale of road minus straight distance, m, for 5 to 10 s between positions."""
 FARTHEST_M = 50.0
@@ -67,19 +68,10 @@ class MapMatcher:
     ----------
     network
         The roads.
-    sigma_m
-        Standard deviation of the position noise, m.
-    beta_m
-        Scale of the difference between road and straight distance, m.
     """
 
-    def __init__(
-        self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
-    ) -> None:
-
+    def __init__(self, network: RoadNetwork) -> None:
         self.network = network
-        self.sigma_m = sigma_m
-        self.beta_m = beta_m
         points = np.column_stack([network.shape_x_m, network.shape_y_m])
         counts = np.diff(network.shape_start)
         edge = np.repeat(np.arange(network.n_edges), counts)
@@ -116,8 +108,10 @@ class MapMatcher:
         EvrouteError
             If a position is not on the earth.
         """
-        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-            raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
+        require(
+            not (np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180)),
+            "a position is no place on the earth; lat and lon are in degrees",
+        )
         x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
@@ -147,7 +141,7 @@ class MapMatcher:
             if position:
                 last = position[-1]
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
-                if air_m < 2 * self.sigma_m and row < len(x_m) - 1:
+                if air_m < 2 * SIGMA_M and row < len(x_m) - 1:
                     continue
                 far_m, least_m, limit_m = air_m, 0.0, DETOUR_FACTOR * air_m + DETOUR_M
                 if lost:
@@ -160,7 +154,7 @@ class MapMatcher:
                 )
                 if not np.isfinite(costs).any():
                     close()
-            emitted = [0.5 * (each.off_m / self.sigma_m) ** 2 for each in found]
+            emitted = [0.5 * (each.off_m / SIGMA_M) ** 2 for each in found]
             if position:
                 cost.append([a + b for a, b in zip(costs, emitted, strict=True)])
                 back.append(origins)
@@ -213,7 +207,7 @@ class MapMatcher:
             for j, end in enumerate(after):
                 way_m = self._between(start, end, ways)
                 if least_m <= way_m <= limit_m:
-                    total = cost[i] + abs(way_m - far_m) / self.beta_m
+                    total = cost[i] + abs(way_m - far_m) / BETA_M
                     if total < costs[j]:
                         costs[j], origins[j] = total, i
         return costs, origins
@@ -226,8 +220,7 @@ class MapMatcher:
             return max(0.0, end.along_m - start.along_m)
         if end.edge not in ways:
             return float("inf")
-        way_m: float = self._length_m[start.edge] - start.along_m + ways[end.edge][0] + end.along_m
-        return way_m
+        return self._length_m[start.edge] - start.along_m + ways[end.edge][0] + end.along_m
 
     def _from(self, edge: int, limit_m: float) -> dict[int, tuple[float, int]]:
         """Return the edges that start within a limit of the end of ``edge``: m, edge before."""
@@ -257,8 +250,7 @@ class MapMatcher:
         back: Sequence[Sequence[int]],
     ) -> Match:
         """Follow the best candidates back, and join them by the ways between them."""
-        best = int(np.argmin(cost[-1]))
-        chosen = [best]
+        chosen = [int(np.argmin(cost[-1]))]
         for origins in reversed(back[1:]):
             chosen.append(origins[chosen[-1]])
         states = [layer[i] for layer, i in zip(layers, reversed(chosen), strict=True)]
@@ -283,5 +275,4 @@ def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:
     if not len(known):
         return np.zeros(len(x_m))
     hops_m = np.hypot(np.diff(x_m[known]), np.diff(y_m[known]))
-    length_m: FloatArray = np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))
-    return length_m
+    return np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork
@@ -244,8 +244,11 @@ def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
     try:
         named = network.tables["names"]["junction"] if "names" in network.tables else None
         junctions = _derived(network) if named is None else tuple(clean(str(n)) for n in named)
-        if len(junctions) != network.n_junctions:
-            raise ValueError(f"{len(junctions)} names of {network.n_junctions} junctions")
+        require(
+            len(junctions) == network.n_junctions,
+            f"{len(junctions)} names of {network.n_junctions} junctions",
+            ValueError,
+        )
         rows = zip(*(table.get(column, ()) for column in ("name", "lon", "lat")), strict=True)
         return junctions, [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
     except (KeyError, TypeError, ValueError) as error:
@@ -289,8 +292,7 @@ def _project(network: RoadNetwork, places: Sequence[_Row]) -> FloatArray:
     """Return the positions of places in the coordinates of the network, (k, 2) m."""
     lon, lat = np.array([place[1:] for place in places]).reshape(-1, 2).T
     xy = np.column_stack(transformer(WGS84, network.crs).transform(lon, lat))
-    inside: FloatArray = np.nan_to_num(xy, posinf=_FAR_AWAY_M, neginf=-_FAR_AWAY_M)
-    return inside
+    return np.nan_to_num(xy, posinf=_FAR_AWAY_M, neginf=-_FAR_AWAY_M)
 
 
 def _words(text: str) -> tuple[str, ...]:

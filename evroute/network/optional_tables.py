@@ -13,7 +13,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.checked import DAMAGE, digest_of
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 
 TABLES = ("profile", "names", "places", "chargers", "cch", "shape")
 Column = np.ndarray[Any, Any] | tuple[str, ...]
@@ -83,8 +83,7 @@ class StoredTables(Mapping[str, Table]):
         limits.check_archive(self._path)
         with np.load(self._path, allow_pickle=False) as stored:
             arrays = {member: stored[member] for member in members.values()}
-        if digest_of(arrays) != about["sha256"]:
-            raise ValueError("its digest differs")
+        require(digest_of(arrays) == about["sha256"], "its digest differs", ValueError)
         for array in arrays.values():
             array.setflags(write=False)
         return {

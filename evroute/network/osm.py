@@ -12,15 +12,16 @@ unpacked. Both are protocol buffers.
 """
 
 import hashlib
+import re
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from evroute import limits
-from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError, require
 from evroute.network import osm_roads, osm_tags
 from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
@@ -35,7 +36,8 @@ _HEAD_BYTES = 32
 _LONGEST_BLOB_BYTES = 32 << 20
 _NOT_PACKED = b"\x0a"
 """The key of field 1, the content itself."""
-_VARINT, _BYTES = 0, 2
+_VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
+"""A whole number in groups of seven bits, the lowest first."""
 
 
 def unpacked_bytes(path: Path) -> int:
@@ -52,43 +54,32 @@ def unpacked_bytes(path: Path) -> int:
     with path.open("rb") as handle:
         while head := handle.read(_HEADER_LENGTH_BYTES):
             length = int.from_bytes(head, "big")
-            if length > _LONGEST_HEADER_BYTES:
-                raise ValueError(f"a header of {length:,} bytes")
-            size = dict(_numbers(handle.read(length))).get(3, 0)
+            require(length <= _LONGEST_HEADER_BYTES, f"a header of {length:,} bytes", ValueError)
+            size = _numbers(handle.read(length)).get(3, 0)
             start = handle.tell()
             blob = handle.read(min(size, _HEAD_BYTES))
             unknown = size if blob[:1] == _NOT_PACKED else _LONGEST_BLOB_BYTES
-            total += dict(_numbers(blob)).get(2, unknown)
+            total += _numbers(blob).get(2, unknown)
             handle.seek(start + size)
     return total
 
 
-def _numbers(message: bytes) -> Iterator[tuple[int, int]]:
-    """Yield field and value of the whole numbers of a message, up to where it is cut."""
-    place = 0
-    try:
-        while place < len(message):
-            key, place = _varint(message, place)
-            value, place = _varint(message, place)
-            if key & 7 == _VARINT:
-                yield key >> 3, value
-            elif key & 7 == _BYTES:
-                place += value
-            else:
-                return
-    except IndexError:
-        return
+def _numbers(message: bytes) -> dict[int, int]:
+    """Return the whole numbers of a message by field, up to where it is cut."""
+    found, place = dict[int, int](), 0
+    while (key := _VARINT.match(message, place)) and (value := _VARINT.match(message, key.end())):
+        kind, number, place = _whole(key[0]), _whole(value[0]), value.end()
+        if kind & 7 == 0:
+            found[kind >> 3] = number
+        elif kind & 7 == 2:  # so many bytes follow
+            place += number
+        else:
+            break
+    return found
 
 
-def _varint(message: bytes, place: int) -> tuple[int, int]:
-    """Return the number that starts at a place, and the place behind it."""
-    value = shift = 0
-    while True:
-        byte = message[place]
-        value |= (byte & 127) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 128:
-            return value, place
+def _whole(varint: bytes) -> int:
+    return sum((byte & 127) << 7 * k for k, byte in enumerate(varint))
 
 
 _DAMAGE = (EOFError, OSError, expat.ExpatError, zlib.error)
@@ -142,14 +133,15 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
     osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
     try:
         extract = limits.within_time(
-            lambda _: _downloaded(place), f"OpenStreetMap's services are too slow for '{place}'"
+            lambda _: _from_overpass(_answers(osmnx.geocode_to_gdf(place).union_all())),
+            f"OpenStreetMap's services are too slow for '{place}'",
         )
     except requests.exceptions.RequestException as error:
         raise EvrouteError(
             f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
             "check the internet connection, or give a file with --osm"
         ) from error
-    except TypeError as error:  # raised by OSMnx for a place without an area
+    except TypeError as error:  # of OSMnx, for a place without an area
         raise EvrouteError(
             f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
         ) from error
@@ -213,19 +205,13 @@ def _extract(path: Path) -> Extract:
         for item in named:
             if name := osm_tags.place(dict(item.tags)):
                 points = [item.location] if item.is_node() else [n.location for n in item.nodes]
-                valid = [(at.lon, at.lat) for at in points if at.valid()]
-                if valid:
+                if valid := [(at.lon, at.lat) for at in points if at.valid()]:
                     lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
                     extract.places.append((name, lon, lat))
     except (RuntimeError, ValueError, osmium.InvalidLocationError, *_DAMAGE) as error:
         reason = " ".join(str(error).split())  # it can quote the file, line ends included
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {reason}") from error
     return extract
-
-
-def _downloaded(place: str) -> Extract:
-
-    return _from_overpass(_answers(osmnx.geocode_to_gdf(place).union_all()))
 
 
 def _answers(area: Any) -> Iterable[dict[str, Any]]:
@@ -240,10 +226,11 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
             "rel(bw.roads)['type'='restriction'];);out;"
         )
         answer = _overpass._overpass_request(OrderedDict(data=query))
-        if remark := answer.get("remark"):  # Overpass ran out of time or memory
-            raise EvrouteError(
-                f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
-            )
+        remark = answer.get("remark")  # Overpass ran out of time or memory
+        require(
+            not remark,
+            f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later",
+        )
         yield answer
 
 

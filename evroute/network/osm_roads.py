@@ -17,7 +17,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls, osm_tags, restrictions
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import pyproj
@@ -111,8 +111,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         for reverse, may_drive in ((False, s.forward), (True, s.backward))
         if may_drive
     ]
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     outcome = _turns(extract, segments, edges)
     speed_mps, speed_note = _speeds(extract, [(segments[e.segment].way, e.reverse) for e in edges])
 
@@ -140,14 +139,14 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     if without := int((length_m == 0).sum()):
         notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
     turns = np.array(sorted(outcome.turns), dtype=np.int64).reshape(-1, 2)
-    of_edge = [
+    along = (
         controls.along(segments[e.segment].nodes, extract.node_tags, reverse=e.reverse)
         for e in edges
-    ]
-    control = np.array(of_edge, dtype=np.int64)[turns[:, 0]]
+    )
+    control = np.fromiter(along, dtype=np.int64)[turns[:, 0]]
     notes.append(controls.note(control))
     tags = [extract.ways[segments[e.segment].way].tags for e in edges]
-    network = RoadNetwork(
+    return RoadNetwork(
         name=name,
         edge_id=tuple(_ids(edges)),
         tail=tail,
@@ -168,8 +167,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         shape_y_m=y_m[shape],
         crs=crs,
         source=replace(source, notes=(*source.notes, speed_note, outcome.note, *notes)),
-    )
-    return network.with_tables({"places": place_table(extract.places)} if extract.places else {})
+    ).with_tables({"places": place_table(extract.places)} if extract.places else {})
 
 
 def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
@@ -190,13 +188,14 @@ def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
                 runs.append(_Segment(way_id, tuple(nodes), forward, backward))
 
     uses = Counter(node for run in runs for node in run.nodes)
-    junctions = {node for node, n in uses.items() if n > 1}
-    junctions.update(end for run in runs for end in (run.nodes[0], run.nodes[-1]))
-    junctions.update(
-        n
-        for n, tags in extract.node_tags.items()
+    shared = {node for node, n in uses.items() if n > 1}
+    ends = {end for run in runs for end in (run.nodes[0], run.nodes[-1])}
+    marked = {
+        node
+        for node, tags in extract.node_tags.items()
         if osm_tags.blocks(tags) or osm_tags.invites_u_turn(tags)
-    )
+    }
+    junctions = shared | ends | marked
     segments = [
         replace(run, nodes=run.nodes[first : last + 1])
         for run in runs

@@ -14,6 +14,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
+from evroute.errors import require
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,11 @@ class Pieces:
             length_m=(self.length_m, np.float64, q),
             climb_m=(self.climb_m, np.float64, q),
         )
-        if (np.diff(self.start) < 1).any() or not (np.abs(self.climb_m) <= self.length_m).all():
-            raise ValueError("a piece is missing, not finite, or steeper than its length allows")
+        require(
+            (np.diff(self.start) >= 1).all() and (np.abs(self.climb_m) <= self.length_m).all(),
+            "a piece is missing, not finite, or steeper than its length allows",
+            ValueError,
+        )
 
     @classmethod
     def from_table(
@@ -74,8 +78,11 @@ class Pieces:
             If the table does not fit the edges, or as above.
         """
         inner, height_m = np.diff(table["start"]), table["height_m"]
-        if len(inner) != len(length_m) or inner.min() < 0 or inner.sum() != len(height_m):
-            raise ValueError("its offsets do not fit the edges")
+        require(
+            len(inner) == len(length_m) and inner.min() >= 0 and inner.sum() == len(height_m),
+            "its offsets do not fit the edges",
+            ValueError,
+        )
         start = np.concatenate([[0], np.cumsum(inner + 1)])
         low_m, high_m = np.empty((2, start[-1]))
         first, last = np.zeros((2, start[-1]), dtype=bool)

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import solveh_banded
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.network import raster
 from evroute.network.elevation import STEEP
 from evroute.network.optional_tables import Table
@@ -55,13 +55,16 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
     EvrouteError
         If the name is neither, or the network has no profile.
     """
-    if terrain not in (None, "edge", "profile"):
-        raise UnknownNameError(f"unknown terrain '{terrain}'; there are edge, profile")
-    if terrain == "profile" and network.pieces is None:
-        raise EvrouteError(
-            f"network '{network.name}' has no profile, so each edge has one slope; build it with "
-            f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)"
-        )
+    require(
+        terrain in (None, "edge", "profile"),
+        f"unknown terrain '{terrain}'; there are edge, profile",
+        UnknownNameError,
+    )
+    require(
+        terrain != "profile" or network.pieces is not None,
+        f"network '{network.name}' has no profile, so each edge has one slope; build it with "
+        f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)",
+    )
     if terrain != "edge" or network.pieces is None:
         return network
     one_slope = network.with_tables({})
@@ -111,8 +114,9 @@ def sampled(
     NetworkFormatError
         If a raster cannot be read.
     """
-    if not 5.0 <= spacing_m <= 1000.0:
-        raise EvrouteError(f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m")
+    require(
+        5.0 <= spacing_m <= 1000.0, f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m"
+    )
     n, tail_m = network.n_edges, network.elevation_m[network.tail]
     pieces = np.maximum(np.rint(network.length_m / spacing_m), 1.0).astype(np.int64)
     pieces[network.structure != 0] = 1
@@ -220,5 +224,4 @@ def _smoothed(
     band = np.zeros((2, len(apart_m)))
     band[1] = np.where(inside, known * step_m / WEIGHT_M + 2.0 * pull, 1.0)
     band[0, 1:] = np.where(inside[1:] & inside[:-1], -pull[1:], 0.0)
-    smooth_m: FloatArray = solveh_banded(band, np.where(known, apart_m * step_m / WEIGHT_M, 0.0))
-    return smooth_m
+    return solveh_banded(band, np.where(known, apart_m * step_m / WEIGHT_M, 0.0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network.geo import pyproj, rasterio
 
 # Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
@@ -99,15 +99,20 @@ def _cell_positions(
     dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
 ) -> tuple[FloatArray, ...]:
     """Return the points as fractional columns and rows from the raster's upper left corner."""
-    if dataset.crs is None:
-        raise NetworkFormatError(f"the raster {path} has no coordinate system")
-    if (dataset.units[0] or "").lower() not in _METRES:
-        raise NetworkFormatError(
-            f"the heights of {path} are in '{dataset.units[0]}', not in metres"
-        )
+    require(
+        dataset.crs is not None, f"the raster {path} has no coordinate system", NetworkFormatError
+    )
+    require(
+        (dataset.units[0] or "").lower() in _METRES,
+        f"the heights of {path} are in '{dataset.units[0]}', not in metres",
+        NetworkFormatError,
+    )
     to_raster = pyproj.Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
-    if dataset.transform.determinant == 0:
-        raise NetworkFormatError(f"the raster {path} has no position on the earth")
+    require(
+        dataset.transform.determinant != 0,
+        f"the raster {path} has no position on the earth",
+        NetworkFormatError,
+    )
     a, b, c, d, e, f = tuple(~dataset.transform)[:6]
     x, y = to_raster.transform(x_m, y_m)
     with np.errstate(invalid="ignore"):  # inf where a point has no place in the raster's projection
@@ -179,8 +184,7 @@ def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
     highest = ndimage.maximum_filter(np.where(around, cells, -np.inf), 3)
     low = np.asarray(ndimage.minimum(lowest, group, groups))
     high = np.asarray(ndimage.maximum(highest, group, groups))
-    apart = np.isfinite(low) & ((low > depth_m) | (high < -depth_m))
-    return np.isin(group, groups[apart])
+    return np.isin(group, groups[np.isfinite(low) & ((low > depth_m) | (high < -depth_m))])
 
 
 def _cell_m(dataset: Any) -> float:

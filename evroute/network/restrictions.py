@@ -15,6 +15,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
+from evroute.errors import require
 from evroute.network.osm_tags import VEHICLES, Tags
 
 Turn = tuple[int, int]
@@ -146,15 +147,21 @@ def _kind(tags: Tags) -> str:
         tags.get("restriction"),
     )
     keys = [key for key in tags if key.startswith("restriction:")]
-    if (
-        _HOURS & tags.keys()
-        or (value is None and any("conditional" in key for key in keys))
-        or "@" in (value or "")
-    ):
-        raise _LeftOutError(CONDITIONAL)
+    require(
+        not (
+            _HOURS & tags.keys()
+            or (value is None and any("conditional" in key for key in keys))
+            or "@" in (value or "")
+        ),
+        CONDITIONAL,
+        _LeftOutError,
+    )
     excepted = {word.strip() for word in re.split("[;,]", tags.get("except", ""))}
-    if excepted & set(VEHICLES) or value == "none" or (value is None and keys):
-        raise _LeftOutError(EXEMPT)
+    require(
+        not (excepted & set(VEHICLES) or value == "none" or (value is None and keys)),
+        EXEMPT,
+        _LeftOutError,
+    )
     if value is None or not re.fullmatch(r"(no|only)_\w+", value):
         raise _LeftOutError(MALFORMED)
     return value
@@ -168,23 +175,28 @@ def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession
     origins, vias, targets = by_role["from"], by_role["via"], by_role["to"]
     ways = [ref for member, ref in (*origins, *vias, *targets) if member == "way"]
     via_kinds = {member for member, _ in vias}
-    if (
-        not (origins and vias and targets)
-        or {member for member, _ in (*origins, *targets)} != {"way"}
-        or via_kinds not in ({"node"}, {"way"})
-        or (via_kinds == {"node"} and len(vias) > 1)
-        or (len(origins) > 1 and kind != "no_entry")
-        or (len(targets) > 1 and kind != "no_exit")
-    ):
-        raise _LeftOutError(MALFORMED)
-    if any(way not in roads.nodes for way in ways):
-        raise _LeftOutError(INCOMPLETE)
+    require(
+        not (
+            not (origins and vias and targets)
+            or {member for member, _ in (*origins, *targets)} != {"way"}
+            or via_kinds not in ({"node"}, {"way"})
+            or (via_kinds == {"node"} and len(vias) > 1)
+            or (len(origins) > 1 and kind != "no_entry")
+            or (len(targets) > 1 and kind != "no_exit")
+        ),
+        MALFORMED,
+        _LeftOutError,
+    )
+    require(all(way in roads.nodes for way in ways), INCOMPLETE, _LeftOutError)
     via = [ref for _, ref in vias]
     places = (
         set(via) if via_kinds == {"node"} else {node for way in via for node in roads.nodes[way]}
     )
-    if any(places.isdisjoint(roads.nodes[ref]) for _, ref in (*origins, *targets)):
-        raise _LeftOutError(MALFORMED)
+    require(
+        not (any(places.isdisjoint(roads.nodes[ref]) for _, ref in (*origins, *targets))),
+        MALFORMED,
+        _LeftOutError,
+    )
     found: list[Succession] = []
     for (_, origin), (_, target) in product(origins, targets):
         ends = product(roads.into(origin, places), roads.out_of(target, places))
@@ -192,13 +204,9 @@ def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession
             ways_through: list[Succession] = [*ends]
         else:
             ways_through = [s for a, b in ends if (s := _through(via, a, b, roads)) is not None]
-        if (
-            len(ways_through) > 1
-        ):  # the from or to way does not end at the via: which side is meant is not said
-            raise _LeftOutError(MALFORMED)
+        require(len(ways_through) <= 1, MALFORMED, _LeftOutError)
         found += ways_through
-    if not found:
-        raise _LeftOutError(NO_EFFECT)
+    require(found, NO_EFFECT, _LeftOutError)
     return found
 
 

@@ -10,7 +10,7 @@ from collections import ChainMap, Counter
 from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +21,7 @@ from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import shapely
@@ -53,10 +53,11 @@ class Source:
     def __post_init__(self) -> None:
         check_texts("attribution", (self.attribution,))
         check_texts("source", (self.kind, *self.files, self.sha256, self.elevation, *self.notes))
-        if not isinstance(self.smoothing_m, float | int):
-            raise NetworkFormatError(
-                f"smoothing_m of the source is {self.smoothing_m!r}, no number"
-            )
+        require(
+            isinstance(self.smoothing_m, float | int),
+            f"smoothing_m of the source is {self.smoothing_m!r}, no number",
+            NetworkFormatError,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +142,13 @@ class RoadNetwork:
 
     def _check(self) -> None:
         n, v = self.n_edges, self.n_junctions
-        if n == 0:
-            raise NetworkFormatError(
-                f"network '{self.name}' has no road that a passenger car may drive"
-            )
-        if len(self.street) != n or len(self.road_class) != n:
-            raise ValueError(f"street and road_class need {n} entries")
+        check = partial(require, error=NetworkFormatError)
+        check(n > 0, f"network '{self.name}' has no road that a passenger car may drive")
+        require(
+            len(self.street) == len(self.road_class) == n,
+            f"street and road_class need {n} entries",
+            ValueError,
+        )
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -157,53 +159,55 @@ class RoadNetwork:
         for column in ("length_m", "speed_mps"):
             values = getattr(self, column)
             bad = ~(np.isfinite(values) & (values > 0))
-            if bad.any():
-                e = int(np.flatnonzero(bad)[0])
-                raise NetworkFormatError(
-                    f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
-                    f"number ({int(bad.sum())} such edges)"
-                )
+            e = int(bad.argmax())
+            check(
+                not bad[e],
+                f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
+                f"number ({int(bad.sum())} such edges)",
+            )
         longest = int(self.length_m.argmax())
-        if self.length_m[longest] > LONGEST_EDGE_M:
-            raise NetworkFormatError(
-                f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-                f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions"
-            )
-        if n and (
-            min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
-        ):
-            raise NetworkFormatError("an edge names a junction that is not there")
-        if (
-            np.any(np.diff(self.shape_start) < 2)
-            or self.shape_start[0] != 0
-            or self.shape_start[-1] != len(self.shape_x_m)
-        ):
-            raise NetworkFormatError("every edge needs a shape of at least two points")
-        steep = np.abs(self.climb_m) > self.length_m
-        if steep.any():
-            e = int(np.flatnonzero(steep)[0])
-            raise NetworkFormatError(
-                f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
-                f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
-                "which lengthens such edges"
-            )
+        check(
+            self.length_m[longest] <= LONGEST_EDGE_M,
+            f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
+            f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions",
+        )
+        check(
+            min(self.tail.min(), self.head.min()) >= 0
+            and max(self.tail.max(), self.head.max()) < v,
+            "an edge names a junction that is not there",
+        )
+        check(
+            not (
+                np.any(np.diff(self.shape_start) < 2)
+                or self.shape_start[0] != 0
+                or self.shape_start[-1] != len(self.shape_x_m)
+            ),
+            "every edge needs a shape of at least two points",
+        )
+        e = int(np.argmax(np.abs(self.climb_m) > self.length_m))
+        check(
+            abs(self.climb_m[e]) <= self.length_m[e],
+            f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
+            f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
+            "which lengthens such edges",
+        )
         if len(self.turns):
-            if self.turns.min() < 0 or self.turns.max() >= n:
-                raise NetworkFormatError("a turn names an edge that is not there")
-            apart = self.head[self.turns[:, 0]] != self.tail[self.turns[:, 1]]
-            if apart.any():
-                a, b = self.turns[int(np.flatnonzero(apart)[0])]
-                raise NetworkFormatError(
-                    f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
-                    "not meet; rebuild the network from its source"
-                )
-            key = self.turns[:, 0] * n + self.turns[:, 1]
-            if np.any(np.diff(key) <= 0):
-                raise NetworkFormatError("turns must be sorted and unique")
-        if self.control is not None and np.any(
-            (self.control < 0) | (self.control >= len(controls.NAMES))
-        ):
-            raise NetworkFormatError(f"the control of turns must be 0 to {len(controls.NAMES) - 1}")
+            check(
+                self.turns.min() >= 0 and self.turns.max() < n,
+                "a turn names an edge that is not there",
+            )
+            left, entered = self.turns.T
+            a, b = self.turns[np.argmax(self.head[left] != self.tail[entered])]
+            check(
+                self.head[a] == self.tail[b],
+                f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
+                "not meet; rebuild the network from its source",
+            )
+            check(np.all(np.diff(left * n + entered) > 0), "turns must be sorted and unique")
+        check(
+            self.control is None or np.isin(self.control, range(len(controls.NAMES))).all(),
+            f"the control of turns must be 0 to {len(controls.NAMES) - 1}",
+        )
 
     @property
     def n_edges(self) -> int:
@@ -252,8 +256,7 @@ class RoadNetwork:
     def _rise_m(self, sign: float) -> FloatArray:
         if self.pieces is None:
             return np.maximum(sign * self.climb_m, 0.0)
-        rise_m = np.maximum(sign * self.pieces.climb_m, 0.0)
-        return np.add.reduceat(rise_m, self.pieces.start[:-1])
+        return np.add.reduceat(np.maximum(sign * self.pieces.climb_m, 0.0), self.pieces.start[:-1])
 
     @property
     def incline_rad(self) -> FloatArray:
@@ -273,8 +276,7 @@ class RoadNetwork:
     def has_turns(self, edges: IntArray) -> BoolArray:
         """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
         number = edges[:-1] * self.n_edges + edges[1:]
-        found: BoolArray = self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
-        return found
+        return self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
 
     @cached_property
     def _turn_numbers(self) -> IntArray:
@@ -285,14 +287,12 @@ class RoadNetwork:
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Shape points as WGS 84 longitudes and latitudes, (p,) degrees each."""
-        lon, lat = transformer(self.crs, WGS84).transform(self.shape_x_m, self.shape_y_m)
-        return np.asarray(lon), np.asarray(lat)
+        return transformer(self.crs, WGS84).transform(self.shape_x_m, self.shape_y_m)
 
     @cached_property
     def junction_lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Junctions as WGS 84 longitudes and latitudes, (v,) degrees each."""
-        lon, lat = transformer(self.crs, WGS84).transform(self.x_m, self.y_m)
-        return np.asarray(lon), np.asarray(lat)
+        return transformer(self.crs, WGS84).transform(self.x_m, self.y_m)
 
     @cached_property
     def digest(self) -> str:
@@ -313,9 +313,8 @@ class RoadNetwork:
             name: "\0".join(value) for name, value in values.items() if isinstance(value, tuple)
         }
         texts |= {"name": self.name, "crs": self.crs, "source": repr(asdict(self.source))}
-        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return digest_of(
-            arrays
+            {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
             | {
                 name: np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
                 for name, text in texts.items()
@@ -325,8 +324,7 @@ class RoadNetwork:
     @property
     def tables(self) -> Mapping[str, Table]:
         """Optional tables by name, one of `optional_tables.TABLES`."""
-        tables: Mapping[str, Table] = self.__dict__.get("_tables", {})
-        return tables
+        return self.__dict__.get("_tables", {})
 
     def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
         """Return the same network with further optional tables.

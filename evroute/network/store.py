@@ -13,7 +13,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.checked import DAMAGE
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.files import replacing
 from evroute.network.optional_tables import StoredTables, to_arrays
 from evroute.network.road_network import RoadNetwork, Source
@@ -74,17 +74,17 @@ def load(path: Path) -> RoadNetwork:
     LimitError
         If it is too large once unpacked.
     """
-    if not path.is_file():
-        raise NetworkFormatError(f"there is no stored network at {path}")
+    require(path.is_file(), f"there is no stored network at {path}", NetworkFormatError)
     try:
         limits.check_archive(path)
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
             document = limits.parse_json(stored["document"].tobytes(), str(path))
-            if document["format"] not in _READ:
-                raise NetworkFormatError(
-                    f"{path} has format {document['format']}, this evroute reads {FORMAT}; build "
-                    "the network again"
-                )
+            require(
+                document["format"] in _READ,
+                f"{path} has format {document['format']}, this evroute reads {FORMAT}; build "
+                "the network again",
+                NetworkFormatError,
+            )
             source: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in document["source"].items()
             }
@@ -97,8 +97,11 @@ def load(path: Path) -> RoadNetwork:
             )
         except NetworkFormatError as error:
             raise ValueError(str(error)) from error
-        if document["format"] == FORMAT and document["sha256"] != network.content_digest:
-            raise ValueError("its digest differs")
+        require(
+            document["format"] != FORMAT or document["sha256"] == network.content_digest,
+            "its digest differs",
+            ValueError,
+        )
         return network.with_tables(StoredTables(path, document.get("tables", {})))
     except DAMAGE as error:
         raise NetworkFormatError(

@@ -13,8 +13,7 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
     ``incline_percent`` holds percentiles over the edges of |climb| / length, in percent.
     """
     source = network.source
-    incline_percent = 100 * np.abs(network.climb_m) / network.length_m
-    percentiles = np.percentile(incline_percent, [50, 95, 99, 100])
+    percentiles = np.percentile(100 * np.abs(network.climb_m) / network.length_m, [50, 95, 99, 100])
     return {
         "name": network.name,
         "edges": network.n_edges,

@@ -11,18 +11,17 @@ first passenger lane; its z is the table ``shape``.
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import NoReturn
 from xml.parsers import expat
 
 import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 from evroute.network.road_network import RoadNetwork, Source
 
@@ -76,7 +75,7 @@ class _Collector:
     """Collects the opening tags of the file, in any order."""
 
     def __init__(self) -> None:
-        self.location: Mapping[str, str] = {}
+        self.location: dict[str, str] = {}
         self.edges: dict[str, _Edge] = {}
         self.ids: set[str] = set()
         self.junctions: dict[str, tuple[float, float, float]] = {}
@@ -84,8 +83,8 @@ class _Collector:
         self.connections: list[tuple[str, str, str, str, int]] = []
         self._edge_id = ""
         self._edge: _Edge | None = None
-        self._handlers = {
-            "location": self._take_location,
+        self._handlers: dict[str, Callable[[dict[str, str]], None]] = {
+            "location": self.location.update,
             "edge": self._take_edge,
             "lane": self._take_lane,
             "junction": self._take_junction,
@@ -96,22 +95,24 @@ class _Collector:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._root:
             self._root = tag
-            if tag != "net":
-                raise NetworkFormatError(f"not a SUMO network: its root is <{tag}>, expected <net>")
-        handler = self._handlers.get(tag)
-        if handler:
+            require(
+                tag == "net",
+                f"not a SUMO network: its root is <{tag}>, expected <net>",
+                NetworkFormatError,
+            )
+        if handler := self._handlers.get(tag):
             handler(attributes)
-
-    def _take_location(self, attributes: dict[str, str]) -> None:
-        self.location = attributes
 
     def _take_edge(self, a: dict[str, str]) -> None:
         self._edge = None
         if a.get("function") in _NOT_ROADS:
             return
         self._edge_id = a["id"]
-        if self._edge_id in self.ids:
-            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
+        require(
+            self._edge_id not in self.ids,
+            f"duplicate edge id '{self._edge_id}'; ids must be unique",
+            NetworkFormatError,
+        )
         self.ids.add(self._edge_id)
         limits.check("edges", len(self.ids), "it has {} edges or more")
         self._edge = _Edge(
@@ -137,14 +138,16 @@ class _Collector:
     def _take_junction(self, a: dict[str, str]) -> None:
         if a.get("type") == "internal":
             return
-        if a["id"] in self.junctions:
-            raise NetworkFormatError(f"duplicate junction id '{a['id']}'; ids must be unique")
+        require(
+            a["id"] not in self.junctions,
+            f"duplicate junction id '{a['id']}'; ids must be unique",
+            NetworkFormatError,
+        )
         self.has_z = self.has_z or "z" in a
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 
     def _take_connection(self, a: dict[str, str]) -> None:
-        inside_junction = a["from"].startswith(":") or a["to"].startswith(":")
-        if not inside_junction and _open_to_cars(a):
+        if not (a["from"].startswith(":") or a["to"].startswith(":")) and _open_to_cars(a):
             self.connections.append(
                 (a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a))
             )
@@ -179,38 +182,36 @@ def _parse(path: Path) -> tuple[_Collector, str]:
         raise NetworkFormatError(
             f"{path.name} is a cut-off or damaged gzip file: {error}"
         ) from error
-    except KeyError as error:
-        _refuse(path, parser, f"the attribute {error} is missing")
+    except (KeyError, ValueError) as error:
+        reason = f"the attribute {error} is missing" if isinstance(error, KeyError) else error
+        raise NetworkFormatError(
+            f"{path.name}, line {parser.CurrentLineNumber}: {reason}"
+        ) from error
     except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
-    except ValueError as error:
-        _refuse(path, parser, str(error))
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
     return collector, sha256
 
 
-def _refuse(path: Path, parser: expat.XMLParserType, what: str) -> NoReturn:
-    raise NetworkFormatError(f"{path.name}, line {parser.CurrentLineNumber}: {what}")
-
-
 def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork:
     edges = raw.edges
-    if not edges:
-        raise NetworkFormatError("no road in it is open to passenger cars")
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
     junction_id = tuple(dict.fromkeys(j for e in edges.values() for j in (e.tail, e.head)))
-    missing = [j for j in junction_id if j not in raw.junctions]
-    if missing:
-        raise NetworkFormatError(
-            f"junction '{missing[0]}', which an edge names, is not in the file"
-        )
+    lost = next((j for j in junction_id if j not in raw.junctions), None)
+    require(
+        lost is None,
+        f"junction '{lost}', which an edge names, is not in the file",
+        NetworkFormatError,
+    )
     x, y, z = np.array([raw.junctions[j] for j in junction_id]).T
     on_earth = (np.abs([x, y, z]) < FARTHEST_COORDINATE_M).all(axis=0)
-    if not on_earth.all():
-        j = junction_id[int(np.flatnonzero(~on_earth)[0])]
-        raise NetworkFormatError(
-            f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth"
-        )
+    j = junction_id[int(on_earth.argmin())]
+    require(
+        on_earth.all(),
+        f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth",
+        NetworkFormatError,
+    )
     row = {j: k for k, j in enumerate(junction_id)}
     tail = np.array([row[e.tail] for e in edges.values()])
     head = np.array([row[e.head] for e in edges.values()])
@@ -230,7 +231,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
     turns, control = _turns(raw)
     notes.append(controls.note(control))
-    network = RoadNetwork(
+    return RoadNetwork(
         name=name,
         edge_id=tuple(edges),
         tail=tail,
@@ -257,8 +258,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             elevation="z of the SUMO junctions" if raw.has_z else "none: every junction at 0 m",
             notes=tuple(notes),
         ),
-    )
-    return network.with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
+    ).with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from evroute import limits
-from evroute.errors import NetworkFormatError
-from evroute.text import check_printable
+from evroute.errors import NetworkFormatError, require
+from evroute.text import check_printable, cut
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _SHOWN_CHARACTERS = 60
@@ -19,10 +19,11 @@ def check_name(name: str) -> None:
     NetworkFormatError
         If it is not 1 to 200 letters, digits, ``.``, ``_`` and ``-``, the first a letter or digit.
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(".npz"):
-        raise NetworkFormatError(
-            f"{shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'"
-        )
+    require(
+        isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".npz"),
+        f"{shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'",
+        NetworkFormatError,
+    )
 
 
 def check_texts(kind: str, texts: Sequence[str]) -> None:
@@ -46,5 +47,4 @@ def check_texts(kind: str, texts: Sequence[str]) -> None:
 
 def shown(value: object) -> str:
     """Return the beginning of a wrong value for a message."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return cut(repr(value), _SHOWN_CHARACTERS)

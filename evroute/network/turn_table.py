@@ -99,8 +99,7 @@ class TurnTable:
     @cached_property
     def _keys(self) -> IntArray:
         """(m + 1,) increasing number of each turn, and that of no turn."""
-        keys = (self.left * self.n_edges + self.entered)[: self.n_turns]
-        return np.append(keys, -1)
+        return np.append((self.left * self.n_edges + self.entered)[: self.n_turns], -1)
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:
@@ -112,15 +111,12 @@ def turn_angles(network: RoadNetwork) -> FloatArray:
     begins, ends = _directions(network)
     leaving, entering = ends[network.turns[:, 0]], begins[network.turns[:, 1]]
     across = leaving[:, 0] * entering[:, 1] - leaving[:, 1] * entering[:, 0]
-    along = np.einsum("ij,ij->i", leaving, entering)
-    angle: FloatArray = np.abs(np.arctan2(across, along))
-    return angle
+    return np.abs(np.arctan2(across, np.einsum("ij,ij->i", leaving, entering)))
 
 
 def _directions(network: RoadNetwork) -> tuple[FloatArray, FloatArray]:
     """Return the directions of each edge's beginning and end, (n, 2) each; 0 without a length."""
-    points = np.column_stack([network.shape_x_m, network.shape_y_m])
-    steps = np.diff(points, axis=0)
+    steps = np.diff(np.column_stack([network.shape_x_m, network.shape_y_m]), axis=0)
     edge_of_step = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))[:-1]
     long = np.hypot(*steps.T) > 0
     long[network.shape_start[1:-1] - 1] = False  # the steps from one edge's shape to the next's

@@ -10,11 +10,11 @@ from typing import Any
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.driving import conditions as make_conditions
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.network.names import edge_label
 from evroute.planning.battery import Battery
 from evroute.planning.numbers import number_of, share_of
-from evroute.planning.places import stops
+from evroute.planning.places import different_rows, stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
@@ -176,7 +176,7 @@ def answer_energies(
     """
     numbered = enumerate(rows, start=1)
     while taken := list(islice(numbered, block)):
-        ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]
+        ends = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
         found = planner.energies(
             [origin for origin, _ in pairs], [destination for _, destination in pairs]
@@ -197,18 +197,15 @@ def answer_energies(
                 yield answer | {"energy_wh": energy_wh, "length_m": length_m, "time_s": time_s}
 
 
-def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
+def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | str:
     """Return the edge rows of a request, or its error as text."""
     try:
         _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        origin, destination = stops(planner.network, row.get("trip") or None, places)
-        if origin == destination:
-            street = edge_label(planner.network, origin)
-            raise EvrouteError(f"origin and destination lie on the same block of {street}")
+        ends = stops(planner.network, row.get("trip") or None, places)
+        return different_rows(planner.network, ends)
     except EvrouteError as error:
         return str(error)
-    return origin, destination
 
 
 def _weather(row: Mapping[str, str | None], usual: DrivingConditions) -> DrivingConditions:
@@ -218,14 +215,15 @@ def _weather(row: Mapping[str, str | None], usual: DrivingConditions) -> Driving
         for column, field in WEATHER.items()
         if (text := row.get(column))
     }
-    if "wind_from" in row and row["wind_from"] and not (row.get("wind") or usual.wind_mps):
-        raise EvrouteError("wind_from needs a wind speed, 'wind' (m/s)")
+    require(
+        row.get("wind") or usual.wind_mps or not row.get("wind_from"),
+        "wind_from needs a wind speed, 'wind' (m/s)",
+    )
     return make_conditions(**asdict(usual) | own) if own else usual
 
 
 def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:
-    if None in row:
-        raise EvrouteError("the row has more cells than the table has columns")
+    require(None not in row, "the row has more cells than the table has columns")
     if unknown := [column for column in row if column not in columns]:
         raise EvrouteError(f"unknown column '{unknown[0]}'{where}; there are {', '.join(columns)}")
 

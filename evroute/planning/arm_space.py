@@ -16,8 +16,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
-from evroute.planning.arm_states import ArmStates
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.edge_space import ArmStates, EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 
@@ -126,5 +125,5 @@ def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -
     NoRouteError
         If no open way leads to the destination.
     """
-    rise_wh = space.potential_wh(request)
-    return space.route(potential(energy_wh, np.zeros(len(energy_wh)), rise_wh), request)
+    noise_wh = np.zeros(len(energy_wh))
+    return space.route(potential(energy_wh, noise_wh, space.potential_wh(request)), request)

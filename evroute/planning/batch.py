@@ -112,8 +112,9 @@ def _climbed(
         length += climbing
         climbing = at != root
     length[lost] = 0
-    table = np.stack(levels, axis=1)
-    return [row[:steps] for row, steps in zip(table, length.tolist(), strict=True)]
+    return [
+        way[:steps] for way, steps in zip(np.stack(levels, axis=1), length.tolist(), strict=True)
+    ]
 
 
 def summed(values: FloatArray, arm: IntArray, start: IntArray) -> FloatArray:

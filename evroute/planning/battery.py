@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.errors import EvrouteError
+from evroute.errors import require
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,11 @@ class Battery:
     fade: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh:
-            raise EvrouteError(
-                f"the battery starts with {self.percent(self.start_wh):.4g} % and keeps a reserve "
-                f"of {self.percent(self.reserve_wh):.4g} %; expected 0 <= reserve <= start <= 100"
-            )
+        require(
+            0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh,
+            f"the battery starts with {self.percent(self.start_wh):.4g} % and keeps a reserve "
+            f"of {self.percent(self.reserve_wh):.4g} %; expected 0 <= reserve <= start <= 100",
+        )
 
     @classmethod
     def of_percent(
@@ -152,8 +152,7 @@ class Battery:
         """
         if start_percent is not None:
             return cls.of_percent(capacity_kwh, start_percent, reserve_percent or 0.0)
-        if reserve_percent:
-            raise EvrouteError("a reserve needs the charge at the start, 'soc'")
+        require(not reserve_percent, "a reserve needs the charge at the start, 'soc'")
         return None
 
     def charged(self) -> "Battery":
@@ -177,8 +176,7 @@ class Battery:
         left_wh = charge_wh - energy_wh
         if energy_wh >= 0.0 or left_wh <= self.lossless_wh:
             return min(left_wh, self.capacity_wh)
-        after = self._full.after(self.percent(charge_wh), energy_wh)
-        return self.capacity_wh * (after / 100)
+        return self.capacity_wh * (self._full.after(self.percent(charge_wh), energy_wh) / 100)
 
     def before(self, charge_wh: float, energy_wh: float) -> float:
         """Return the least charge before an edge that leaves ``charge_wh``, Wh; see `after`."""
@@ -250,5 +248,4 @@ def follow(battery: Battery, step_wh: FloatArray, start: IntArray | None = None)
 
 def greatest_start_wh(battery: Battery, step_wh: FloatArray) -> float:
     """Return the greatest start charge without lost regeneration over energies (r,) Wh, Wh."""
-    gained_wh = -np.cumsum(step_wh)
-    return battery.lossless_wh - max(0.0, float(gained_wh.max(initial=0.0)))
+    return battery.lossless_wh - max(0.0, float((-np.cumsum(step_wh)).max(initial=0.0)))

@@ -105,7 +105,8 @@ class Corridor:
             weights[arms.id] = potential(
                 arms.prior_mean_wh, np.zeros(len(arms)), self.edges.potential_wh(request)
             )
-            ends = request.origin, request.destination
-            inside = corridor(self.edges.search, weights, *ends, self.factor)
+            inside = corridor(
+                self.edges.search, weights, request.origin, request.destination, self.factor
+            )
             self._last = request, replace(request, arms=arms.take(arms.rows_of(inside)))
         return self._last[1]

@@ -102,13 +102,11 @@ class LabelSearch:
         route, complete
             As in `cheapest`.
         """
-        limits = np.inf, np.inf
-        return self._settled(battery, cost, limits, (0.0, 1.0), GREATEST_EFFORT)
+        return self._settled(battery, cost, (np.inf, np.inf), (0.0, 1.0), GREATEST_EFFORT)
 
     def most_charge(self, battery: Battery) -> Route | None:
         """Return the route that arrives with the most charge and keeps the reserve, or None."""
-        unlimited = np.inf, np.inf
-        return self._settled(battery, None, unlimited, (1.0, 0.0), 2**62)[0]
+        return self._settled(battery, None, (np.inf, np.inf), (1.0, 0.0), 2**62)[0]
 
     def bounds(
         self, cost: FloatArray | None, *, whole: bool = False
@@ -131,11 +129,9 @@ class LabelSearch:
         worth: tuple[float, float],
         effort: int,
     ) -> tuple[Route | None, bool]:
-        search, stops = self.legs.search, self.legs.stops
-        graph, starts = search.line_graph, search.starts
-        start = starts.start + stops[0]
+        search, stops, charge = self.legs.search, self.legs.stops, self.charge
+        graph, start = search.line_graph, search.starts.start + stops[0]
         rest_wh, rest = self.bounds(cost)
-        charge = self.charge
         effort = effort if cost is None else min(effort, GREATEST_EFFORT)
         cost = np.zeros(len(charge.energy_wh)) if cost is None else cost
         bounded = battery or _UNBOUNDED
@@ -152,8 +148,8 @@ class LabelSearch:
         ]
         settle, ready = compiled(search, _settle, arrays)
         states, complete = settle(*ready, stops[0], start, charges, limits, worth, effort)
-        route = Route(tuple(state % graph.n_edges for state in states[::-1]))
-        return route if states else None, complete
+        edges = tuple(state % graph.n_edges for state in states[::-1])
+        return Route(edges) if edges else None, complete
 
 
 def compiled(

@@ -13,7 +13,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
@@ -57,23 +57,23 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
     with read_requests(path, COLUMNS) as table:
         for number, row in enumerate(table.rows, start=1):
             where = f"{path}, row {number}"
-            if None in row:
-                raise EvrouteError(f"{where}: more cells than columns; quote a place with a comma")
-            if not (place := row.get("place")):
-                raise EvrouteError(f"{where}: no place; give the columns id,place")
+            require(
+                None not in row, f"{where}: more cells than columns; quote a place with a comma"
+            )
+            place = row.get("place") or ""
+            require(place, f"{where}: no place; give the columns id,place")
             try:
                 edges = locate(network, place, leaving=leaving)
             except EvrouteError as error:
                 raise EvrouteError(f"{where}: {error}") from None
             stop = Stop(row.get("id") or place, place, edges)
-            if known.setdefault(stop.id, place) != place:
-                raise EvrouteError(
-                    f"{where}: id '{stop.id}' is that of another place above; give each place an id"
-                    " of its own"
-                )
+            require(
+                known.setdefault(stop.id, place) == place,
+                f"{where}: id '{stop.id}' is that of another place above; give each place an id of "
+                "its own",
+            )
             stops.append(stop)
-    if not stops:
-        raise EvrouteError(f"{path} has no row; give the columns id,place and a row for each place")
+    require(stops, f"{path} has no row; give the columns id,place and a row for each place")
     return stops
 
 

@@ -1,6 +1,6 @@
 """Numbers that a user writes as text: shares, numbers and clock times."""
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 
 
 def share_of(what: str, text: str) -> float:
@@ -13,8 +13,8 @@ def share_of(what: str, text: str) -> float:
     """
     if text.endswith("%"):
         return number_of(what, text[:-1]) / 100
-    if (share := number_of(what, text)) > 1:
-        raise EvrouteError(f"{what} is '{text}'; it must be a share such as 10% or 0.1")
+    share = number_of(what, text)
+    require(not share > 1, f"{what} is '{text}'; it must be a share such as 10% or 0.1")
     return share
 
 
@@ -26,8 +26,7 @@ def check_risk(risk: float) -> float:
     EvrouteError
         Unless it is in (0, 0.5].
     """
-    if not 0 < risk <= 0.5:
-        raise EvrouteError(f"the risk is {100 * risk:.4g} %; it must be above 0 and at most 50 %")
+    require(0 < risk <= 0.5, f"the risk is {100 * risk:.4g} %; it must be above 0 and at most 50 %")
     return risk
 
 
@@ -55,6 +54,8 @@ def clock_s(what: str, text: str) -> float:
     """
     hours, separator, minutes = text.strip().partition(":")
     digits = hours.isascii() and minutes.isascii() and hours.isdigit() and minutes.isdigit()
-    if not (separator and digits and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60):
-        raise EvrouteError(f"{what} is '{text}'; it must be a time of day as HH:MM, such as 08:15")
+    require(
+        separator and digits and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60,
+        f"{what} is '{text}'; it must be a time of day as HH:MM, such as 08:15",
+    )
     return 3600.0 * int(hours) + 60.0 * int(minutes)

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate, named_place
 from evroute.network.names import edge_label
@@ -64,12 +64,13 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     UnknownNameError
         If the network has no trip or place of that name.
     """
-    if (trip is None) == (len(waypoints) == 0):
-        raise EvrouteError("give either a named trip, or origin and destination")
+    require(
+        (trip is None) != (len(waypoints) == 0),
+        "give either a named trip, or origin and destination",
+    )
     if trip is None:
-        if len(waypoints) < 2:
-            given = counted(len(waypoints), "place")
-            raise EvrouteError(f"give origin and destination; got {given}")
+        given = counted(len(waypoints), "place")
+        require(len(waypoints) > 1, f"give origin and destination; got {given}")
         named = [named_place(network, place) for place in waypoints]
         edges = [locate(network, place, leaving=k == 0) for k, place in enumerate(waypoints)]
         for k, (place, following) in enumerate(pairwise(named)):
@@ -81,11 +82,12 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
                 )
         return _quickest(network, edges)
     trips = load_trips(network.name)
-    if trip not in trips:
-        known = f"it has {', '.join(trips)}" if trips else "none ship for it"
-        raise UnknownNameError(
-            f"network '{network.name}' has no trip '{trip}'; {known}; or give two places"
-        )
+    known = f"it has {', '.join(trips)}" if trips else "none ship for it"
+    require(
+        trip in trips,
+        f"network '{network.name}' has no trip '{trip}'; {known}; or give two places",
+        UnknownNameError,
+    )
     ends = trips[trip].origin, trips[trip].destination
     if missing := [edge for edge in ends if edge not in network.row_of]:
         raise UnknownNameError(

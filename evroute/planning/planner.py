@@ -23,7 +23,6 @@ from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
-from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge_functions import ChargeFunctions
@@ -34,7 +33,7 @@ from evroute.planning.chargers import (
     with_advice,
 )
 from evroute.planning.charging import Charger, ChargingStop
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs

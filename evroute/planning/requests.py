@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evroute import limits
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.files import replacing
 
 Rows = Iterator[Mapping[str, str | None]]
@@ -57,11 +57,11 @@ def read_requests(
     try:
         with path.open(newline="", encoding="utf-8-sig") as handle:
             lines = limits.lines(handle, str(path))
-            header = next(lines, None)
-            if header is None:
-                raise EvrouteError(
-                    f"{path} is empty; its first line must name columns of {', '.join(columns)}"
-                )
+            header = next(lines, "")
+            require(
+                header,
+                f"{path} is empty; its first line must name columns of {', '.join(columns)}",
+            )
             separator = max(SEPARATORS, key=header.count)
             table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
             yield _requests(
@@ -101,12 +101,10 @@ def _parquet(path: Path) -> tuple[Sequence[str], Rows]:
         table = read_foreign(path)
     except ArrowException as error:
         raise EvrouteError(f"{path} is not a Parquet table: {error}") from None
-    columns = [column.to_pylist() for column in table.columns]
-    texts = (
-        tuple(None if cell is None else str(cell) for cell in cells)
-        for cells in zip(*columns, strict=True)
+    rows = table.to_pylist()
+    return table.column_names, (
+        {name: None if cell is None else str(cell) for name, cell in row.items()} for row in rows
     )
-    return table.column_names, (dict(zip(table.column_names, row, strict=True)) for row in texts)
 
 
 SUFFIXES = (".csv", ".parquet")
@@ -128,10 +126,11 @@ def check_out(path: Path, *inputs: Path) -> None:
     EvrouteError
         If its name ends neither in ``.csv`` nor in ``.parquet``, or it is one of the inputs.
     """
-    if path.suffix not in SUFFIXES:
-        raise EvrouteError(f"--out {path} must end in {' or '.join(SUFFIXES)}")
-    if path.resolve() in [each.resolve() for each in inputs]:
-        raise EvrouteError(f"--out {path} is also read; choose another name, so that it is kept")
+    require(path.suffix in SUFFIXES, f"--out {path} must end in {' or '.join(SUFFIXES)}")
+    require(
+        path.resolve() not in [each.resolve() for each in inputs],
+        f"--out {path} is also read; choose another name, so that it is kept",
+    )
 
 
 def write_table(path: Path, table: Any) -> None:
@@ -198,14 +197,8 @@ class AnswerTable:
         import pyarrow as pa
 
         names = dict.fromkeys(name for row in self.rows for name in row)
-        columns = {
-            name: pa.array(
-                [row.get(name) for row in self.rows],
-                pa.string() if name in _TEXTS else pa.float64(),
-            )
-            for name in names
-        }
-        write_table(path, pa.table(columns))
+        types = [(name, pa.string() if name in _TEXTS else pa.float64()) for name in names]
+        write_table(path, pa.Table.from_pylist(self.rows, pa.schema(types)))
 
 
 def _row(answer: Mapping[str, Any]) -> dict[str, Any]:

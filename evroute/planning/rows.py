@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arms import Route
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.planning.battery import Battery
 from evroute.planning.charging import ChargingStop
 from evroute.planning.numbers import check_risk
@@ -73,36 +73,41 @@ class PlanOptions:
 
     def __post_init__(self) -> None:
         check_search(self.search)
-        limits = (self.battery, self.max_extra_time, self.time_value)
-        if self.search != DEFAULT_SEARCH and any(limit is not None for limit in limits):
-            raise EvrouteError(
-                f"a battery, a time limit or a value of time goes with search '{DEFAULT_SEARCH}', "
-                f"not with '{self.search}'"
-            )
+        battery, extra, price, value = (
+            self.battery,
+            self.max_extra_time,
+            self.price,
+            self.time_value,
+        )
+        require(
+            self.search == DEFAULT_SEARCH or (battery, extra, value) == (None, None, None),
+            f"a battery, a time limit or a value of time goes with search '{DEFAULT_SEARCH}', "
+            f"not with '{self.search}'",
+        )
         if self.risk is not None:
             check_risk(self.risk)
-            if self.battery is None:
-                raise EvrouteError("a risk needs the charge at the start; give start and reserve")
-            if self.alternatives:
-                raise EvrouteError("a risk does not go with alternatives; leave one of them out")
+            require(battery, "a risk needs the charge at the start; give start and reserve")
+            require(
+                not self.alternatives,
+                "a risk does not go with alternatives; leave one of them out",
+            )
         if self.charge:
-            if self.battery is None:
-                raise EvrouteError("charging on the way needs the charge at the start; give it")
-            others = (self.max_extra_time, self.alternatives or None, self.time_value, self.risk)
-            if any(other is not None for other in others):
-                raise EvrouteError(
-                    "charging on the way takes the least time; leave out the extra time, "
-                    "alternatives, the value of time and the risk"
-                )
-        extra, price, value = self.max_extra_time, self.price, self.time_value
-        if extra is not None and not 0 <= extra < np.inf:
-            raise EvrouteError(f"the extra time is {extra:.0%}; it must be 0 % or more")
-        if price is not None and not 0 < price < np.inf:
-            raise EvrouteError(f"the price is {price:g}; it must be more than 0 per kWh")
-        if value is not None and not 0 <= value < np.inf:
-            raise EvrouteError(f"the value of time is {value:g}; it must be 0 or more per hour")
-        if value is not None and price is None:
-            raise EvrouteError("a value of time needs the price of energy; give both")
+            require(battery, "charging on the way needs the charge at the start; give it")
+            require(
+                (extra, value, self.risk) == (None, None, None) and not self.alternatives,
+                "charging on the way takes the least time; leave out the extra time, "
+                "alternatives, the value of time and the risk",
+            )
+        if extra is not None:
+            require(0 <= extra < np.inf, f"the extra time is {extra:.0%}; it must be 0 % or more")
+        if price is not None:
+            require(0 < price < np.inf, f"the price is {price:g}; it must be more than 0 per kWh")
+        if value is not None:
+            require(
+                0 <= value < np.inf,
+                f"the value of time is {value:g}; it must be 0 or more per hour",
+            )
+            require(price is not None, "a value of time needs the price of energy; give both")
 
 
 @dataclass(frozen=True, slots=True)

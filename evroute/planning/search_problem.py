@@ -106,8 +106,8 @@ class SearchProblem:
 
     def keeps(self, battery: Battery, route: Route) -> bool:
         """Return True if the charge never falls below the reserve on a route."""
-        low_wh = self.follow(battery, route).low_wh
-        return bool(low_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
+        lowest_wh = float(self.follow(battery, route).low_wh.min())
+        return lowest_wh >= battery.reserve_wh - TOLERANCE_WH
 
 
 def least_energy(

@@ -145,8 +145,7 @@ class Shortage:
             return self.least_start_wh(larger) <= larger.start_wh + TOLERANCE_WH / 2
 
         usable = (start - reserve) / battery.capacity_wh
-        unbounded = replace(battery, capacity_wh=np.inf, reserve_wh=0.0)
-        unbounded_wh = self.least_start_wh(unbounded)
+        unbounded_wh = self.least_start_wh(replace(battery, capacity_wh=np.inf, reserve_wh=0.0))
         # no smaller battery has the charge that even an unbounded one needs
         low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
         high = low + 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.errors import NoRouteError
+from evroute.errors import NoRouteError, require
 from evroute.planning.battery import Battery
 from evroute.planning.labels import GREATEST_EFFORT, TOLERANCE_S
 from evroute.planning.legs import Legs
@@ -66,11 +66,12 @@ def hull(
     (cheap, cheap_wh, cheap_s), (fast, fast_wh, fast_s) = point(ends[0]), point(ends[1])
     if cheap_s <= limit_s + TOLERANCE_S:
         return Hull(cheap, cheap_wh)
-    if fast_s > limit_s + TOLERANCE_S:
-        raise NoRouteError(
-            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
-            "wanted"
-        )
+    require(
+        fast_s <= limit_s + TOLERANCE_S,
+        f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
+        "wanted",
+        NoRouteError,
+    )
     while True:
         slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
         route, route_wh, route_s = point(legs.route(weights + slope * time_s))
@@ -178,8 +179,8 @@ def cheapest_within(
     on_hull = hull(problem.legs, weights, problem.time_s, limit_s, ends)
     rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)
     bound = on_hull.bound + per_wh * rise_wh
-    usable = battery is None or problem.keeps(battery, on_hull.route)
-    best = min([on_hull.route, best] if usable else [best], key=cost)
+    if battery is None or problem.keeps(battery, on_hull.route):
+        best = min(on_hull.route, best, key=cost)
     if cost(best) - bound < NO_GAP_WH * per_wh:
         return best, "exact: on the convex hull of time and energy"
     if per_s:

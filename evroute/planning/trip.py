@@ -6,7 +6,7 @@ from pathlib import Path
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -75,11 +75,15 @@ def plan(
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
     ends = [place for place in (origin, *via, destination) if place is not None]
-    if ends and (origin is None or destination is None or waypoints):
-        raise EvrouteError("give origin and destination with via between, or waypoints alone")
+    require(
+        not ends or (origin is not None and destination is not None and not waypoints),
+        "give origin and destination with via between, or waypoints alone",
+    )
     first, *between, last = stops(roads, trip, ends or waypoints)
-    if isinstance(belief, (str, Path)):
-        raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
+    require(
+        not isinstance(belief, (str, Path)),
+        f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
+    )
     planner = Planner(
         roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
     )

@@ -5,9 +5,9 @@ The carried kinetic energy therefore belongs to an arm, and the total-energy pot
 ``m g z``. The searches are those over edges.
 """
 
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from evroute.energy.turn_prior import TurnEnergy, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
-from evroute.model.turn_kernel import TurnGraph
+from evroute.model.kernels import ArmGraph, TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
-from evroute.planning.arm_states import ArmStates
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.edge_space import ArmStates, EdgeSpace
 from evroute.planning.search import Search
 
 TURN_LENGTHSCALE = 4.0
@@ -108,7 +106,6 @@ class TurnSpace:
                 )
             self._own = np.column_stack([self._own, contexts(table.control)])
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}
-        self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
 
     @property
     def size(self) -> int:
@@ -127,8 +124,7 @@ class TurnSpace:
     @property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        factor = self.edges.conditions.speed_factor
-        return self._as_driven(factor * self.edges.network.speed_mps)
+        return self._as_driven(self.edges.conditions.speed_factor * self.edges.network.speed_mps)
 
     @property
     def time_s(self) -> FloatArray:
@@ -180,11 +176,11 @@ class TurnSpace:
 
         Their prior means are those of the edges entered, plus the energy of turning.
         """
-        return self._of(request)[0]
+        return self._of(request.arms, request.vehicle)[0]
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return the rise of the total-energy potential over each open turn and start, (a,) Wh."""
-        return self._of(request)[1]
+        return self._of(request.arms, request.vehicle)[1]
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open turns, its start included."""
@@ -206,12 +202,12 @@ class TurnSpace:
         if self.braked:
             braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
             energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
-        added_wh = self._added_wh(feedback.vehicle, rows, known_mps, speed_mps)
         return replace(
             feedback,
             id=rows,
             features=self._features(rows, feedback.features, known_mps),
-            prior_mean_wh=feedback.prior_mean_wh + added_wh,
+            prior_mean_wh=feedback.prior_mean_wh
+            + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
             energy_wh=energy_wh,
         )
 
@@ -255,8 +251,7 @@ class TurnSpace:
         total = np.bincount(table.entered, counted, minlength=table.n_edges)
 
         def mean(values: FloatArray) -> FloatArray:
-            summed = np.bincount(table.entered, counted * values, minlength=table.n_edges)
-            return summed / total
+            return np.bincount(table.entered, counted * values, minlength=table.n_edges) / total
 
         learned_wh = mean(belief.mean_wh - self.reference.prior_mean_wh)
         return Belief(
@@ -300,22 +295,16 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        self._known.clear()
-        for name in ("reference", "states"):
+        for name in ("reference", "states", "_of"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
         return known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
 
-    def _of(self, request: Round) -> tuple[Arms, FloatArray, Arms]:
-        # kept with the arms of the edges, so that no other object has their identity
-        key = (id(request.arms), request.vehicle)
-        if key not in self._known:
-            made = self._make(request.arms, request.vehicle)
-            self._known[key] = (*made, request.arms)
-            if len(self._known) > _KEPT_ROUNDS:
-                self._known.popitem(last=False)
-        return self._known[key]
+    @cached_property
+    def _of(self) -> Callable[[Arms, str], tuple[Arms, FloatArray]]:
+        """`_make`, with the results of the last rounds kept."""
+        return lru_cache(_KEPT_ROUNDS)(self._make)
 
     def _make(self, edges: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
         """Return the turns and starts between open edges, and their potential, (a,) Wh."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import erfcx, ndtr
 
 from evroute.arrays import FloatArray
-from evroute.errors import UnknownNameError
+from evroute.errors import UnknownNameError, require
 
 _ROOT_TWO = np.sqrt(2.0)
 _ROOT_HALF_PI = np.sqrt(np.pi / 2.0)
@@ -116,6 +116,6 @@ def check_search(name: str) -> str:
     UnknownNameError
         If the name is unknown; the message lists the rules.
     """
-    if name not in WEIGHT_RULES:
-        raise UnknownNameError(f"unknown search '{name}'; there are {', '.join(WEIGHT_RULES)}")
+    known = ", ".join(WEIGHT_RULES)
+    require(name in WEIGHT_RULES, f"unknown search '{name}'; there are {known}", UnknownNameError)
     return name

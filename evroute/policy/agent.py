@@ -93,9 +93,10 @@ class Agent:
             If no legal way over the available edges leads to the destination.
         """
         arms = self.space.arms(request)
-        index_wh = self.index(request.t, arms, self.model, self.rng)
         weights = self.weight_rule(
-            index_wh, self.model.noise_std(arms), self.space.potential_wh(request)
+            self.index(request.t, arms, self.model, self.rng),
+            self.model.noise_std(arms),
+            self.space.potential_wh(request),
         )
         return self.space.route(weights, request)
 

@@ -1,4 +1,4 @@
-"""Protocols of an index and of the schedule of a confidence bound.
+"""Protocol of an index, and its options.
 
 Before each trip an index gives the energy to plan with for every arm: Algorithm 2, line 2 of
 Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process
@@ -61,25 +61,6 @@ class Index(Protocol):
         FloatArray
             (a,) Wh, may be negative.
         """
-        ...
-
-
-class Schedule(Protocol):
-    """The confidence parameter as a function of the round."""
-
-    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return ``beta_t``, finite and at least 0.
-
-        Parameters
-        ----------
-        t
-            Round, from 1.
-        n_arms
-            Number of available arms.
-        model
-            The model of the index.
-        """
-        ...
 
 
 class IndexSetting(Protocol):
@@ -88,7 +69,6 @@ class IndexSetting(Protocol):
     @property
     def potential_wh(self) -> FloatArray:
         """(a,) rise of the potential over each arm, Wh."""
-        ...
 
 
 class IndexOptions(PartOptions):

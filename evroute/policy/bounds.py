@@ -96,8 +96,9 @@ class SetBound(Index):
     ) -> FloatArray:
         """Return the lower bounds, (a,) Wh."""
         interval = self.interval(t, arms, cast(HasSpectrum, model))
-        std_wh = model.posterior(arms).std_wh
-        self.multiplier = float(np.median((interval.high - interval.low) / (2.0 * std_wh)))
+        self.multiplier = float(
+            np.median((interval.high - interval.low) / (2.0 * model.posterior(arms).std_wh))
+        )
         return arms.prior_mean_wh + interval.low
 
     def interval(self, t: int, arms: Arms, model: HasSpectrum) -> Interval:
@@ -120,8 +121,13 @@ class SetBound(Index):
         if self._set is None or (t - 1) % self.refresh_every == 0:
             self._set = self._fresh(model)
             self._count = model.n_measured()
-        points = model.points(self._set.spectrum, arms)
-        return bounds(self._set, points, self.kind, count=self._count, eta=self.eta)
+        return bounds(
+            self._set,
+            model.points(self._set.spectrum, arms),
+            self.kind,
+            count=self._count,
+            eta=self.eta,
+        )
 
     def _fresh(self, model: HasSpectrum) -> ConfidenceSet:
         spectrum = model.spectrum()

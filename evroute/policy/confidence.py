@@ -6,12 +6,16 @@ the failure probability over those alone. The quantile of BayesUCB of level ``et
 with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)``
 loses the digits of a small ``eta``. A level above one half occurs with one or two arms only and
 would not be optimistic; beta is 0 there.
+
+`RadiusBound` has a width that follows from a theorem on the model, or is a constant: ``index = mean
+- beta~ sigma~ = mean - beta std``. The papers maximise rewards with an upper bound; energy is a
+cost, so the bound is a lower one.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal, cast
 
 from numpy.random import Generator
 from pydantic import Field
@@ -19,47 +23,8 @@ from scipy.special import ndtri
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.model.base import EnergyModel
-from evroute.policy.base import Index, IndexOptions, IndexSetting, Schedule
-
-
-@dataclass(frozen=True, slots=True)
-class TheoremUCB:
-    """``beta_t = 2 log(|A| t² / sqrt(2 pi))``: GP-UCB, Theorem 3.1 (i)."""
-
-    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return beta of round ``t``."""
-        return max(0.0, 2.0 * math.log(n_arms * t**2 / math.sqrt(2.0 * math.pi)))
-
-
-@dataclass(frozen=True, slots=True)
-class TheoremBayesUCB:
-    """Level ``eta_t = sqrt(2 pi)^omega / (2 |A|^omega t^xi)``: GP-BayesUCB, Theorem 3.1 (ii)."""
-
-    omega: float
-    xi: float
-
-    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return beta of round ``t``."""
-        level = 0.5 * (math.sqrt(2.0 * math.pi) / n_arms) ** self.omega * t**-self.xi
-        return _beta_of_level(level)
-
-
-@dataclass(frozen=True, slots=True)
-class InverseTime:
-    """The quantile of level ``1 / t``: BayesUCB as printed in Algorithm 2, line 2.
-
-    Level 1 of the first round would be an infinite index on every edge. The mean is used there, as
-    level one half of the second round gives it.
-    """
-
-    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return beta of round ``t``."""
-        return _beta_of_level(1.0 / t)
-
-
-def _beta_of_level(level: float) -> float:
-    return float(ndtri(min(level, 0.5))) ** 2
+from evroute.model.base import EnergyModel, HasRadius
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 
 
 @dataclass(slots=True)
@@ -69,18 +34,18 @@ class ConfidenceBound(Index):
     Parameters
     ----------
     schedule
-        Confidence parameter by round.
+        Returns ``beta_t``, finite and at least 0, of a round t and its number of arms.
     scale
         Factor of the schedule (Sandberg et al., section 4.2, Fig. 3).
     """
 
-    schedule: Schedule
+    schedule: Callable[[int, int], float]
     scale: float = 1.0
     beta: float = field(default=math.nan, init=False)
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower confidence bounds, (a,) Wh."""
-        self.beta = self.scale * self.schedule(t, len(arms), model)
+        self.beta = self.scale * self.schedule(t, len(arms))
         belief = model.posterior(arms)
         return belief.mean_wh - math.sqrt(self.beta) * belief.std_wh
 
@@ -95,11 +60,11 @@ class UCBOptions(IndexOptions):
 
     def build(self, setting: IndexSetting) -> ConfidenceBound:
         """Return the index before the first round."""
-        return ConfidenceBound(self.schedule(), self.beta_scale)
+        return ConfidenceBound(self.schedule, self.beta_scale)
 
-    def schedule(self) -> Schedule:
-        """Return beta by round, before its factor."""
-        return TheoremUCB()
+    def schedule(self, t: int, n_arms: int) -> float:
+        """Return ``2 log(|A| t² / sqrt(2 pi))``, at least 0: Theorem 3.1 (i)."""
+        return max(0.0, 2.0 * math.log(n_arms * t**2 / math.sqrt(2.0 * math.pi)))
 
 
 class BayesUCBOptions(UCBOptions):
@@ -114,9 +79,9 @@ class BayesUCBOptions(UCBOptions):
         default=1.0, gt=0, description="exponent of the round in the level of Theorem 3.1"
     )
 
-    def schedule(self) -> Schedule:
-        """Return beta by round, before its factor."""
-        return TheoremBayesUCB(self.omega, self.xi)
+    def schedule(self, t: int, n_arms: int) -> float:
+        """Return beta of level ``sqrt(2 pi)^omega / (2 |A|^omega t^xi)``: Theorem 3.1 (ii)."""
+        return _beta_of_level(0.5 * (math.sqrt(2.0 * math.pi) / n_arms) ** self.omega * t**-self.xi)
 
 
 class BayesUCBQuantileOptions(UCBOptions):
@@ -124,6 +89,74 @@ class BayesUCBQuantileOptions(UCBOptions):
 
     label = "BayesUCB 1/t"
 
-    def schedule(self) -> Schedule:
-        """Return beta by round, before its factor."""
-        return InverseTime()
+    def schedule(self, t: int, n_arms: int) -> float:
+        """Return beta of level ``1 / t``: BayesUCB as printed in Algorithm 2, line 2.
+
+        Level 1 of the first round would be an infinite index on every edge. The mean is used there,
+        as level one half of the second round gives it.
+        """
+        return _beta_of_level(1.0 / t)
+
+
+def _beta_of_level(level: float) -> float:
+    return float(ndtri(min(level, 0.5))) ** 2
+
+
+Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
+"""``theory``, ``safe`` and ``lean`` are the model's radius (`model.nystrom.radius`). ``cgp``, also
+``gp``, is the schedule of GP-UCB in Sandberg et al., Theorem 3.1. ``constant`` is a fixed number of
+standard deviations.
+"""
+
+
+class RadiusOptions(IndexOptions):
+    """Mean minus the number of standard deviations of a theorem, or of a constant."""
+
+    label = "radius"
+
+    form: Form = Field(
+        default="lean",
+        description="whose radius: lean, theory, safe (the model's), gp, cgp (GP-UCB's), constant "
+        "(multiplier)",
+    )
+    norm_bound: float = Field(
+        default=1.0,
+        ge=0,
+        description="bound of the norm of the learned deviation: larger explores more",
+    )
+    delta: float = Field(
+        default=0.1, gt=0, lt=1, description="probability that any of the bounds fails"
+    )
+    multiplier: float = Field(
+        default=2.0, ge=0, description="standard deviations of the form constant"
+    )
+
+    def build(self, setting: IndexSetting) -> "RadiusBound":
+        """Return the index before the first round."""
+        return RadiusBound(self)
+
+
+class RadiusBound(Index):
+    """Mean minus the number of standard deviations of the chosen form."""
+
+    needs: ClassVar[type] = HasRadius
+    beta: float = math.nan
+
+    def __init__(self, options: RadiusOptions) -> None:
+        self._options = options
+
+    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+        """Return the lower bounds, (a,) Wh.
+
+        ``beta`` is the squared number of deviations, as in GP-UCB.
+        """
+        form, options = self._options.form, self._options
+        if form == "constant":
+            deviations = options.multiplier
+        elif form == "cgp" or form == "gp":
+            deviations = math.sqrt(UCBOptions().schedule(t, len(arms)))
+        else:
+            deviations = cast(HasRadius, model).radius(form, options.norm_bound, options.delta)
+        self.beta = deviations**2
+        belief = model.posterior(arms)
+        return belief.mean_wh - deviations * belief.std_wh

@@ -22,8 +22,7 @@ from evroute.arrays import FloatArray
 from evroute.planning.arm_space import least_energy_route
 from evroute.planning.edge_space import EdgeSpace
 from evroute.policy.ledger import Ledger
-from evroute.policy.licence import Evidence, total_of, weigh
-from evroute.policy.sections import Journal, Section, differing
+from evroute.policy.licence import Evidence, Journal, Section, differing, total_of, weigh
 
 DEFAULT_SHARE = 0.0025
 CAUTION = 2.0
@@ -133,11 +132,11 @@ class Guard:
         if not (bets := self._pending.get(route.edges)):
             return
         bet = bets.pop(0)
-        measured_wh = sum(total_of(each, route, feedback.energy_wh) for each in bet.sections)
         self.ledger.settle(
             bet.probability,
             bet.is_baseline,
-            measured_wh - bet.believed_wh,
+            sum(total_of(each, route, feedback.energy_wh) for each in bet.sections)
+            - bet.believed_wh,
             believed_excess_wh=bet.believed_excess_wh,
             noise_wh=bet.noise_wh,
             most_wh=bet.most_wh,

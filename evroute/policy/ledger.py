@@ -91,8 +91,7 @@ class Ledger:
     @property
     def lost_at_most_wh(self) -> FloatArray:
         """Upper bound of the learner's expected loss so far, Wh; it fails with chance `DELTA`."""
-        statistical_wh = self._lost_wh + self._margin_wh(self._variance_wh2)
-        return np.minimum(statistical_wh, self._most_wh)
+        return np.minimum(self._lost_wh + self._margin_wh(self._variance_wh2), self._most_wh)
 
     def probability(
         self,

@@ -35,10 +35,9 @@ def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
         .properties(width=280, height=240)
         for name in shown
     ]
-    chart: alt.ConcatChart = alt.concat(*panels, columns=2).configure_legend(
+    return alt.concat(*panels, columns=2).configure_legend(
         labelLimit=420, orient="bottom", columns=2
     )
-    return chart
 
 
 def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -60,8 +59,7 @@ def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     ):
         if name in rounds:
             table[title] = last[name].mean()
-    done: pd.DataFrame = table.reset_index()
-    return done
+    return table.reset_index()
 
 
 def build_bandit_page(folder: RunFolder) -> Page:
@@ -76,8 +74,7 @@ def build_bandit_page(folder: RunFolder) -> Page:
     """
     rounds, notes = read_bandit(folder), list[str]()
     judged = judged_claims(folder, notes)
-    caption = "Means over the repetitions."
-    figure = figure_of("bandit", caption, bandit_chart(rounds), as_svg=True)
+    figure = figure_of("bandit", "Means over the repetitions.", bandit_chart(rounds), as_svg=True)
     html = template("page.html.j2").render(
         title=f"Kernel bandit: {folder.path.resolve().name}",
         figures=[figure],

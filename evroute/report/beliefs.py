@@ -48,18 +48,16 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
     order = np.argsort(-np.abs(difference_wh), kind="stable")
-    table = pd.DataFrame(
-        {
-            "edge": [network.edge_id[edge] for edge in arms.id],
-            "street": [network.street[edge] for edge in arms.id],
-            "eq. 8 (Wh)": arms.prior_mean_wh,
-            "learned (Wh)": belief.mean_wh,
-            "difference (Wh)": difference_wh,
-            "sd (Wh)": belief.std_wh,
-            "z": z,
-        }
-    )
-    return table.iloc[order].reset_index(drop=True)
+    columns = {
+        "edge": [network.edge_id[edge] for edge in arms.id],
+        "street": [network.street[edge] for edge in arms.id],
+        "eq. 8 (Wh)": arms.prior_mean_wh,
+        "learned (Wh)": belief.mean_wh,
+        "difference (Wh)": difference_wh,
+        "sd (Wh)": belief.std_wh,
+        "z": z,
+    }
+    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
 
 def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":

@@ -47,8 +47,7 @@ def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> Flo
     """
     z = (measured - mean) / sd
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    score: FloatArray = sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))
-    return score
+    return sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))
 
 
 def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -114,10 +113,9 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
         From `forecasts`.
     """
     rows = []
-    off_wh = (frame["measured_wh"] - frame["mean_wh"]).abs()
-    for (method, routes), group in frame.assign(off_wh=off_wh).groupby(
-        ["method", "routes"], observed=True
-    ):
+    for (method, routes), group in frame.assign(
+        off_wh=(frame["measured_wh"] - frame["mean_wh"]).abs()
+    ).groupby(["method", "routes"], observed=True):
         same = {"method": str(method), "routes": routes}
         scores = group["off_wh"] / group["sd_wh"]
         for level in NOMINAL:
@@ -145,8 +143,13 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
         .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
         .encode(x="level:Q", y="level:Q")
     )
-    return _faceted(
-        rows, [diagonal, line, points], "Intervals that held; lines Gaussian, points conformal"
+    title = "Intervals that held; lines Gaussian, points conformal"
+    header = alt.Header(labelLimit=LABEL_LIMIT)
+    return (
+        alt.layer(diagonal, line, points, data=alt.Data(values=rows))
+        .properties(width=260, height=180)
+        .facet(facet=alt.Facet("method:N", title=None, header=header), columns=3)
+        .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
 
 
@@ -154,21 +157,6 @@ def routes_colour() -> "alt.Color":
     """Return the colour encoding of chosen and random routes."""
     scale = alt.Scale(domain=list(_SHADES), range=list(_SHADES.values()))
     return alt.Color("routes:N", scale=scale, legend=alt.Legend(title="routes", orient="top"))
-
-
-def _faceted(
-    rows: list[dict[str, object]], layers: list["alt.Chart"], title: str
-) -> "alt.FacetChart":
-
-    return (
-        alt.layer(*layers, data=alt.Data(values=rows))
-        .properties(width=260, height=180)
-        .facet(
-            facet=alt.Facet("method:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
-            columns=3,
-        )
-        .properties(title=alt.Title(title, anchor="start", fontSize=14))
-    )
 
 
 TITLE = "Trips that never fell below the reserve, against the predicted probability"
@@ -243,10 +231,9 @@ def reserve_bins(frame: "pd.DataFrame") -> "pd.DataFrame":
     frame = frame[frame["p_reserve_widened"].notna()]
     tenth = np.minimum((frame["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
     grouped = frame.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
-    bins = grouped.agg(
+    return grouped.agg(
         announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size")
-    )
-    return bins.reset_index()
+    ).reset_index()
 
 
 def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import alt, pd
 
@@ -105,8 +105,7 @@ def diagnostic(
     title
         Title of the figure, with the unit.
     """
-    values = diagnostics[["run", "t", name]].dropna()
-    frame = _thinned(rounds.merge(values, on=["run", "t"]))
+    frame = _thinned(rounds.merge(diagnostics[["run", "t", name]].dropna(), on=["run", "t"]))
     return _panels(frame.assign(value=frame[name]), title)
 
 
@@ -123,8 +122,7 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
     EvrouteError
         If none of them has one.
     """
-    if not has_beta(rounds):
-        raise EvrouteError("none of these runs has a beta: only confidence bounds do")
+    require(has_beta(rounds), "none of these runs has a beta: only confidence bounds do")
     frame = _thinned(rounds)
     return _panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
 
@@ -159,7 +157,7 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
         {"from": round(float(a), 6), "to": round(float(b), 6), "km": round(float(k), 4)}
         for a, b, k in zip(edges[:-1], edges[1:], km, strict=True)
     ]
-    chart: alt.Chart = (
+    return (
         alt.Chart(alt.Data(values=bars))
         .mark_bar(color=_COLOURS["ts"])
         .encode(
@@ -173,7 +171,6 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
             ],
         )
     )
-    return chart
 
 
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
@@ -274,15 +271,6 @@ def _panels(
     panels = sorted(curve["panel"].unique())
     columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
     width = _PANEL_WIDTH[columns]
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        columns=6,
-        symbolType="stroke",
-        symbolSize=500,
-        symbolOpacity=1,
-        labelLimit=240,
-    )
     base = alt.Chart().encode(
         x=alt.X(
             "t:Q",
@@ -298,7 +286,15 @@ def _panels(
         color=alt.Color(
             "method:N",
             scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]),
-            legend=legend,
+            legend=alt.Legend(
+                title=None,
+                orient="top",
+                columns=6,
+                symbolType="stroke",
+                symbolSize=500,
+                symbolOpacity=1,
+                labelLimit=240,
+            ),
         ),
     )
     scale = alt.Scale(type="log" if log_scale else "linear")
@@ -327,7 +323,7 @@ def _panels(
             ),
         )
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
-    chart: alt.FacetChart = (
+    return (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
         .properties(width=width, height=min(round(0.62 * width), 320))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
@@ -341,4 +337,3 @@ def _panels(
             )
         )
     )
-    return chart

@@ -13,7 +13,7 @@ from typing import Any
 
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions
 from evroute.claims import Claim, Claims, Selection
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.methods.method import Method
 from evroute.methods.parts import index_options, model_options
@@ -61,11 +61,11 @@ def folder_verdicts(folder: RunFolder) -> list[Verdict]:
     if not (stated := manifest["configuration"].get("claims")):
         return []
     claims = Claims.model_validate(stated)
-    if claims.digest() != manifest.get("claims_sha256"):
-        raise EvrouteError(
-            f"the claims in {folder.path}/manifest.json were changed after the runs began; "
-            "simulate again"
-        )
+    require(
+        claims.digest() == manifest.get("claims_sha256"),
+        f"the claims in {folder.path}/manifest.json were changed after the runs began; "
+        "simulate again",
+    )
     return verdicts(claims, run_table(folder))
 
 
@@ -137,14 +137,12 @@ def run_table(folder: RunFolder) -> "pd.DataFrame":
             method.label: _parts(method)
             for method in map(Method.model_validate, configuration["methods"])
         }
-        frame = read_rounds(folder)
-        last = frame.sort_values("t").groupby("run", sort=False).last().reset_index()
+        last = read_rounds(folder).sort_values("t").groupby("run", sort=False).last().reset_index()
         last["regret_wh"] = last["cumulative_regret_wh"]
         kept = ["method", *PANEL[1:], "seed", "t", "regret_wh", "distinct_edges", "beta"]
         of_parts = pd.DataFrame([parts[label] for label in last["method"]])
         return pd.concat([of_parts, last[kept]], axis=1).rename(columns={"t": "horizon"})
-    rounds = read_bandit(folder)
-    runs = rounds.groupby(["place", "seed"])
+    runs = read_bandit(folder).groupby(["place", "seed"])
     last = runs.last().assign(seconds=runs["seconds"].sum()).reset_index()
     last["regret"] = last["cumulative_regret"]
     methods = [_bandit_parts(given) for given in configuration["methods"]]
@@ -206,8 +204,9 @@ def _judged(claim: Claim, table: "pd.DataFrame") -> list[Verdict]:
     fixed = claim.runs.keys() | against.keys()
     keys = [name for name in PANEL if name in table and name not in fixed]
     ours, theirs = (_selected(claim, table, each, keys) for each in (claim.runs, against))
-    if ours.keys() != theirs.keys():
-        raise EvrouteError(f"claim '{claim.statement}': the comparator lacks some panels")
+    require(
+        ours.keys() == theirs.keys(), f"claim '{claim.statement}': the comparator lacks some panels"
+    )
     judged = []
     for panel, x in ours.items():
         y = theirs[panel]
@@ -217,11 +216,11 @@ def _judged(claim: Claim, table: "pd.DataFrame") -> list[Verdict]:
         else:
             values, reference = x[claim.statistic], x[claim.statistic] * 0 + claim.against
         mean, base = float(values.mean()), float(reference.mean())
-        if not base > 0:
-            raise EvrouteError(
-                f"claim '{claim.statement}': the comparator's mean is {base:g}; a ratio needs one "
-                "above 0"
-            )
+        require(
+            base > 0,
+            f"claim '{claim.statement}': the comparator's mean is {base:g}; a ratio needs one "
+            "above 0",
+        )
         half = half_interval((values - claim.at_most * reference).to_numpy(dtype=float), LEVEL)
         low, high = (mean - half) / base, (mean + half) / base
         judged.append(Verdict(claim, panel, len(x), mean, base, low, high))
@@ -246,11 +245,10 @@ def _selected(
                 f"claim '{claim.statement}': no run has {name} '{value}'; there are {there}"
             )
     varying = [name for name in keys if table[name].nunique() > 1]
-    if found.duplicated([*varying, "seed"]).any():
-        raise EvrouteError(
-            f"claim '{claim.statement}': {selection} selects several runs of a seed; "
-            "name the method"
-        )
+    require(
+        not found.duplicated([*varying, "seed"]).any(),
+        f"claim '{claim.statement}': {selection} selects several runs of a seed; name the method",
+    )
     names = found[varying].astype(str).agg(" ".join, axis=1) if varying else found["seed"] * 0
     return {
         str(panel) if varying else "": group.set_index("seed")
@@ -266,8 +264,8 @@ def _check_alike(claim: Claim, ours: "pd.DataFrame", theirs: "pd.DataFrame") -> 
             sorted(set(each.index if name == "seed" else each[name])) for each in (ours, theirs)
         )
         ignored = name == "model" and "random" in {*ours["index"], *theirs["index"]}
-        if mine != other and name not in free and not ignored:
-            raise EvrouteError(
-                f"claim '{claim.statement}': the comparator differs in {name}: {other}, not "
-                f"{mine}; compare runs that differ in {claim.differs} alone"
-            )
+        require(
+            mine == other or name in free or ignored,
+            f"claim '{claim.statement}': the comparator differs in {name}: {other}, not "
+            f"{mine}; compare runs that differ in {claim.differs} alone",
+        )

@@ -44,10 +44,9 @@ def visits_chart(
     """
     total = np.sum(list(visits.values()), axis=0) if around is None else around
     classes = visit_classes(max(int(counts.max()) for counts in visits.values()))
-    near = _around(network, np.flatnonzero(total))
-    roads = alt.Chart(_shapes({"roads": thin_lines(network, near)})).mark_geoshape(
-        filled=False, stroke=_ROAD, strokeWidth=0.7
-    )
+    roads = alt.Chart(
+        _shapes({"roads": thin_lines(network, _around(network, np.flatnonzero(total)))})
+    ).mark_geoshape(filled=False, stroke=_ROAD, strokeWidth=0.7)
     colour = alt.Color(
         "properties.label:N",
         scale=alt.Scale(domain=list(classes.labels), range=list(classes.colours)),

@@ -66,13 +66,12 @@ def folder_html(folder: Folder) -> str:
 def belief_html(belief: LearnedBelief | TripEnergies) -> str:
     """Return the coefficients of a belief of trips, or the roads that differ most from physics."""
     if isinstance(belief, TripEnergies):
-        history = coefficient_history(belief, [])
         rows = {
             label: [
                 f"{mean + 0.0:.3g} ± {sd:.2g}"
                 for mean, sd in of[["mean", "sd"]].iloc[[0, -1]].round(6).to_numpy()
             ]
-            for label, of in history.items()
+            for label, of in coefficient_history(belief, []).items()
         }
         table = pd.DataFrame(rows, ["vehicle file", "learned"]).T
         return _lines(repr(belief)) + _table(table)

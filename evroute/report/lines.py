@@ -47,8 +47,7 @@ def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
     along_m = np.concatenate([[0.0], np.cumsum(step_m)])
     share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(along_m))
     at_m, height_m = route_heights(network, np.array([edge]))
-    heights: FloatArray = np.interp(share * at_m[-1], at_m, height_m)
-    return heights
+    return np.interp(share * at_m[-1], at_m, height_m)
 
 
 def route_heights(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -2,7 +2,7 @@
 
 branca compiles each rendered piece of a page a second time, as a Jinja template, and runs it. A
 name from data that holds ``{{ ... }}`` would run there as Python. `MapPage` inserts the pieces
-unchanged. It needs folium: import this module inside functions.
+unchanged.
 
 Leaflet without a network: the copy shipped with evroute, as ``data:`` addresses.
 

@@ -8,9 +8,11 @@ through `_text` alone, and a page through `map_page.MapPage`.
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from branca.element import Figure, MacroElement
+from jinja2 import Template
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.names import edge_label
@@ -25,12 +27,9 @@ from evroute.report.colours import (
 )
 from evroute.report.extras import folium
 from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
-from evroute.report.map_page import embedded
+from evroute.report.map_page import MapPage, embedded
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
-
-if TYPE_CHECKING:
-    from branca.element import Figure
 
 _ROAD = "#c4c4c0"
 _SPOTS = {"start": "#ffffff", "destination": "#222222", "lowest": "#f1c40f", "charge": "#009e73"}
@@ -109,19 +108,20 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    classes = value_classes(title, values)
-    chart = base_map(network, np.arange(network.n_edges))
-
-    classes_layer(network, values, classes, title).add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
+    edges = np.arange(network.n_edges)
+    chart, (legend,) = quantities_map(network, {title: values}, edges, collapsed=False)
+    panel(legend, "bottomright").add_to(chart)
     return chart
 
 
 def quantities_map(
-    network: RoadNetwork, quantities: Mapping[str, FloatArray], around: IntArray
+    network: RoadNetwork,
+    quantities: Mapping[str, FloatArray],
+    around: IntArray,
+    *,
+    collapsed: bool = True,
 ) -> tuple["folium.Map", list[str]]:
-    """Return a map that shows one of several quantities at a time, and their legends as HTML.
+    """Return a map that shows one of its quantities at a time, and their legends as HTML.
 
     Parameters
     ----------
@@ -131,21 +131,22 @@ def quantities_map(
         (n,) values of each edge by title with unit, NaN where an edge has none; the first is shown.
     around
         (k,) edges to which the map is fitted.
+    collapsed
+        Whether the list of layers opens on a click.
 
     Raises
     ------
     MissingPackageError
         If folium is not installed.
     """
-    chart, legends = base_map(network, around), []
-
-    for k, (title, values) in enumerate(quantities.items()):
+    chart, legends = base_map(network, around), list[str]()
+    for title, values in quantities.items():
         classes = value_classes(title, values)
         layer = classes_layer(network, values, classes, title)
-        layer.overlay, layer.show = False, k == 0
+        layer.overlay, layer.show = len(quantities) == 1, not legends
         layer.add_to(chart)
         legends.append(classes.legend_html())
-    folium.LayerControl().add_to(chart)
+    folium.LayerControl(collapsed=collapsed).add_to(chart)
     return chart, legends
 
 
@@ -198,17 +199,14 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
     MissingPackageError
         If folium is not installed.
     """
-    from evroute.report.map_page import MapPage
-
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
     MapPage().add_child(chart)
     leaflet = embedded()
     chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
+    folium.TileLayer(
         "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
+    ).add_to(chart)
     roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
     _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
     _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
@@ -308,15 +306,13 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     """Return circles at the marks of the recommended route."""
     layer = folium.FeatureGroup(name="ends", control=False)
-    spots = marks(network, plan, plan.recommended)
-    for text, (lon, lat) in spots.items():
-        fill = next((colour for start, colour in _SPOTS.items() if text.startswith(start)))
+    for text, (lon, lat) in marks(network, plan, plan.recommended).items():
         folium.CircleMarker(
             (lat, lon),
             radius=7,
             color=ROUTE_COLOURS["energy"],
             weight=3,
-            fill_color=fill,
+            fill_color=next((colour for start, colour in _SPOTS.items() if text.startswith(start))),
             fill_opacity=1,
             tooltip=_text(text),
         ).add_to(layer)
@@ -328,18 +324,13 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
-def _page(chart: "folium.Map") -> "Figure":
-    from branca.element import Figure
-
+def _page(chart: "folium.Map") -> Figure:
     page = chart.get_root()
     assert isinstance(page, Figure), "every folium map makes itself a page"
     return page
 
 
 def _element(template: str, **values: str) -> Any:
-    from branca.element import MacroElement
-    from jinja2 import Template
-
     element = MacroElement()
     element._template = Template(template)
     vars(element).update(values)

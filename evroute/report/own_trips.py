@@ -141,8 +141,7 @@ def accuracy(rows: pa.Table) -> list[str]:
 
 def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":
     """Return lengths, energies and intervals of trips from the rows of ``trips.parquet``."""
-    km = trips["length_m"] / 1000
-    return trips[list(COLUMNS)].assign(length_m=km).rename(columns=COLUMNS)
+    return trips[list(COLUMNS)].assign(length_m=trips["length_m"] / 1000).rename(columns=COLUMNS)
 
 
 def coefficient_history(

@@ -14,7 +14,7 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
@@ -84,13 +84,14 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
 
 def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
-    keys = ["network", "trip", *axes(rounds)]
-    of_group = rounds.groupby(keys, sort=False).ngroup()
+    of_group = rounds.groupby(["network", "trip", *axes(rounds)], sort=False).ngroup()
     if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
         return rounds, []
     return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
 
 
+_Drawing = tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]
+"""Name, caption and function of a figure, and whether it is an SVG."""
 _PNG_SCALE = 1.5
 _MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
 _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
@@ -210,8 +211,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
 
 def _drawings(
     folder: RunFolder, rounds: "pd.DataFrame", networks: dict[str, str], notes: list[str]
-) -> Iterator[tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]]:
-    """Yield name, caption and function of each figure, and whether it is an SVG; add notes."""
+) -> Iterator[_Drawing]:
+    """Yield each figure of a page, and add notes."""
     curves, pooled = few_panels(rounds)
     shown, left_out = few_methods(rounds)
     mapped, unmapped = few_maps(shown)
@@ -220,28 +221,40 @@ def _drawings(
         if name != "beta" or charts.has_beta(curves):
             yield name, caption, partial(draw, curves), True
     if "lengthscale" in charts.axes(rounds):
-        caption = (
-            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
+        yield (
+            "lengthscales",
+            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
+            partial(charts.regret_by_lengthscale, curves),
+            True,
         )
-        yield "lengthscales", caption, partial(charts.regret_by_lengthscale, curves), True
-    caption = "Sum of posterior, index, search and update; medians of blocks of trips, log scale."
-    yield "duration", caption, partial(charts.duration, curves, read_timings(folder)), True
+    yield (
+        "duration",
+        "Sum of posterior, index, search and update; medians of blocks of trips, log scale.",
+        partial(charts.duration, curves, read_timings(folder)),
+        True,
+    )
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
             draw_one = partial(charts.diagnostic, curves, diagnostics, name, title)
             yield name.replace("_", "-"), caption, draw_one, True
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
-        caption = "Coverage of the intervals against their level; on the diagonal if calibrated."
-        yield "reliability", caption, partial(reliability, predicted), True
+        yield (
+            "reliability",
+            "Coverage of the intervals against their level; on the diagonal if calibrated.",
+            partial(reliability, predicted),
+            True,
+        )
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
-        caption = "Trips never below the reserve against its predicted probability, after 50 trips."
-        yield "reserve", caption, partial(reserve_reliability, of_charge), True
-    caption = "Edges by how often they were driven, all worlds together."
+        yield (
+            "reserve",
+            "Trips never below the reserve against its predicted probability, after 50 trips.",
+            partial(reserve_reliability, of_charge),
+            True,
+        )
     for network_name, digest in networks.items():
         try:
-            for name, chart in _exploration(folder, mapped, network_name, digest):
-                yield name, caption, partial(lambda chart: chart, chart), False
+            yield from _exploration(folder, mapped, network_name, digest)
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
 
@@ -264,12 +277,13 @@ def png(chart: "alt.TopLevelMixin") -> bytes:
 
 def _exploration(
     folder: RunFolder, rounds: "pd.DataFrame", name: str, digest: str
-) -> Iterator[tuple[str, "alt.ConcatChart"]]:
+) -> Iterator[_Drawing]:
+    """Yield the maps of one network, as `_drawings` does."""
     network = load_network(name)
-    if network.digest != digest:
-        raise EvrouteError(
-            f"the network '{name}' has changed since the run; build it from the same source"
-        )
+    require(
+        network.digest == digest,
+        f"the network '{name}' has changed since the run; build it from the same source",
+    )
     here = rounds[rounds["network"] == name]
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
@@ -277,9 +291,13 @@ def _exploration(
             method: read_visits(folder, runs_of[method], network.n_edges)
             for method in charts.method_styles(group)
         }
-        title = charts.panel_labels(here)[group.index[0]]
-        parts = ["explored", Path(name).stem, *map(str, names)]
-        yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
+        title = f"{charts.panel_labels(here)[group.index[0]]}: roads driven"
+        yield (
+            slug("-".join(["explored", Path(name).stem, *map(str, names)])),
+            "Edges by how often they were driven, all worlds together.",
+            partial(visits_chart, network, visits, title),
+            False,
+        )
 
 
 def svg_address(chart: "alt.TopLevelMixin") -> str:
@@ -338,9 +356,8 @@ def _filled(table: "pd.DataFrame", n_names: int) -> dict[str, Any] | None:
 
 def _learned(learned: Learned) -> dict[str, Any]:
     """Format the tables of a belief; the first two columns are names."""
-    tables_of = (learned.coefficients, learned.intervals, learned.roads)
-    frames = [frame for frame in tables_of if frame is not None]
-    tables = [cells(frame, 2) for frame in frames]
+    frames = (learned.coefficients, learned.intervals, learned.roads)
+    tables = [cells(frame, 2) for frame in frames if frame is not None]
     for table in tables:
         table["rows"] = [row | {"first": False} for row in table["rows"]]
     return {"method": learned.method, "run": learned.run, "tables": tables}

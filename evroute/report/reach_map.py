@@ -6,8 +6,7 @@ import numpy as np
 
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import shapely
-from evroute.planning.reach import LEVELS, Reach
-from evroute.report.colours import value_classes
+from evroute.planning.reach import Reach
 from evroute.report.extras import folium
 from evroute.report.lines import edge_line
 
@@ -34,10 +33,7 @@ def reach_area(reach: Reach) -> dict[str, Any]:
     def degrees(xy: Any) -> Any:
         return np.column_stack(project(xy[:, 0], xy[:, 1])).round(6)
 
-    area: dict[str, Any] = shapely.geometry.mapping(
-        shapely.transform(closed.simplify(_TOLERANCE_M), degrees)
-    )
-    return area
+    return shapely.geometry.mapping(shapely.transform(closed.simplify(_TOLERANCE_M), degrees))
 
 
 def reach_geojson(reach: Reach) -> dict[str, Any]:
@@ -78,22 +74,20 @@ def reach_map(reach: Reach) -> "folium.Map":
     MissingPackageError
         If folium is not installed.
     """
-    from evroute.report.maps import base_map, classes_layer, panel
+    from evroute.report.maps import panel, quantities_map
 
-    chart, legends = base_map(reach.network, np.flatnonzero(reach.within)), []
+    charges = {
+        f"charge on arrival, % ({level:.0%} of trips have more)": np.where(
+            reach.within, percent, np.nan
+        )
+        for level, percent in reach.charge_percent.items()
+    }
+    within = np.flatnonzero(reach.within)
+    chart, legends = quantities_map(reach.network, charges, within, collapsed=False)
     area = reach_area(reach)
     parts = [area["coordinates"]] if area["type"] == "Polygon" else area["coordinates"]
     outline = [[(lat, lon) for lon, lat in ring] for part in parts for ring in part]
     group = folium.FeatureGroup(name="area", control=False).add_to(chart)
     folium.PolyLine(outline, color=_AREA, weight=3).add_to(group)
-    for level, percent in reach.charge_percent.items():
-        title = f"charge on arrival, % ({level:.0%} of trips have more)"
-        shown = np.where(reach.within, percent, np.nan)
-        classes = value_classes(title, shown)
-        layer = classes_layer(reach.network, shown, classes, title)
-        layer.overlay, layer.show = False, level == LEVELS[0]
-        layer.add_to(chart)
-        legends.append(classes.legend_html())
     panel("".join(legends), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
     return chart

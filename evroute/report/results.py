@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from evroute.arms import Route
 from evroute.arrays import IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.report.extras import pd
 from evroute.tables import read_columns
@@ -34,12 +34,11 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
         If no run is finished, or a table cannot be read.
     """
     paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
-    if not paths:
-        raise EvrouteError(f"no run in {folder.path} is finished; run the bandit again")
-    frames: list[pd.DataFrame] = [
-        _read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths
-    ]
-    return pd.concat(frames, ignore_index=True).sort_values(["place", "seed", "t"])
+    require(paths, f"no run in {folder.path} is finished; run the bandit again")
+    return pd.concat(
+        [_read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths],
+        ignore_index=True,
+    ).sort_values(["place", "seed", "t"])
 
 
 def read_timings(folder: RunFolder) -> "pd.DataFrame":
@@ -102,10 +101,10 @@ def read_visits(
         if until is not None:
             edges = edges[table["t"].to_numpy() <= until]
         counts = np.bincount(edges, minlength=n_edges)
-        if len(counts) > n_edges:
-            raise EvrouteError(
-                f"{path} drives edges that the network does not have; it belongs to another network"
-            )
+        require(
+            len(counts) <= n_edges,
+            f"{path} drives edges that the network does not have; it belongs to another network",
+        )
         visits += counts
     return visits
 
@@ -129,15 +128,13 @@ def read_route(folder: RunFolder, run: str, t: int) -> Route:
     """
     table = _read(folder.path / "routes" / f"{run}.parquet")
     edges = table["edge"].to_numpy()[table["t"].to_numpy() == t]
-    if not len(edges):
-        raise EvrouteError(f"run {run} has no round {t}")
+    require(len(edges), f"run {run} has no round {t}")
     return Route(tuple(edges.tolist()))
 
 
 def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
     names = folder.finished_runs()
-    if not names:
-        raise EvrouteError(f"no run in {folder.path} is finished; simulate again to continue it")
+    require(names, f"no run in {folder.path} is finished; simulate again to continue it")
     tables = [_read(folder.path / kind / f"{name}.parquet") for name in names]
     try:
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()

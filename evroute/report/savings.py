@@ -112,9 +112,8 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
     some = headroom_wh >= SMALL_SHARE * np.abs(eq8_wh)
     captured = -100 * lost_wh[some] / headroom_wh[some]
     saved_wh = [-(seed["true_wh"] - seed["eq8_wh"]).cumsum().to_numpy() for seed in seeds]
-    n = len(seeds)
     return {
-        "seeds": n,
+        "seeds": len(seeds),
         "Wh per trip": float(np.mean([seed["true_wh"].mean() for seed in last])),
         "vs eq. 8 (Wh)": float(lost_wh.mean()),
         "± 95 % (Wh)": half_interval(lost_wh, 0.95),
@@ -228,11 +227,10 @@ def _saving(late: "pd.DataFrame") -> tuple[str, bool]:
     low, high = ((sign * mean_wh + side * half_wh) / unit_wh for side in (-1, 1))
     spread = f"{LEVEL:.0%}: {_number(low)} to {_number(high)} {unit}, ".replace("%:", " %:")
     among = f"{spread}{worlds} worlds" if worlds > 1 else "1 world"
-    clause = (
+    return (
         f"{doubt}learned routes take {_number(abs(mean_wh) / unit_wh)} {unit} {word} energy "
         f"than routes by physics alone ({among})"
-    )
-    return clause, worlds > 1 and not doubt
+    ), worlds > 1 and not doubt
 
 
 def _number(value: float) -> str:

@@ -87,15 +87,13 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
         From `results.read_rounds` and `results.read_timings`.
     """
     keys = label_columns(rounds)
-    order = list(method_styles(rounds))
     frame = rounds.assign(
-        method=pd.Categorical(rounds["method"], order, ordered=True),
+        method=pd.Categorical(rounds["method"], list(method_styles(rounds)), ordered=True),
         saved_wh=(rounds["true_wh"] - rounds["eq8_wh"]).where(
             rounds["t"] > rounds["t"].max() - LAST_TRIPS
         ),
         on_best=rounds["regret_wh"] == 0,
     )
-    ms_of_run = timings.groupby("run")["ms"].mean()
     runs = (
         frame.groupby([*keys, "run"], observed=True)
         .agg(
@@ -103,7 +101,7 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
             saved_wh=("saved_wh", "mean"),
             on_best=("on_best", "mean"),
         )
-        .join(ms_of_run, on="run")
+        .join(timings.groupby("run")["ms"].mean(), on="run")
     )
     with np.errstate(divide="ignore"):
         runs["log_wh"] = np.log(runs["final_wh"])

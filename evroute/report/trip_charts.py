@@ -30,8 +30,7 @@ def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
         x=alt.X("expected:Q", title="expected energy (kWh)"),
         y=alt.Y("measured:Q", title="measured energy (kWh)"),
     )
-    chart: alt.LayerChart = (line + points).properties(width=_WIDTH, height=_WIDTH)
-    return chart
+    return (line + points).properties(width=_WIDTH, height=_WIDTH)
 
 
 def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
@@ -121,16 +120,14 @@ def _points(frame: "pd.DataFrame") -> "alt.Chart":
     frame = frame.assign(held=frame["held"].map({True: labels[0], False: labels[1]}))
     legend = alt.Legend(title=None, orient="top", labelLimit=200)
     colour = alt.Scale(domain=list(labels), range=list(_KINDS))
-    shape = alt.Scale(domain=list(labels), range=list(shapes))
-    chart: alt.Chart = (
+    return (
         alt.Chart(_data(frame))
         .mark_point(filled=True, opacity=0.8, size=40)
         .encode(
             color=alt.Color("held:N", scale=colour, legend=legend),
-            shape=alt.Shape("held:N", scale=shape),
+            shape=alt.Shape("held:N", scale=alt.Scale(domain=list(labels), range=list(shapes))),
         )
     )
-    return chart
 
 
 def _data(frame: "pd.DataFrame") -> Any:

@@ -5,9 +5,13 @@ Limits of the service on every request: its token, the size of its body, and how
 
 import hmac
 import threading
-from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evroute import __version__
 from evroute.energy.vehicle import vehicle_names
@@ -15,11 +19,6 @@ from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
 from evroute.network.catalog import network_names
 from evroute.service.requests import PlanRequest, PlanRequests, Trips
 from evroute.service.work import ConflictingTripsError, Work
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 OPEN = ("/healthz",)
 """Paths that need no token and never wait."""
@@ -41,14 +40,14 @@ class LimitedService:
     """
 
     def __init__(
-        self, application: Application, *, token: str, most_bytes: int, most_waiting: int
+        self, application: ASGIApp, *, token: str, most_bytes: int, most_waiting: int
     ) -> None:
         self.application = application
         self.expected = f"Bearer {token}".encode() if token else b""
         self.most_bytes = most_bytes
         self.free = threading.BoundedSemaphore(most_waiting)
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] != "http" or scope["path"] in OPEN:
             await self.application(scope, receive, send)
@@ -56,20 +55,20 @@ class LimitedService:
         headers = dict(scope["headers"])
         given = headers.get(b"authorization", b"")
         if self.expected and not hmac.compare_digest(given, self.expected):
-            await refuse(send, 401, "this service needs its token: Authorization: Bearer TOKEN")
+            refused = _refusal(401, "this service needs its token: Authorization: Bearer TOKEN")
+            await refused(scope, receive, send)
         elif int(headers.get(b"content-length", b"0")) > self.most_bytes:
-            await self._too_large(send)
+            await self._too_large()(scope, receive, send)
         elif not self.free.acquire(blocking=False):
-            await refuse(
-                send, 429, "too many requests at once; try again", [(b"retry-after", b"1")]
-            )
+            refused = _refusal(429, "too many requests at once; try again")
+            await refused(scope, receive, send)
         else:
             try:
                 await self._answer(scope, receive, send)
             finally:
                 self.free.release()
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the whole body, which may have no stated length, then answer."""
         body, more = b"", True
         while more:
@@ -79,28 +78,23 @@ class LimitedService:
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > self.most_bytes:
-                await self._too_large(send)
+                await self._too_large()(scope, receive, send)
                 return
-        whole = [{"type": "http.request", "body": body, "more_body": False}]
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def read() -> Message:
             return whole.pop() if whole else await receive()
 
         await self.application(scope, read, send)
 
-    async def _too_large(self, send: Send) -> None:
-        await refuse(send, 413, f"a body has at most {self.most_bytes:,} bytes; send fewer rows")
+    def _too_large(self) -> JSONResponse:
+        return _refusal(413, f"a body has at most {self.most_bytes:,} bytes; send fewer rows")
 
 
-async def refuse(
-    send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]] | None = None
-) -> None:
-    """Send an answer with a message in ``detail``; further headers follow its type."""
-    body = f'{{"detail":"{message}"}}'.encode()
-    fields = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    fields += [(b"connection", b"close"), *(headers or [])]
-    await send({"type": "http.response.start", "status": status, "headers": fields})
-    await send({"type": "http.response.body", "body": body})
+def _refusal(status: int, message: str) -> JSONResponse:
+    """Return an answer with a message in ``detail`` that closes the connection."""
+    headers = {"Connection": "close"} | ({"Retry-After": "1"} if status == 429 else {})
+    return JSONResponse({"detail": message}, status, headers)
 
 
 MOST_BYTES = 16 * 2**20
@@ -125,10 +119,6 @@ def make_app(
     most_s
         Seconds after which no further plan of ``/v1/plans`` is begun.
     """
-    from fastapi import FastAPI, Request
-    from fastapi.responses import JSONResponse
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-
     work = Work(beliefs, most_s)
     app = FastAPI(
         title="evroute",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evroute.energy.driving import conditions
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
@@ -174,8 +174,11 @@ class Work:
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name
-        if not Folder(folder).has_manifest:
-            raise UnknownNameError(f"there is no belief '{name}'; POST /v1/trips makes one")
+        require(
+            Folder(folder).has_manifest,
+            f"there is no belief '{name}'; POST /v1/trips makes one",
+            UnknownNameError,
+        )
         return folder
 
     def _belief_version(self, name: str | None) -> int:

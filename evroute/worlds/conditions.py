@@ -1,6 +1,6 @@
 """Conditions: departures of the true energies of a ``physics`` world from eq. 8, off by default.
 
-Other kinds of world (`rough`, `drift`, `daily`) are subclasses of `Congested`: they override the
+Other kinds of world (`rough`, `drift`, `daily`) are subclasses in `congestion`: they override the
 methods that choose the congested zones, the factor of the dissipated energy, and the factors of a
 trip.
 """
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from evroute.arrays import FloatArray
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 from evroute.worlds.demand.trips import S_PER_H
@@ -24,10 +24,11 @@ TEMPERATURES_C = -50.0, 50.0
 
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
-    if not 0 <= hours[0] < hours[1] <= 24:
-        raise ValueError(
-            f"hours {list(hours)} must run from an earlier to a later hour within 0..24"
-        )
+    require(
+        0 <= hours[0] < hours[1] <= 24,
+        f"hours {list(hours)} must run from an earlier to a later hour within 0..24",
+        ValueError,
+    )
     return hours
 
 
@@ -138,8 +139,11 @@ class Conditions(World):
             ]
             if given and not getattr(self, option):
                 raise ValueError(f"{given[0]} does nothing without {option}")
-        if self.temperature_std_k and self.temperature_c is None:
-            raise ValueError("temperature_std_k does nothing without temperature_c")
+        require(
+            not self.temperature_std_k or self.temperature_c is not None,
+            "temperature_std_k does nothing without temperature_c",
+            ValueError,
+        )
         return self
 
     @property
@@ -200,17 +204,3 @@ class Conditions(World):
     def trip_deviates(self, rng: np.random.Generator) -> FloatArray:
         """Return the deviates of a trip's energy and time, (2,), of mean 0 and variance 1."""
         return rng.standard_normal(2)
-
-
-class Congested(Conditions):
-    """Conditions with the cars, noise and zones of the shipped world ``judged-congestion``."""
-
-    zones: int = Field(12, ge=1)
-    zone_radius_m: float = Field(350.0, gt=0)
-    kinetic: bool = True
-    from_standstill: bool = True
-    turn_braking: bool = True
-    noise_share: float = Field(0.2, ge=0)
-    noise_spread: float = Field(0.5, ge=0, le=3)
-    trip_std: float = Field(0.05, ge=0)
-    time_std: float = Field(0.05, ge=0, le=1)

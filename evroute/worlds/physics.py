@@ -25,7 +25,7 @@ from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
-from evroute.worlds.closures import Closures
+from evroute.worlds.closures import open_edges
 from evroute.worlds.conditions import Conditions
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import child, edge_noise, vehicle_of
@@ -91,7 +91,7 @@ class Physics:
             level_seed,
             self._noise_seed,
             self._trip_seed,
-            closure_seed,
+            self._closure_seed,
             self._temperature_seed,
             rough_seed,
             self._time_seed,
@@ -115,7 +115,6 @@ class Physics:
         levels = np.random.default_rng(level_seed).standard_normal(network.n_edges)
         self.noise_share = conditions.noise_share * np.exp(spread * levels - 0.5 * spread**2)
         self.headwind_mps = headwind_mps(network, conditions.wind_mps, conditions.wind_from_deg)
-        self._closures = Closures(conditions.closed_share, setting.search, closure_seed)
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, int], Truth] = {}
         self._arms: dict[tuple[str, int], Arms] = {}
@@ -134,8 +133,9 @@ class Physics:
         self._meet(t)
         zones = self.conditions.congested_zones(t, trip.departed_s)
         arms = self._known_arms(trip.vehicle, zones if self.conditions.congestion_known else 0)
-        if self.conditions.closed_share:
-            arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
+        if share := self.conditions.closed_share:
+            ends = trip.origin, trip.destination
+            arms = arms.take(open_edges(share, self.setting.search, self._closure_seed, t, ends))
         return Round(
             t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
         )
@@ -221,8 +221,9 @@ class Physics:
 
     def _truth(self, request: Round) -> Truth:
         self._meet(request.t)
-        zones = self.conditions.congested_zones(request.t, request.departed_s)
-        return self._truth_of(request.vehicle, zones)
+        return self._truth_of(
+            request.vehicle, self.conditions.congested_zones(request.t, request.departed_s)
+        )
 
     def _truth_of(self, vehicle: str, zones: int) -> Truth:
         key = (vehicle, zones)
@@ -264,8 +265,9 @@ class Physics:
 
         enter_wh = battery_wh(vehicle, steady_j[target] + gained_j) + auxiliary_wh[target]
         if conditions.turn_braking:
-            turns = TurnEnergy(network, vehicle, TurnTable.from_network(network))
-            enter_wh += turns.wasted_wh(np.arange(len(target)), speed_mps)
+            enter_wh += TurnEnergy(network, vehicle, TurnTable.from_network(network)).wasted_wh(
+                np.arange(len(target)), speed_mps
+            )
         first_wh = (
             battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
         )
@@ -299,7 +301,10 @@ class Physics:
 
 def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     """Return the battery energy for work at the wheels, J, negative if regenerated, Wh."""
-    efficiency = np.where(
-        work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    return (
+        work_j
+        * np.where(
+            work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+        )
+        / J_PER_WH
     )
-    return work_j * efficiency / J_PER_WH

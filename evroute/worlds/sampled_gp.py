@@ -13,7 +13,7 @@ from pydantic import Field
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.methods.setting import Setting
-from evroute.worlds.closures import Closures
+from evroute.worlds.closures import open_edges
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import best_by_edges, edge_noise
 from evroute.worlds.world import World
@@ -52,13 +52,14 @@ class SampledGP:
     def __init__(
         self, options: SampledWorld, setting: Setting, trips: Trips, seeds: SeedSequence
     ) -> None:
-        truth_seed, self._noise_seed, closure_seed = seeds.spawn(3)
-        arms, share = setting.arms, options.closed_share
-        normal = default_rng(truth_seed).standard_normal(len(arms))
-        self.truth_wh = arms.prior_mean_wh + setting.prior_factor @ normal
+        truth_seed, self._noise_seed, self._closure_seed = seeds.spawn(3)
+        arms = setting.arms
+        self.truth_wh = arms.prior_mean_wh + setting.prior_factor @ default_rng(
+            truth_seed
+        ).standard_normal(len(arms))
         self.setting = setting
         self.trips = trips
-        self._closures = Closures(share, setting.search, closure_seed) if share else None
+        self._closed_share = options.closed_share
 
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` over its open edges.
@@ -70,8 +71,9 @@ class SampledGP:
         """
         trip = self.trips.trip(t)
         arms = self.setting.arms
-        if self._closures is not None:
-            arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
+        if share := self._closed_share:
+            ends = trip.origin, trip.destination
+            arms = arms.take(open_edges(share, self.setting.search, self._closure_seed, t, ends))
         return Round(
             t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
         )

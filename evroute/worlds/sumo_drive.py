@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.network.road_network import RoadNetwork
 
 STEP_S = 0.5
@@ -113,12 +113,13 @@ class SumoDrive:
             raise EvrouteError(
                 "SUMO is missing; install it with: pip install 'evroute[sumo]'"
             ) from None
-        if not source.is_file():
-            raise EvrouteError(
-                f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'"
-            )
-        if self._sumo.isLoaded():
-            raise EvrouteError("a SUMO simulation is open in this process; close it first")
+        require(
+            source.is_file(),
+            f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'",
+        )
+        require(
+            not self._sumo.isLoaded(), "a SUMO simulation is open in this process; close it first"
+        )
         self.network = network
         self._folder = TemporaryDirectory(prefix="evroute-sumo-")
         self._state = str(Path(self._folder.name, "state.xml"))
@@ -205,8 +206,9 @@ class SumoDrive:
                 return Trace(rows, np.array(speed), np.array(place))
             if sumo.vehicle.getIDCount():
                 speed.append(sumo.vehicle.getSpeed(car))
-                inside = sumo.vehicle.getRoadID(car).startswith(":")
-                place.append(sumo.vehicle.getRouteIndex(car) + inside)
+                place.append(
+                    sumo.vehicle.getRouteIndex(car) + sumo.vehicle.getRoadID(car).startswith(":")
+                )
         raise EvrouteError(
             f"SUMO's car did not arrive within {LONGEST_S:.0f} s on a route of {len(rows)} edges"
         )

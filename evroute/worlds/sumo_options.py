@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.methods.setting import Setting
 from evroute.network.catalog import source_path
 from evroute.network.road_network import RoadNetwork
@@ -72,8 +72,11 @@ class SumoOptions(World):
     @model_validator(mode="after")
     def _check(self) -> "SumoOptions":
         for name in ("zone_radius_m", "zone_speed_factor"):
-            if not self.zones and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} does nothing without zones")
+            require(
+                self.zones or getattr(self, name) == type(self).model_fields[name].default,
+                f"{name} does nothing without zones",
+                ValueError,
+            )
         return self
 
     def source(self, setting: Setting) -> Path:
@@ -90,8 +93,7 @@ class SumoOptions(World):
                 f"world {self.label}: no .net.xml of network '{setting.network.name}' is at hand; "
                 "set EVROUTE_DATA_DIR, or give option net"
             )
-        if not source.is_file():
-            raise EvrouteError(f"world {self.label}: net {source} does not exist")
+        require(source.is_file(), f"world {self.label}: net {source} does not exist")
         return source
 
     def provenance(self, setting: Setting) -> dict[str, Any]:

@@ -83,9 +83,13 @@ class SumoWorld:
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` over all edges; the learner has limits, not zones."""
         trip = self.trips.trip(t)
-        arms = self._known_arms(trip.vehicle)
         return Round(
-            t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
+            t,
+            self._known_arms(trip.vehicle),
+            trip.origin,
+            trip.destination,
+            departed_s=trip.departed_s,
+            vehicle=trip.vehicle,
         )
 
     def drive(self, request: Round, route: Route) -> Feedback:
@@ -129,8 +133,9 @@ class SumoWorld:
         search, ends = self.setting.search, (request.origin, request.destination)
         surveyed, energy = self._survey(request.vehicle), self._energy(request.vehicle)
         rows = np.arange(self._table.n_turns)
-        saved = energy.potential_wh(rows, self.speed_mps)
-        weights = potential(surveyed.turn_wh[rows], np.zeros(len(rows)), saved)
+        weights = potential(
+            surveyed.turn_wh[rows], np.zeros(len(rows)), energy.potential_wh(rows, self.speed_mps)
+        )
         routes = (
             search.by_turns.route(weights, *ends),
             best_by_edges(request, request.arms.prior_mean_wh, self.setting.potential_wh, search),
@@ -143,10 +148,12 @@ class SumoWorld:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the energies, Wh, and times, s, of the (k,) edges of one drive."""
         network = self.setting.network
-        sumo = simulation(network, self._source)
-        trace = sumo.drive(rows, self.speed_mps, self.options.speed_factor_std, seeds)
-        energy_wh = self.options.energy_wh(trace, network, vehicle_of(self.setting, vehicle))
-        return energy_wh, trace.travel_s(network.length_m[rows])
+        trace = simulation(network, self._source).drive(
+            rows, self.speed_mps, self.options.speed_factor_std, seeds
+        )
+        return self.options.energy_wh(
+            trace, network, vehicle_of(self.setting, vehicle)
+        ), trace.travel_s(network.length_m[rows])
 
     def _known_arms(self, vehicle: str) -> Arms:
         if vehicle in {"", self.setting.vehicle.name}:

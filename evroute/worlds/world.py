@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from numpy.random import SeedSequence
 from pydantic import Field, ValidationError
 
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
@@ -31,9 +31,9 @@ from evroute.worlds.environment import Environment
 WORLDS = {
     "sampled-gp": "evroute.worlds.sampled_gp:SampledWorld",
     "physics": "evroute.worlds.conditions:Conditions",
-    "rough": "evroute.worlds.rough:Rough",
-    "drift": "evroute.worlds.drift:Drift",
-    "daily": "evroute.worlds.daily:Daily",
+    "rough": "evroute.worlds.congestion:Rough",
+    "drift": "evroute.worlds.congestion:Drift",
+    "daily": "evroute.worlds.congestion:Daily",
     "sumo": "evroute.worlds.sumo_options:SumoOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",
 }
@@ -103,8 +103,9 @@ class World(Options):
         if self.name:
             return self.name
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
-        parts = [key.replace("_", "") + _brief(value) for key, value in options.items()]
-        return "-".join([self.kind, *parts])
+        return "-".join(
+            [self.kind, *[key.replace("_", "") + _brief(value) for key, value in options.items()]]
+        )
 
 
 def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
@@ -141,16 +142,21 @@ def shipped_worlds() -> list[str]:
 
 
 def _read(path: Path) -> World:
-    table = read_toml(path, "world file")
-    return _validated({"name": re.sub(r"[^\w.-]+", "_", path.stem)} | table, f"world file {path}")
+    return _validated(
+        {"name": re.sub(r"[^\w.-]+", "_", path.stem)} | read_toml(path, "world file"),
+        f"world file {path}",
+    )
 
 
 def _validated(table: Mapping[str, Any], what: str) -> World:
     kind = table.get("kind")
     if kind is None:
         raise EvrouteError(f"{what} names no kind; there are {', '.join(WORLDS)}")
-    if kind not in WORLDS:
-        raise UnknownNameError(f"{what}: unknown kind '{kind}'; there are {', '.join(WORLDS)}")
+    require(
+        kind in WORLDS,
+        f"{what}: unknown kind '{kind}'; there are {', '.join(WORLDS)}",
+        UnknownNameError,
+    )
     module, _, name = WORLDS[kind].partition(":")
     options: type[World] = getattr(import_module(module), name)
     if unknown := sorted(table.keys() - options.model_fields.keys()):

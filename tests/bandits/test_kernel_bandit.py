@@ -6,10 +6,9 @@ import pytest
 from evroute.arms import Arms
 from evroute.bandits import kernel_bandit
 from evroute.bandits.kernel_bandit import BanditExperiment, load_bandit, play
-from evroute.bandits.problems import PROBLEMS, Chessboard, StepDiagonal
+from evroute.bandits.problems import PROBLEMS, Chessboard, StepDiagonal, VectorKernel
 from evroute.bandits.starvation import StarvationExperiment, bands
 from evroute.errors import EvrouteError
-from evroute.model.vector_kernel import VectorKernel
 
 KERNEL = VectorKernel("rbf", 1.0, 0.2)
 ENGINES = ("bkb", "bbkb", "batch-ucb", "batch-ts", "ek-ucb", "k-ucb", "cbkb", "cbbkb", "sup-k-ucb")

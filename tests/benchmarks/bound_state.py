@@ -125,9 +125,7 @@ class BoundState:
         """
         interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
         mean = self._prior_mean(points)
-        return Interval(
-            interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
-        )
+        return Interval(interval.low + mean, interval.high + mean)
 
     def info(self) -> dict[str, float]:
         """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""

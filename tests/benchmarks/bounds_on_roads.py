@@ -29,7 +29,7 @@ from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.policy.confidence import TheoremUCB
+from evroute.policy.confidence import UCBOptions
 from evroute.policy.thompson import IndependentThompson
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.world import load_world
@@ -118,7 +118,7 @@ def compare(found, t, model, arms, route, truth, own, least):
     mean, prior_wh = belief.mean_wh - arms.prior_mean_wh, arms.prior_mean_wh[rows].sum()
     noise = np.sum(model.noise_std(arms)[rows] ** 2)
     std = np.sqrt(max(energy.std_wh**2 - noise, 0.0))
-    for name, k in (("Bayes 95 %", Z), ("UCB", np.sqrt(TheoremUCB()(t + 1, len(arms), model)))):
+    for name, k in (("Bayes 95 %", Z), ("UCB", np.sqrt(UCBOptions().schedule(t + 1, len(arms))))):
         middle = energy.mean_wh - prior_wh
         ends = mean - k * belief.std_wh, mean + k * belief.std_wh
         add(name, "", *ends, (middle - k * std, middle + k * std))

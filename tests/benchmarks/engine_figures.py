@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from evroute.bandits.problems import VectorKernel
 from evroute.model.nystrom.ek import Growing, Kors, whole_matrix
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
-from evroute.model.vector_kernel import VectorKernel
 
 
 def variance_ratios(n_draws: int = 200) -> None:

@@ -7,9 +7,9 @@ import pytest
 from engines import engine
 
 from evroute.arms import Arms, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.model.nystrom.bkb import BKBOptions
 from evroute.model.nystrom.ek import EKOptions
-from evroute.model.vector_kernel import VectorKernel
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def test_t32_ten_thousand_edges_are_planned_over_within_a_second() -> None:
     for _ in range(6):
         rows = rng.integers(0, n, 60)
         model.update(Feedback(rows, arms.features[rows], np.zeros(60), rng.normal(size=60)))
-    assert len(model.inducing_arms()[0]) == 200
+    assert len(model.sparse.dictionary) == 200
     started = perf_counter()
     model.posterior(arms)
     seconds = perf_counter() - started

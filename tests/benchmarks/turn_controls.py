@@ -16,8 +16,7 @@ from evroute.arms import Arms, Feedback, Route
 from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.methods.method import Method, make_model, make_space
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.network.controls import NAMES
 from evroute.worlds import trace_energy
 

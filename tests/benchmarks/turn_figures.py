@@ -19,8 +19,7 @@ from evroute.arms import Round, Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.trips import Repeated

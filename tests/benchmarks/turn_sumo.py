@@ -20,8 +20,7 @@ from numpy.random import default_rng
 from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.planning.turn_space import TurnSpace
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000

@@ -8,7 +8,7 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.experiments.loop import run
+from evroute.experiments.play import run_loop
 from evroute.experiments.regret import RegretScorer
 from evroute.methods.method import Method, make_index, make_model
 from evroute.methods.parts import INDICES, MODELS
@@ -63,7 +63,7 @@ def play(
         noise_std_wh=setting.noise_std_wh,
         potential_wh=setting.potential_wh,
     )
-    log = run({"": agent}, environment, {"": judge}, horizon=3, on_round=lambda t: None)
+    log = run_loop({"": agent}, environment, {"": judge}, horizon=3, on_round=lambda t: None)
     return log, agent
 
 

@@ -9,7 +9,7 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
 from evroute.energy.vehicle import load_vehicle
-from evroute.experiments.loop import run
+from evroute.experiments.play import run_loop
 from evroute.experiments.regret import RegretScorer
 from evroute.model.independent import IndependentNormal
 from evroute.network import context
@@ -64,7 +64,7 @@ def test_algorithm_1_by_hand(network) -> None:
         noise_std_wh=noise_std_wh,
         potential_wh=potential_wh,
     )
-    log = run({"": agent}, world, {"": judge}, horizon=horizon, on_round=lambda t: None)
+    log = run_loop({"": agent}, world, {"": judge}, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()
     assert min(truth) > 0, (

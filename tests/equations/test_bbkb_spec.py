@@ -9,10 +9,10 @@ import pytest
 from engines import engine
 
 from evroute.arms import Arms, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.errors import EvrouteError
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.bbkb import BatchUCBOptions, BBKBOptions
-from evroute.model.nystrom.bkb import BKBOptions
+from evroute.model.nystrom.bkb import BatchUCBOptions, BBKBOptions, BKBOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.stopping import (
     exact_ratio,
@@ -21,7 +21,6 @@ from evroute.model.nystrom.stopping import (
     local_parts,
     product_bound,
 )
-from evroute.model.vector_kernel import VectorKernel
 
 RIDGE = 0.05
 
@@ -190,7 +189,7 @@ def test_t26_mean_and_dictionary_stand_still_within_a_batch_and_variances_shrink
     assert model.diagnostics()["batch_trips"] > 0
     before, points, width = (
         model.posterior(bandit.arms),
-        model.inducing_arms()[0],
+        model.sparse.dictionary,
         model.radius("theory", 1.0, 0.1),
     )
     model.anticipate(bandit.arms.take(np.array([7])))
@@ -198,7 +197,7 @@ def test_t26_mean_and_dictionary_stand_still_within_a_batch_and_variances_shrink
     assert model.diagnostics()["batch_trips"] > 1
     after = model.posterior(bandit.arms)
     np.testing.assert_array_equal(after.mean_wh, before.mean_wh)
-    np.testing.assert_array_equal(model.inducing_arms()[0], points)
+    np.testing.assert_array_equal(model.sparse.dictionary, points)
     assert np.all(after.std_wh <= before.std_wh * (1 + 1e-12))
     assert model.radius("theory", 1.0, 0.1) == width
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evroute.model.nystrom.bbkb import BBKBOptions
-from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
+from evroute.model.nystrom.bkb import BBKBOptions, BKBOptions, CBBKBOptions, CBKBOptions
 from evroute.model.nystrom.ek import EKOptions
 from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 

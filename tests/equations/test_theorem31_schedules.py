@@ -1,13 +1,9 @@
 """Sandberg et al., Theorem 3.1: beta of GP-UCB and GP-BayesUCB, against 50 digits."""
 
 import mpmath
-import numpy as np
 import pytest
 
-from evroute.model.independent import IndependentNormal
-from evroute.policy.confidence import TheoremBayesUCB, TheoremUCB
-
-MODEL = IndependentNormal(np.ones(1), np.ones(1))
+from evroute.policy.confidence import BayesUCBOptions, UCBOptions
 
 
 @pytest.mark.parametrize("n_arms", [3, 1342, 5895])
@@ -15,7 +11,7 @@ MODEL = IndependentNormal(np.ones(1), np.ones(1))
 def test_theorem_31_i_beta_of_ucb(t, n_arms) -> None:
     with mpmath.workdps(50):
         expected = 2 * mpmath.log(n_arms * mpmath.mpf(t) ** 2 / mpmath.sqrt(2 * mpmath.pi))
-    assert TheoremUCB()(t, n_arms, MODEL) == pytest.approx(float(expected), rel=1e-13)
+    assert UCBOptions().schedule(t, n_arms) == pytest.approx(float(expected), rel=1e-13)
 
 
 @pytest.mark.parametrize("n_arms", [3, 1342, 5895])
@@ -27,4 +23,6 @@ def test_theorem_31_ii_beta_of_bayes_ucb(t, n_arms, omega, xi) -> None:
             2 * mpmath.mpf(n_arms) ** omega * mpmath.mpf(t) ** xi
         )
         expected = 2 * mpmath.erfinv(1 - 2 * eta) ** 2
-    assert TheoremBayesUCB(omega, xi)(t, n_arms, MODEL) == pytest.approx(float(expected), rel=1e-12)
+    assert BayesUCBOptions(omega=omega, xi=xi).schedule(t, n_arms) == pytest.approx(
+        float(expected), rel=1e-12
+    )

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.experiments.loop import run
+from evroute.experiments.play import run_loop
 from evroute.experiments.regret import Score, Totals
 from evroute.learning.intervals import PastErrors
 from evroute.planning.weights import WEIGHT_RULES
@@ -80,7 +80,7 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
         rng=default_rng(0),
     )
     heard = []
-    log = run({"": agent}, World(), {"": RegretScorer()}, horizon=3, on_round=heard.append)
+    log = run_loop({"": agent}, World(), {"": RegretScorer()}, horizon=3, on_round=heard.append)
     assert heard == [1, 2, 3]
     for part, pause_s in PAUSE_S.items():
         assert np.all(log.timings[f"{part}_s"] >= pause_s)
@@ -133,6 +133,8 @@ def test_a_change_restarts_an_agent_that_has_the_option(restarts) -> None:
     errors = ChangedErrors()
     errors.add(1.0, 1.0)
     judges = {"": RegretScorer()}
-    log = run({"": agent}, World(), judges, horizon=2, on_round=lambda t: None, errors={"": errors})
+    log = run_loop(
+        {"": agent}, World(), judges, horizon=2, on_round=lambda t: None, errors={"": errors}
+    )
     assert errors.trips == (0 if restarts else 1)
     assert [*log.diagnostics.get("restarts", ())] == ([1.0, 2.0] if restarts else [])

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.experiments.loop import run
+from evroute.experiments.play import run_loop
 from evroute.experiments.regret import Score, Totals
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -92,7 +92,7 @@ def events(vehicles: str, sizes: dict[str, int]) -> list[str]:
         )
         for name, size in sizes.items()
     }
-    run(
+    run_loop(
         agents,
         World(vehicles),
         dict.fromkeys(agents, Judge()),

@@ -18,8 +18,7 @@ from evroute.learning.intervals import PastErrors
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import MODELS
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.planning.planner import Planner
 
 VEHICLE = load_vehicle()
@@ -200,7 +199,8 @@ def test_learned_travel_times_are_kept_beside_the_model(hill, tmp_path) -> None:
     path = RunFolder(tmp_path).belief_path("one")
     arms, rows = setting.arms, np.array([0, 1])
     of_trip = arms.features[rows], arms.prior_mean_wh[rows], np.ones(2)
-    first.update(Feedback(rows, *of_trip, travel_s=np.array([150.0, np.nan])))
+    first.pace.learn(rows, np.array([150.0, np.nan]))
+    first.model.update(Feedback(rows, *of_trip))
     belief.save(path, first)
     again = belief.continued(path, setting)
     assert again.minutes_from == "trips"
@@ -217,7 +217,8 @@ def test_the_temperature_of_the_day_chooses_the_contexts(hill, tmp_path) -> None
     for temperature_c, factor in ((-15.0, 1.6), (21.0, 1.0)) * 6:
         features = setting.arms.features[rows].copy()
         features[:, -1] = temperature_feature(temperature_c)
-        taught.update(Feedback(rows, features, prior_wh, factor * prior_wh))
+        feedback = Feedback(rows, features, prior_wh, factor * prior_wh)
+        taught.model.update(taught.space.feedback(feedback))
     path = RunFolder(tmp_path).belief_path("one")
     belief.save(path, taught)
     (tmp_path / "parts").mkdir()

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evroute.learning import cone
+from evroute.learning.trip_regression import constrained_mode
 
 SLOPES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
 """b1 >= 0 and 0 <= b3 <= b2."""
@@ -30,7 +30,7 @@ def test_the_constrained_mode_is_the_nearest_point_of_all_active_sets(seed: int)
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(3, 3)) * [[30.0], [1.0], [1.0]]
     mean = rng.normal(size=3) * [30.0, 1.0, 1.0]
-    found = cone.constrained_mode(mean, root, SLOPES)
+    found = constrained_mode(mean, root, SLOPES)
     expected = by_active_sets(mean, root @ root.T, SLOPES)
     np.testing.assert_allclose(found.coefficients, expected, atol=1e-8)
     np.testing.assert_allclose(found.moved, expected - mean, atol=1e-8)
@@ -38,6 +38,6 @@ def test_the_constrained_mode_is_the_nearest_point_of_all_active_sets(seed: int)
 
 def test_a_mean_in_the_cone_stays_where_it_is() -> None:
     mean = np.array([0.0, 4.0, 4.0])
-    found = cone.constrained_mode(mean, np.eye(3), SLOPES)
+    found = constrained_mode(mean, np.eye(3), SLOPES)
     assert np.array_equal(found.coefficients, mean)
     assert not found.moved.any()

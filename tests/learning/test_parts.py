@@ -237,14 +237,30 @@ def test_a_file_of_measured_trips_with_other_numbers_is_refused(tables, tmp_path
         learn(tables[0], out, **MODEL)
 
 
-def test_a_folder_of_an_earlier_version_keeps_its_trips(tables, tmp_path) -> None:
+def test_a_folder_of_an_earlier_version_is_refused_until_it_is_learned_again(
+    tables, tmp_path
+) -> None:
     out = tmp_path / "out"
     learn(tables[1], out, **MODEL)
-    learn(tables[2], tmp_path / "whole", **MODEL)
-    (out / "measured" / "0001.parquet").unlink()
+    (out / "measured" / "0001.parquet").rename(tmp_path / "0001.parquet")
     (out / "measured").rmdir()
-    with np.load(out / "beliefs" / "denver-learned.npz") as stored:
+    before = state(out)
+    with pytest.raises(EvrouteError, match=r"an earlier version.*again into an empty folder"):
+        learn(tables[2], out, **MODEL)
+    assert state(out) == before
+    learn(tables[1], tmp_path / "empty", **MODEL)
+    assert state(tmp_path / "empty") == before
+
+
+def test_a_belief_of_an_earlier_version_is_named_so_and_its_trips_are_learned_again(
+    tables, tmp_path, caplog
+) -> None:
+    out = tmp_path / "out"
+    learn(tables[1], out, **MODEL)
+    whole, path = state(out), out / "beliefs" / "denver-learned.npz"
+    with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files if name != "sha256"}
-    np.savez(out / "beliefs" / "denver-learned.npz", **arrays)
-    learn(tables[2], out, **MODEL)
-    assert state(out) == state(tmp_path / "whole")
+    np.savez(path, **arrays)
+    learn(tables[1], out, **MODEL)
+    assert "an earlier version wrote it; learning its trips again" in caplog.text
+    assert state(out) == whole

@@ -10,8 +10,7 @@ from evroute.cli import app
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import UnknownNameError
 from evroute.learning.belief import load_belief
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 
 
 @pytest.mark.parametrize("turns", [False, True])

@@ -12,8 +12,7 @@ from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.network.controls import LIGHT, RIGHT_OF_WAY
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent

@@ -4,7 +4,7 @@ from scipy.stats import multivariate_normal
 
 from evroute.arms import Feedback
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
-from evroute.model.evidence import Driven, Points, Surface, log_likelihood
+from evroute.model.evidence import Driven, covariance, log_likelihood
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 
@@ -23,16 +23,16 @@ def driven_in(world, k: int = 25) -> tuple[Driven, Feedback]:
     return Driven.of([feedback]), feedback
 
 
-def value_at(world, nu, theta, driven, inducing=None, context=DEFAULT_KERNEL):
-    surface = Surface(
+def value_at(world, nu, theta, driven, context=DEFAULT_KERNEL):
+    surface = covariance(
         world.kernel.graph.laplacian,
         nu,
         np.exp(theta[:-1]),
-        world.arms.id,
+        driven,
         context_kernel(context),
     )
     noise_std_wh = np.exp(theta[-1]) * world.noise_std_wh[driven.id]
-    return log_likelihood(surface, driven, world.kernel.std_wh[driven.id], noise_std_wh, inducing)
+    return log_likelihood(surface, driven, world.kernel.std_wh[driven.id], noise_std_wh)
 
 
 def kernel_of(world, nu, numbers=NUMBERS, context=DEFAULT_KERNEL) -> EdgeContextKernel:
@@ -65,46 +65,15 @@ def test_it_is_the_density_of_all_single_measurements(make_world, nu, context):
     assert value == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_bound_is_the_likelihood_where_all_driven_arms_are_inducing(make_world, nu):
+def test_the_gradient_is_that_of_finite_differences(make_world, nu):
     world = make_world()
     driven, _ = driven_in(world)
-    theta = np.append(np.log(NUMBERS), 0.0)
-    exact, gradient = value_at(world, nu, theta, driven)
-    bound, of_bound = value_at(world, nu, theta, driven, Points(driven.id, driven.features))
-    assert bound == pytest.approx(exact, rel=1e-6)
-    np.testing.assert_allclose(of_bound, gradient, rtol=1e-4, atol=1e-4)
-
-
-def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(make_world, nu):
-    world = make_world()
-    driven, trip = driven_in(world)
-    theta = np.append(np.log(NUMBERS), 0.0)
-    some = Points(world.arms.id[:6], world.arms.features[:6])
-    bound, _ = value_at(world, nu, theta, driven, some)
-    kernel = kernel_of(world, nu)
-    among = kernel(some.id, some.features, some.id, some.features)
-    cross = kernel(some.id, some.features, trip.id, trip.features)
-    explained = cross.T @ np.linalg.solve(among, cross)
-    noise = world.noise_std_wh[trip.id] ** 2
-    density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(
-        trip.energy_wh - trip.prior_mean_wh
-    )
-    missing = kernel.diagonal(trip.id, trip.features) - explained.diagonal()
-    assert bound == pytest.approx(density - 0.5 * (missing / noise).sum(), rel=1e-5)
-    assert bound < value_at(world, nu, theta, driven)[0]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_gradient_is_that_of_finite_differences(make_world, nu, sparse):
-    world = make_world()
-    driven, _ = driven_in(world)
-    inducing = Points(world.arms.id[:6], world.arms.features[:6] + 0.1) if sparse else None
     theta = np.append(np.log(NUMBERS), 0.2)
-    _, gradient = value_at(world, nu, theta, driven, inducing)
+    _, gradient = value_at(world, nu, theta, driven)
     step = 1e-5
     for i, direction in enumerate(np.eye(len(theta)) * step):
         above, below = (
-            value_at(world, nu, theta + sign * direction, driven, inducing)[0] for sign in (1, -1)
+            value_at(world, nu, theta + sign * direction, driven)[0] for sign in (1, -1)
         )
         assert gradient[i] == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
 

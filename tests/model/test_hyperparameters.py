@@ -6,7 +6,7 @@ import pytest
 from evroute.arms import Feedback
 from evroute.model import hyperparameters
 from evroute.model.base import CovarianceError
-from evroute.model.evidence import Driven, Points
+from evroute.model.evidence import Driven
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.hyperparameters import Hyperparameters, fit
 from evroute.model.kernels import EdgeContextKernel
@@ -27,15 +27,13 @@ def drawn(world, truth: Hyperparameters, n_edges: int, repeats: int, seed: int) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sparse", [False, True])
-def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
+def test_known_hyper_parameters_are_recovered(make_world, monkeypatch):
     """350 edges, 4 measurements each: noise to 5 %, deviation 30 %, share 0.3, scales factor 2."""
     world = make_world(n=350)
     lengthscales = np.array([[1.5, 1.5, 1.5], [1.0, 1.5, 2.0]])
     truth = Hyperparameters(2, 1.0, lengthscales, 0.4, std_factor=2.0, noise_factor=0.6)
     driven = Driven.of(drawn(world, truth, 350, 4, seed=1))
-    inducing = Points(driven.id, driven.features) if sparse else None
-    result = fit(world.kernel, world.noise_std_wh, driven, inducing=inducing, prior_log_std=1.0)
+    result = fit(world.kernel, world.noise_std_wh, driven, prior_log_std=1.0)
     found = result.found
     assert not result.failed
     assert found.noise_factor == pytest.approx(0.6, rel=0.05)
@@ -47,7 +45,6 @@ def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
         truth.applied(world.kernel),
         truth.noise_factor * world.noise_std_wh,
         driven,
-        inducing=inducing,
     )
     assert result.log_likelihood > at_truth.start_log_likelihood - 5
 

@@ -172,8 +172,8 @@ def test_the_literal_form_puts_its_contexts_back_before_every_step(make_world):
             model.update(
                 Feedback(edge, world.arms.features[edge], np.zeros(25), world.rng.normal(size=25))
             )
-        edge, contexts = model.inducing_arms()
-        moved[slots] = abs(contexts - world.arms.features[edge]).max()
+        edge, *contexts = model.state()["points"].T
+        moved[slots] = abs(np.transpose(contexts) - world.arms.features[edge.astype(int)]).max()
     assert moved["literal"] < 0.01 + 1e-9  # Adam's first step is at most its rate
     assert moved["follow"] > 2 * moved["literal"]
 

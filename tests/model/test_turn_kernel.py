@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.model.build import standard_graph
-from evroute.model.turn_kernel import ENTERED_SHARE, TurnGraph
+from evroute.model.kernels import ENTERED_SHARE, TurnGraph
 from evroute.network.turn_table import TurnTable
 
 

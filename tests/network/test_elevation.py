@@ -134,10 +134,11 @@ def test_a_part_without_any_known_height_is_refused(make_network: MakeNetwork) -
 
 
 def test_heights_on_a_plane_are_read_exactly(street: RoadNetwork, tmp_path: Path) -> None:
-    heights = elevation.sample(street, [write_raster(tmp_path / "plane.tif", plane())])
-    assert heights.elevation_m == pytest.approx(height(street.x_m, street.y_m), abs=1e-4)
-    assert (heights.outside, heights.void, heights.carried, heights.notes) == (0, 0, 0, ())
-    assert heights.described == "bilinear from plane.tif"
+    height_m, described, notes = elevation.sample(
+        street, [write_raster(tmp_path / "plane.tif", plane())]
+    )
+    assert height_m == pytest.approx(height(street.x_m, street.y_m), abs=1e-4)
+    assert (described, notes) == ("bilinear from plane.tif", ())
 
 
 def test_a_raster_in_degrees_gives_the_same_heights(street: RoadNetwork, tmp_path: Path) -> None:
@@ -161,19 +162,19 @@ def test_a_raster_in_degrees_gives_the_same_heights(street: RoadNetwork, tmp_pat
         path, "w", **kind, transform=rasterio.Affine(cell, 0, west, 0, -cell, north)
     ) as target:
         target.write(cells, 1)
-    heights = elevation.sample(street, [path])
-    assert heights.elevation_m == pytest.approx(height(street.x_m, street.y_m), abs=0.01)
+    height_m, *_ = elevation.sample(street, [path])
+    assert height_m == pytest.approx(height(street.x_m, street.y_m), abs=0.01)
 
 
 def test_tiles_side_by_side_cover_together(street: RoadNetwork, tmp_path: Path) -> None:
     west = write_raster(tmp_path / "west.tif", plane(columns=5))
     east = write_raster(tmp_path / "east.tif", plane(columns=5, left=X0 + 500), left=X0 + 500)
     far = write_raster(tmp_path / "far.tif", plane(), left=X0 + 50_000)
-    heights = elevation.sample(street, [west, east, far])
+    height_m, _, notes = elevation.sample(street, [west, east, far])
     # Within half a cell of a seam the nearest cells of one tile count: at most half a cell of slope
     # away.
-    assert heights.elevation_m == pytest.approx(height(street.x_m, street.y_m), abs=0.02 * 50)
-    assert heights.notes == ("far.tif does not overlap the network",)
+    assert height_m == pytest.approx(height(street.x_m, street.y_m), abs=0.02 * 50)
+    assert notes == ("far.tif does not overlap the network",)
 
 
 def long_street(make_network: MakeNetwork, *, bridge: range = range(0)) -> RoadNetwork:
@@ -202,15 +203,12 @@ def test_holes_are_reported_and_filled_along_the_road(
         elevation.sample(network, [write_raster(tmp_path / "hole.tif", cells)])
 
     patch = write_raster(tmp_path / "patch.tif", np.full((1, 1), 7.0), left=X0 + 500, top=Y0 - 200)
-    heights = elevation.sample(network, [tmp_path / "hole.tif", patch])
+    height_m, _, notes = elevation.sample(network, [tmp_path / "hole.tif", patch])
     # The patch covers x = 500..600, junctions 22..27; 20, 21, 28 and 29 stay in the hole.
-    assert heights.void == 4
-    assert heights.notes == (
-        "4 junctions (10.0%) lie in holes of the rasters; filled along the roads",
-    )
-    assert (heights.elevation_m[22:28] == 7.0).all()
+    assert notes == ("4 junctions (10.0%) lie in holes of the rasters; filled along the roads",)
+    assert (height_m[22:28] == 7.0).all()
     ground_m = height(network.x_m, network.y_m)
-    assert heights.elevation_m[19:23] == pytest.approx(np.linspace(ground_m[19], 7.0, 4), abs=1e-4)
+    assert height_m[19:23] == pytest.approx(np.linspace(ground_m[19], 7.0, 4), abs=1e-4)
 
 
 def test_heights_that_do_not_exist_on_earth_count_as_holes(
@@ -225,18 +223,18 @@ def test_heights_that_do_not_exist_on_earth_count_as_holes(
 def test_a_bridge_runs_straight_over_a_valley(make_network: MakeNetwork, tmp_path: Path) -> None:
     network, cells = long_street(make_network, bridge=range(15, 30)), plane()
     cells[2, 4:6] = 100.0
-    heights = elevation.sample(network, [write_raster(tmp_path / "valley.tif", cells)])
-    assert heights.carried == 14  # the junctions inside; both ends stand on the ground
-    ends = heights.elevation_m[[15, 30]]
-    assert heights.elevation_m[15:31] == pytest.approx(np.linspace(*ends, 16))
+    height_m, _, notes = elevation.sample(network, [write_raster(tmp_path / "valley.tif", cells)])
+    # the junctions inside; both ends stand on the ground
+    assert notes[-1].startswith("14 junctions on bridges and in tunnels lie on the straight grade")
+    assert height_m[15:31] == pytest.approx(np.linspace(*height_m[[15, 30]], 16))
 
 
 def test_a_network_of_bridges_alone_keeps_the_heights_of_the_raster(
     make_network: MakeNetwork, tmp_path: Path
 ) -> None:
     network = long_street(make_network, bridge=range(39))
-    heights = elevation.sample(network, [write_raster(tmp_path / "plane.tif", plane())])
-    assert heights.elevation_m == pytest.approx(height(network.x_m, network.y_m), abs=1e-4)
+    height_m, *_ = elevation.sample(network, [write_raster(tmp_path / "plane.tif", plane())])
+    assert height_m == pytest.approx(height(network.x_m, network.y_m), abs=1e-4)
 
 
 def test_a_raster_that_does_not_overlap_is_refused(street: RoadNetwork, tmp_path: Path) -> None:
@@ -259,10 +257,11 @@ def test_too_many_junctions_outside_are_refused_with_their_share(
 def test_monaco_from_satellite_heights_reports_its_holes_and_bridges(
     data_dir: Path, monaco: RoadNetwork
 ) -> None:
-    heights = elevation.sample(monaco, [data_dir / "monaco/dem_n43e007_3arcsec.tif"])
-    assert (heights.outside, heights.void, heights.carried) == (0, 3, 12)
-    assert np.isfinite(heights.elevation_m).all()
-    assert np.corrcoef(heights.elevation_m, monaco.elevation_m)[0, 1] > 0.99
+    height_m, _, notes = elevation.sample(monaco, [data_dir / "monaco/dem_n43e007_3arcsec.tif"])
+    holes, bridges = notes
+    assert (holes.split()[0], bridges.split()[0]) == ("3", "12")
+    assert np.isfinite(height_m).all()
+    assert np.corrcoef(height_m, monaco.elevation_m)[0, 1] > 0.99
 
 
 @pytest.mark.data

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
-from evroute.policy.licence import total_of, weigh
-from evroute.policy.sections import Journal
+from evroute.policy.licence import Journal, total_of, weigh
 
 SECTION = (1, 2, 7, 4, 5)
 EQ8_WH, DISSIPATED_WH = np.full(9, 110.0), np.full(9, 100.0)  # each edge climbs for 10 Wh

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evroute.policy.sections import Journal, Totals, differing
+from evroute.policy.licence import Journal, Totals, differing
 
 BASELINE = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 

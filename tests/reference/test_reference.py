@@ -12,6 +12,7 @@ from bound_state import BoundState
 from scipy.sparse import csc_matrix
 
 from evroute.arms import Arms, Belief, Feedback
+from evroute.bandits.problems import VectorKernel
 from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.context_kernels.matern import Matern52
@@ -24,7 +25,6 @@ from evroute.model.nystrom.bkb import Redrawn
 from evroute.model.nystrom.ek import Growing, Kors
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw
-from evroute.model.vector_kernel import VectorKernel
 from evroute.network.line_graph import LineGraph
 from evroute.planning.weights import rectified_mean
 from evroute.policy.confidence import BayesUCBOptions, UCBOptions

@@ -16,8 +16,7 @@ from evroute.energy.driving import hvac_w
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.physics import Physics
 from evroute.worlds.world import load_world

@@ -6,8 +6,7 @@ from numpy.random import SeedSequence
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.methods.prior import Prior
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.network.turn_table import TurnTable
 from evroute.worlds import sumo_survey
 from evroute.worlds.demand.trips import Repeated

@@ -6,7 +6,7 @@ vehicle, known_variance_wh2 (of the meter, one value a trip), and of the day soc
 when the edge was entered), auxiliary_w, temperature_c and payload_kg.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
-from evroute.learning.readers.table import Log, check_needed, seconds, trips_of
+from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
@@ -56,7 +56,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
         If a column is missing.
     """
     path, table = log.path, log.table
-    check_needed(log, ("trip", "edge", "energy_wh"))
+    check_columns(path, table.column_names, ("trip", "edge", "energy_wh"))
     edge_id = table["edge"].to_pylist()
     energy_wh, travel_s = log.numbers("energy_wh"), log.numbers("travel_s")
     time_s = seconds(path, table["time"].to_pylist()) if "time" in log.columns else None
@@ -66,9 +66,8 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     for trip, rows in trips_of(path, table):
         try:
             check_vehicle(table, rows, vehicle_names)
-            times = time_s[rows] if time_s is not None else None
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
-            driven_s = _travel(travel_s[rows], times)
+            driven_s = _travel(travel_s[rows], None if time_s is None else time_s[rows])
             departed_s = float(departures_s[rows[0]])
             first: dict[str, Any] = at_departure(of_day, rows)
             first["known_variance_wh2"] = np.nan_to_num(first["known_variance_wh2"])
@@ -81,11 +80,10 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     return measured
 
 
-def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
-    row_of: Mapping[Any, int] = network.row_of
-    if unknown := [each for each in ids if each not in row_of]:
+def _rows_of(network: RoadNetwork, ids: Sequence[Any]) -> IntArray:
+    if unknown := [each for each in ids if each not in network.row_of]:
         raise ImpossibleTripError(f"network '{network.name}' has no edge '{unknown[0]}'")
-    return np.array([row_of[each] for each in ids])
+    return np.array([network.row_of[each] for each in ids])
 
 
 def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:

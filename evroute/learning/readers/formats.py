@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.learning.measured import Measured
 from evroute.learning.readers import edges, notebook, points
 from evroute.learning.readers.gpx import read_gpx
@@ -11,8 +11,11 @@ from evroute.learning.readers.table import Log, read_log
 from evroute.methods.setting import Setting
 
 TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
-KNOWN = tuple(dict.fromkeys((*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS)))
-NUMBERS = tuple(name for name in KNOWN if name not in TEXT)
+NUMBERS = tuple(
+    name
+    for name in dict.fromkeys((*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS))
+    if name not in TEXT
+)
 POINT_COLUMNS, NOTEBOOK_COLUMNS = {"lat", "lon"}, {"soc_start", "soc_end"}
 
 
@@ -46,11 +49,11 @@ def read_measured(
         read = points.read_points
     elif set(log.columns) >= NOTEBOOK_COLUMNS:
         read = notebook.read_notebook
-        if with_routes:
-            raise EvrouteError(
-                f"trip table {path} has no routes, which models of edges and replays need; give "
-                "a log by edges or points, or learn with model trips"
-            )
+        require(
+            not with_routes,
+            f"trip table {path} has no routes, which models of edges and replays need; give a log "
+            "by edges or points, or learn with model trips",
+        )
     measured = read(log, setting, sorted(names))
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))

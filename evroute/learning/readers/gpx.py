@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from evroute import limits
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS
 from evroute.learning.readers.table import Log, numbers, read_log, recognised, seconds
@@ -51,12 +51,17 @@ def read_gpx(path: Path) -> Log:
     rows: list[dict[str, Any]] = []
     for number, track in enumerate(tracks, 1):
         name = track.name or (path.stem if len(tracks) == 1 else f"{path.stem} {number}")
-        for point in (point for segment in track.segments for point in segment.points):
-            time = point.time.isoformat() if point.time else None
-            row = {"trip": name, "time": time, "lat": point.latitude, "lon": point.longitude}
-            rows.append(row | _extensions(point.extensions))
-    headers = list(dict.fromkeys(name for row in rows for name in row))
-    columns = recognised(headers, COLUMNS)
+        rows += [
+            {
+                "trip": name,
+                "time": point.time and point.time.isoformat(),
+                "lat": point.latitude,
+                "lon": point.longitude,
+                **_extensions(point.extensions),
+            }
+            for point in track.walk(only_points=True)
+        ]
+    columns = recognised(list(dict.fromkeys(name for row in rows for name in row)), COLUMNS)
     try:
         values = {
             name: [row.get(column.header) for row in rows] for name, column in columns.items()
@@ -65,8 +70,10 @@ def read_gpx(path: Path) -> Log:
             values[name] = [np.nan if each is None else float(each) for each in values[name]]
     except ValueError as error:
         raise EvrouteError(f"GPX file {path}, an extension: {error}") from None
-    if not rows or not any(values["time"]):
-        raise EvrouteError(f"GPX file {path} has no track point with a time; record a track")
+    require(
+        rows and any(values["time"]),
+        f"GPX file {path} has no track point with a time; record a track",
+    )
     log = Log(path, pa.table(values), columns)
     return log if set(READINGS) & set(values) else _with_companion(log)
 
@@ -81,17 +88,15 @@ def _extensions(elements: list[Any]) -> dict[str, str]:
 def _with_companion(log: Log) -> Log:
     """Return a log with the readings of the table beside its file, interpolated by time."""
     path = log.path.with_suffix(".csv")
-    if not path.is_file():
-        raise EvrouteError(
-            f"GPX file {log.path} has no energy; add the extension <energy_wh> (read so far) or "
-            f"<soc_percent> to its points, or give a table {path.name} with the columns time "
-            "and energy_wh in the same folder"
-        )
+    require(
+        path.is_file(),
+        f"GPX file {log.path} has no energy; add the extension <energy_wh> (read so far) or "
+        f"<soc_percent> to its points, or give a table {path.name} with the columns time "
+        "and energy_wh in the same folder",
+    )
     other = read_log(path, ("time",), NUMBERS)
-    n = log.table.num_rows
-    times = [*log.table["time"].to_pylist(), *other.table["time"].to_pylist()]
-    time_s = seconds(path, times)
-    table, columns = log.table, dict(log.columns)
+    n, table, columns = log.table.num_rows, log.table, dict(log.columns)
+    time_s = seconds(path, [*table["time"].to_pylist(), *other.table["time"].to_pylist()])
     for name in set(NUMBERS) & set(other.columns) - {"lat", "lon"}:
         values = numbers(other.table, name)
         read = np.isfinite(values)

@@ -1,14 +1,25 @@
 """Meters of a log: cumulative energy, the battery's volts and amps or its power, or its charge.
 
 Cuts of a log into trips: at stops, at charging, and where the log has a gap.
+
+Energy that a meter leaves unknown because it reads power only now and then.
+
+Each trip is integrated twice, from its even and from its odd readings. The deviation of the
+integral of all readings from the true energy is ``c sd(E_even - E_odd)``. For power that forgets
+exponentially (Ornstein-Uhlenbeck), with rho the correlation of neighbouring readings and ``tau =
+-1/log rho``,
+
+    c² = ((1 + rho)/(1 - rho) - 2 tau) / (4 (1 - rho)/(1 + rho)).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.energy.constants import J_PER_WH
+from evroute.errors import EvrouteError, require
 from evroute.learning.measured import ImpossibleTripError
 from evroute.learning.readers.table import Log
 
@@ -21,7 +32,6 @@ CHARGED_SHARE = 0.015
 CHARGER_W = 400_000.0
 """Largest charging power; a meter that falls faster is wrong."""
 EARTH_M = 6_371_000.0
-WS_PER_WH = 3600.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +97,7 @@ def cut(
         stood_s = float(time_s[end] - time_s[at])
         charged_wh = _charged_wh(used_wh[at : end + 1])
         charged = stood_s >= CHARGING_S and (
-            CHARGED_SHARE * battery_wh < charged_wh < CHARGER_W * stood_s / WS_PER_WH
+            CHARGED_SHARE * battery_wh < charged_wh < CHARGER_W * stood_s / J_PER_WH
         )
         if stood_s >= STOP_S or charged:
             close(
@@ -159,14 +169,18 @@ class Meter:
         used_wh = np.full(len(reading), np.nan)
         read = np.flatnonzero(np.isfinite(reading))
         if self.kind == "power":
-            steps_s, power_w = np.diff(time_s[read]), reading[read]
-            steps_wh = (power_w[1:] + power_w[:-1]) / 2 * steps_s / WS_PER_WH
+            power_w = reading[read]
+            steps_wh = (power_w[1:] + power_w[:-1]) / 2 * np.diff(time_s[read]) / J_PER_WH
             used_wh[read[:1]] = 0.0
             used_wh[read[1:]] = np.cumsum(steps_wh)
             return used_wh
-        if np.any((reading[read] < 0) | (reading[read] > 100)):
-            raise ImpossibleTripError("a charge that is not within 0..100 %")
-        used_wh[read] = -reading[read] / 100 * battery_wh
+        percent = reading[read]
+        require(
+            np.all((percent >= 0) & (percent <= 100)),
+            "a charge that is not within 0..100 %",
+            ImpossibleTripError,
+        )
+        used_wh[read] = -percent / 100 * battery_wh
         return used_wh
 
 
@@ -184,13 +198,15 @@ def meter_of(log: Log) -> Meter:
     if {"volts", "amps"} <= names:
         volts, volts_note = _scaled(log, "volts", "V", LARGEST_VOLTS)
         amps, amps_note = _scaled(log, "amps", "A", LARGEST_AMPS)
-        note = f"energy is the integral of {volts_note} times {amps_note}"
-        return Meter("power", volts * amps, notes=(note,))
+        return Meter(
+            "power",
+            volts * amps,
+            notes=(f"energy is the integral of {volts_note} times {amps_note}",),
+        )
     if "power_w" in names:
         column = log.columns["power_w"]
-        note = (
-            f"energy is the integral of '{column.header}' in {'kW' if column.factor > 1 else 'W'}"
-        )
+        unit = "kW" if column.factor > 1 else "W"
+        note = f"energy is the integral of '{column.header}' in {unit}"
         return Meter("power", log.numbers("power_w"), notes=(note,))
     if "soc_percent" in names:
         percent = log.numbers("soc_percent")
@@ -215,3 +231,47 @@ def _scaled(log: Log, name: str, unit: str, largest: float) -> tuple[FloatArray,
         milli = bool((np.median(read) if name == "volts" else read.max()) > largest)
         values = values * (1e-3 if milli else 1.0)
     return values, f"'{column.header}' in {'m' * milli}{unit}"
+
+
+def meter_std_wh(time_s: Sequence[FloatArray], power_w: Sequence[FloatArray]) -> float:
+    """Return the standard deviation of a trip's metered energy about the true one, Wh.
+
+    time_s, power_w: readings of each trip, in order of time, at least four of them.
+    """
+    pairs = zip(time_s, power_w, strict=True)
+    difference_wh = np.array([even_minus_odd_wh(time, power) for time, power in pairs])
+    return meter_factor(lag_one_correlation(power_w)) * float(np.sqrt(np.mean(difference_wh**2)))
+
+
+def even_minus_odd_wh(time_s: FloatArray, power_w: FloatArray) -> float:
+    """Return a trip's energy from its even readings minus that from its odd ones, Wh.
+
+    Both halves are averages of power with the weights of the trapezoidal rule, times the duration.
+    """
+    step_s = np.diff(time_s)
+    weight_s = np.append(step_s, 0.0) / 2 + np.insert(step_s, 0, 0.0) / 2
+    even_w, odd_w = (np.average(power_w[half::2], weights=weight_s[half::2]) for half in (0, 1))
+    return float((even_w - odd_w) * weight_s.sum() / J_PER_WH)
+
+
+def lag_one_correlation(power_w: Sequence[FloatArray]) -> float:
+    """Return the correlation of neighbouring readings about the mean of their trip, over all trips.
+
+    Means taken from k readings lower it by ``(1 + rho)/k``, which is added back; 0 for constant
+    power.
+    """
+    centred = [power - power.mean() for power in power_w]
+    variance = sum(float(each @ each) for each in centred)
+    if variance == 0.0:
+        return 0.0
+    neighbours = sum(float(each[1:] @ each[:-1]) * len(each) / (len(each) - 1) for each in centred)
+    rho = neighbours / variance
+    return rho + (1.0 + rho) * len(centred) / sum(map(len, centred))
+
+
+def meter_factor(rho: float) -> float:
+    """Return c for a correlation below 1; 0.5 without correlation (``rho <= 0``)."""
+    if rho <= 0.0:
+        return 0.5
+    ratio, tau = (1.0 + rho) / (1.0 - rho), -1.0 / np.log(rho)
+    return float(np.sqrt(max(ratio - 2.0 * tau, 0.0) * ratio / 4.0))

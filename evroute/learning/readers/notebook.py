@@ -7,14 +7,14 @@ odometer or, without one, of about the time of the fastest. The spread of their 
 is part of its known variance.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError, NoRouteError
+from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.learning.measured import (
     AT_DEPARTURE,
     WH_PER_KWH,
@@ -26,7 +26,7 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.meters import Meter, display_step
-from evroute.learning.readers.table import Log, check_needed, seconds
+from evroute.learning.readers.table import Log, check_columns, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 
@@ -57,7 +57,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
         If a column is missing.
     """
     table = log.table
-    check_needed(log, ("trip", *ENDS))
+    check_columns(log.path, table.column_names, ("trip", *ENDS))
     start, end = (log.numbers(name) for name in ("soc_start", "soc_end"))
     meter = Meter("charge", start, display_step(np.concatenate([start, end])))
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
@@ -69,11 +69,13 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
         name = line["trip"] or f"row {row + 1}"
         try:
             check_vehicle(table, np.array([row]), vehicle_names)
-            if not (0 <= end[row] <= 100 and np.isfinite(departed_s[row])):
-                raise ImpossibleTripError("it needs a departure and charges within 0..100 %")
+            require(
+                0 <= end[row] <= 100 and np.isfinite(departed_s[row]),
+                "it needs a departure and charges within 0..100 %",
+                ImpossibleTripError,
+            )
             day: dict[str, Any] = at_departure(of_day, np.array([row]))
-            ends = line["from"], line["to"]
-            routes = list(plausible_routes(setting, *ends, float(odometer_km[row])))
+            routes = plausible_routes(setting, line["from"], line["to"], float(odometer_km[row]))
             trip = MeasuredTrip(
                 name,
                 routes[0],
@@ -93,8 +95,8 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
 
 def plausible_routes(
     setting: Setting, origin: str, destination: str, odometer_km: float = np.nan
-) -> Iterator[IntArray]:
-    """Yield the routes that a trip may have taken, the fastest first.
+) -> list[IntArray]:
+    """Return the routes that a trip may have taken, the fastest first.
 
     Parameters
     ----------
@@ -113,8 +115,9 @@ def plausible_routes(
     """
     network = setting.network
     ends = stops(network, None, (origin, destination))
-    if ends[0] == ends[1]:
-        raise NoRouteError("it starts and ends on one edge, so its route is unknown")
+    require(
+        ends[0] != ends[1], "it starts and ends on one edge, so its route is unknown", NoRouteError
+    )
     jammed_s, found = network.time_s.copy(), {}
     for weight in (network.time_s, network.length_m, *[jammed_s] * DETOURS):
         edge = setting.search.route(weight, *ends).rows
@@ -125,16 +128,14 @@ def plausible_routes(
     if np.isnan(odometer_km):
         measure, wanted = network.time_s, float(network.time_s[routes[0]].sum())
     close = [edge for edge in routes if abs(measure[edge].sum() - wanted) <= CLOSE * wanted]
-    if not close:
-        raise NoRouteError(f"no plausible route between its ends is {odometer_km:g} km long")
-    yield from close
+    require(close, f"no plausible route between its ends is {odometer_km:g} km long", NoRouteError)
+    return close
 
 
 def _shared(energy_wh: float, edge: IntArray, setting: Setting) -> FloatArray:
     """Return an energy shared out over edges (k,) by their lengths, (k,) Wh."""
     length_m = setting.network.length_m[edge]
-    shared: FloatArray = energy_wh * length_m / length_m.sum()
-    return shared
+    return energy_wh * length_m / float(length_m.sum())
 
 
 def _averaged(trip: MeasuredTrip, routes: Sequence[IntArray], setting: Setting) -> MeasuredTrip:

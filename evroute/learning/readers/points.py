@@ -2,18 +2,29 @@
 
 Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
 vehicle and `AT_DEPARTURE`. Rows may lack a reading.
+
+Attribution of the energy between two meter readings to the edges between them.
+
+The energy between two readings is a sum over the edges between them, of which the first and last
+are driven in part. It is attributed in the proportions of eq. 8: each edge gets its climb, and of
+the rest a share in proportion to its dissipation by eq. 8. Totals are kept, and edges between the
+same readings deviate from eq. 8 by the same factor. An edge counts where at least half of it was
+driven, and then as a whole.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.learning.measured import (
     AT_DEPARTURE,
+    FACTOR,
+    JAM_WH,
     WH_PER_KWH,
     ImpossibleTripError,
     Measured,
@@ -23,10 +34,8 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
-from evroute.learning.meter import meter_std_wh
-from evroute.learning.readers.attribution import attributed
-from evroute.learning.readers.meters import READINGS, Meter, Piece, cut, meter_of
-from evroute.learning.readers.table import Log, check_needed, seconds, trips_of
+from evroute.learning.readers.meters import READINGS, Meter, Piece, cut, meter_of, meter_std_wh
+from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 
@@ -69,14 +78,14 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         If a column is missing, or a position is not on the earth.
     """
     path, table = log.path, log.table
-    check_needed(log, ("time", "lat", "lon"))
+    check_columns(path, table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
     lat, lon = log.numbers("lat"), log.numbers("lon")
-    if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-        row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
-        raise EvrouteError(
-            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth"
-        )
+    row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
+    require(
+        not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
+        f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth",
+    )
     time_s = seconds(path, table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
@@ -90,9 +99,13 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
             continue
-        gap_s = POWER_GAP_S if meter.kind == "power" else GAP_S
         of_trip = cut(
-            time_s[rows], lat[rows], lon[rows], used_wh, battery_wh=battery_wh, gap_s=gap_s
+            time_s[rows],
+            lat[rows],
+            lon[rows],
+            used_wh,
+            battery_wh=battery_wh,
+            gap_s=POWER_GAP_S if meter.kind == "power" else GAP_S,
         )
         found: list[_Drive] = []
         for piece in of_trip:
@@ -149,8 +162,10 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
         return []
     time_s, power_w = zip(*readings, strict=True)
     step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
-    unknown_wh = meter_std_wh(time_s, power_w)
-    return [f"power read every {step_s:.3g} s leaves ± {unknown_wh:.0f} Wh of a trip unknown"]
+    return [
+        f"power read every {step_s:.3g} s leaves ± {meter_std_wh(time_s, power_w):.0f} Wh of a "
+        "trip unknown"
+    ]
 
 
 def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
@@ -182,15 +197,19 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         # a display is exact where it changes; between two changes the charge may be any value
         read = read[1:][np.diff(used_wh[read]) != 0]
     at_m = np.interp(read, match.position, match.at_m)
-    if match.at_m[-1] - match.at_m[0] < SHORTEST_M:
-        raise ImpossibleTripError(
-            f"only {match.at_m[-1] - match.at_m[0]:.0f} m of it lie on the roads in one piece"
-        )
-    if len(read) < 2 or at_m[-1] <= at_m[0]:
-        raise ImpossibleTripError("no two readings of energy lie apart on the roads")
+    driven_m = match.at_m[-1] - match.at_m[0]
+    require(
+        driven_m >= SHORTEST_M,
+        f"only {driven_m:.0f} m of it lie on the roads in one piece",
+        ImpossibleTripError,
+    )
+    require(
+        len(read) > 1 and at_m[-1] > at_m[0],
+        "no two readings of energy lie apart on the roads",
+        ImpossibleTripError,
+    )
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
-    if not len(edges):
-        raise ImpossibleTripError("its readings of energy lie within half an edge")
+    require(len(edges), "its readings of energy lie within half an edge", ImpossibleTripError)
     kept = slice(edges[0], edges[-1] + 1)
     trip = MeasuredTrip(
         drive.name,
@@ -210,3 +229,55 @@ def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
     ends_m = np.cumsum(setting.network.length_m[match.edges])
     passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
     return np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]
+
+
+COUNTED_SHARE = 0.5
+
+
+def attributed(
+    edges: IntArray, at_m: FloatArray, used_wh: FloatArray, setting: Setting
+) -> tuple[IntArray, FloatArray]:
+    """Return the positions of consecutive edges that count, (k,), and their energies, (k,) Wh.
+
+    Parameters
+    ----------
+    edges
+        (e,) network rows of the route, in driving order.
+    at_m
+        (r,) distance of each reading along the route, m, never decreasing.
+    used_wh
+        (r,) energy used up to each reading, Wh.
+    setting
+        Network and eq. 8.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If the energy between two readings is out of all proportion to eq. 8.
+    """
+    length_m = setting.network.length_m[edges]
+    ends_m = np.cumsum(length_m)
+    starts_m = ends_m - length_m
+    dissipated_wh, climb_wh = setting.prior.dissipated_wh[edges], setting.potential_wh[edges]
+    energy_wh, driven = np.zeros(len(edges)), np.zeros(len(edges))
+    waiting_wh = 0.0
+    for (from_m, to_m), spent_wh in zip(pairwise(at_m), np.diff(used_wh), strict=True):
+        waiting_wh += spent_wh
+        share = np.clip((np.minimum(ends_m, to_m) - np.maximum(starts_m, from_m)) / length_m, 0, 1)
+        expected_wh = float(share @ dissipated_wh)
+        if expected_wh <= 0:  # standing: it belongs to where it goes on
+            continue
+        climbed_wh = float(share @ climb_wh)
+        if abs(waiting_wh) > JAM_WH + FACTOR * (expected_wh + abs(climbed_wh)):
+            raise ImpossibleTripError(
+                f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which is "
+                "impossible; "
+                "check the units, and that readings are cumulative"
+            )
+        energy_wh += share * (climb_wh + (waiting_wh - climbed_wh) / expected_wh * dissipated_wh)
+        driven += share
+        waiting_wh = 0.0
+    if waiting_wh and driven.any():
+        energy_wh[np.flatnonzero(driven)[-1]] += waiting_wh
+    counted = np.flatnonzero(driven >= COUNTED_SHARE)
+    return counted, energy_wh[counted] / driven[counted]  # the ends alone can be driven in part

@@ -29,7 +29,7 @@ import pyarrow.parquet
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.text import check_printable
 
 OTHER_NAMES = {
@@ -139,8 +139,7 @@ def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
     """
     columns = recognised(_headers(path), (*text, *number))
     renamed = {column.header: name for name, column in columns.items()}
-    table = read_table(path, text, number, renamed)
-    return Log(path, table, columns)
+    return Log(path, read_table(path, text, number, renamed), columns)
 
 
 def read_table(
@@ -185,12 +184,10 @@ def read_table(
         raise EvrouteError(
             f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
         ) from None
-    if not table.num_rows:
-        raise EvrouteError(f"trip table {path} has no rows")
+    require(table.num_rows, f"trip table {path} has no rows")
     table = table.rename_columns([renamed.get(each, each) for each in table.column_names])
     for name in table.column_names:
-        if table.column_names.count(name) > 1:
-            raise EvrouteError(f"trip table {path} has two columns '{name}'")
+        require(table.column_names.count(name) == 1, f"trip table {path} has two columns '{name}'")
         if name not in {*text, *number}:
             continue
         column = table[name]
@@ -211,15 +208,13 @@ def read_table(
 
 def _headers(path: Path) -> list[str]:
     """Return the headers of a file; none where it cannot be read."""
-    if not path.is_file():
-        raise EvrouteError(f"trip table {path} does not exist")
+    require(path.is_file(), f"trip table {path} does not exist")
     try:
         if path.suffix == ".parquet":
             return list(pyarrow.parquet.read_schema(path).names)
-        separator = _separator(path)
         with limits.unpacked(path) as stream:
             lines = limits.lines(_decoded(stream, "strict"), f"trip table {path}")
-            return next(csv.reader(lines, delimiter=separator), [])
+            return next(csv.reader(lines, delimiter=_separator(path)), [])
     except (pa.ArrowException, OSError, EOFError, ValueError, csv.Error, zlib.error):
         return []
 
@@ -238,26 +233,8 @@ def _decoded(stream: io.BufferedReader, errors: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline="")
 
 
-def check_needed(log: Log, needed: Sequence[str]) -> None:
-    """Refuse a log that lacks a column.
-
-    Raises
-    ------
-    EvrouteError
-        If one is missing; the message names it.
-    """
-    _check_needed(log.path, log.table.column_names, needed)
-
-
-def _check_needed(path: Path, names: Sequence[str], needed: Sequence[str]) -> None:
-    if missing := [name for name in needed if name not in names]:
-        raise EvrouteError(
-            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
-        )
-
-
 def check_columns(
-    path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]
+    path: Path, names: Sequence[str], needed: Sequence[str], known: Sequence[str] = ()
 ) -> None:
     """Refuse a table that lacks a column or has an unknown one.
 
@@ -267,20 +244,24 @@ def check_columns(
         The file, named in the message.
     names
         Columns of the table.
-    known
-        Columns that it may have.
     needed
         Columns that it must have.
+    known
+        Columns that it may have; empty for any.
 
     Raises
     ------
     EvrouteError
         If a column is missing or unknown; the message names it.
     """
-    _check_needed(path, names, needed)
-    if unknown := [name for name in names if name not in known]:
-        raise EvrouteError(
-            f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
+    for name in needed:
+        require(
+            name in names, f"trip table {path} has no column '{name}'; it has {', '.join(names)}"
+        )
+    for name in names:
+        require(
+            not known or name in known,
+            f"trip table {path}: unknown column '{name}'; known are {', '.join(known)}",
         )
 
 

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.model.bounds.spectrum import Points, Spectrum
 
 DEFAULT_SCALES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -50,16 +50,7 @@ class EmptySetError(EvrouteError):
     """No function of norm B fits the measurements: B or sigma is too small.
 
     This holds with confidence ``1 - delta``.
-
-    b_min: least norm of a function that fits.
     """
-
-    def __init__(self, norm: float, b_min: float) -> None:
-        super().__init__(
-            f"no function of norm B = {norm:g} fits the measurements; the smallest B that fits is "
-            f"{b_min:.4g}: raise B or sigma"
-        )
-        self.b_min = b_min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +90,11 @@ class Assumptions:
             if not 0 < value <= most or value == math.inf:
                 limit = "" if most == math.inf else f" and at most {most:g}"
                 raise ValueError(f"{name} is {value:g}; it must be positive, finite{limit}")
-        if not (len(self.scales) and np.all((self.scales > 0) & (self.scales < np.inf))):
-            raise ValueError(f"c is {self.scales.tolist()}; scales of guesses must be positive")
+        require(
+            len(self.scales) and np.all((self.scales > 0) & (self.scales < np.inf)),
+            f"c is {self.scales.tolist()}; scales of guesses must be positive",
+            ValueError,
+        )
 
     @property
     def alpha(self) -> float:
@@ -114,8 +108,7 @@ class Assumptions:
         if low == high:
             return self.sigma**2 / low * np.array(PAPER_GRID)
         ends = self.sigma**2 * PAPER_GRID[0] / high, self.sigma**2 * PAPER_GRID[-1] / low
-        steps = math.ceil(math.log10(ends[1] / ends[0]) * 2)
-        return np.geomspace(*ends, steps + 1)
+        return np.geomspace(*ends, math.ceil(math.log10(ends[1] / ends[0]) * 2) + 1)
 
 
 def explained(
@@ -137,20 +130,17 @@ def explained(
     """
     scaled = scales / sigma**2 * eigenvalues[..., np.newaxis]
     fitted = squares[..., np.newaxis] * scaled / (1.0 + scaled)
-    gain = (fitted - sigma**2 * np.log1p(scaled)).sum(axis=0)
-    total = logsumexp(gain / (2 * sigma**2), axis=-1)
+    total = logsumexp((fitted - sigma**2 * np.log1p(scaled)).sum(axis=0) / (2 * sigma**2), axis=-1)
     mixed: FloatArray = 2 * sigma**2 * (total - np.log(len(scales)))
     return mixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """Bounds of each point, (a,), and the alpha of each (NaN where only the norm bounds it)."""
+    """Bounds of each point, (a,)."""
 
     low: FloatArray
     high: FloatArray
-    alpha_low: FloatArray
-    alpha_high: FloatArray
 
 
 class ConfidenceSet:
@@ -209,11 +199,6 @@ class ConfidenceSet:
         """Whether the set is not empty."""
         return self.b_min <= self.assumptions.norm
 
-    def require_feasible(self) -> None:
-        """Raise EmptySetError if the set is empty."""
-        if not self.feasible:
-            raise EmptySetError(self.assumptions.norm, self.b_min)
-
     def analytic(self, points: Points) -> Interval:
         """Return AMM: ``sigma² / c`` is the alpha of all points.
 
@@ -232,13 +217,8 @@ class ConfidenceSet:
         EmptySetError
             If the set is empty.
         """
-        self.require_feasible()
-        grid = self.assumptions.grid if grid is None else grid
-        mean, half = self._grid(points, grid)
-        rows = np.arange(len(points))
-        lows, highs = mean - half, mean + half
-        at_low, at_high = lows.argmax(axis=1), highs.argmin(axis=1)
-        return Interval(lows[rows, at_low], highs[rows, at_high], grid[at_low], grid[at_high])
+        mean, half = self._grid(points, self.assumptions.grid if grid is None else grid)
+        return Interval((mean - half).max(axis=1), (mean + half).min(axis=1))
 
     def exact(self, points: Points) -> Interval:
         """Return CMM: the least and the largest value of each point over F.
@@ -250,7 +230,6 @@ class ConfidenceSet:
         EmptySetError
             If the set is empty.
         """
-        self.require_feasible()
         scales, sigma2 = self.assumptions.scales, self.assumptions.sigma**2
         grid = np.geomspace(
             sigma2 / float(scales.max()) * SPAN[0],
@@ -258,33 +237,27 @@ class ConfidenceSet:
             GRID_SIZE,
         )
         mean, half = self._grid(points, grid)
-        ends = [
+        high, low = (
             self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign)
             for sign in (1.0, -1.0)
-        ]
-        ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
-        (high, alpha_high), (low, alpha_low) = ends
-        return Interval(
-            low=np.maximum(-low, -ceiling),
-            high=np.minimum(high, ceiling),
-            alpha_low=np.where(low < ceiling, alpha_low, np.nan),
-            alpha_high=np.where(high < ceiling, alpha_high, np.nan),
         )
+        ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
+        return Interval(low=np.maximum(-low, -ceiling), high=np.minimum(high, ceiling))
 
     def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        require(
+            self.feasible,
+            f"no function of norm B = {self.assumptions.norm:g} fits the measurements; the "
+            f"smallest B that fits is {self.b_min:.4g}: raise B or sigma",
+            EmptySetError,
+        )
         mean, variance = self.spectrum.ridge(points, grid)
-        # an empty set was raised before; negative values are rounding here
+        # negative values are rounding here
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
 
-    def _refined(
-        self, points: Points, grid: FloatArray, at: IntArray, sign: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``.
-
-        Returns the minimum and its alpha, (a,) each.
-        """
-        last = len(grid) - 1
-        value, alpha = np.empty(len(points)), np.empty(len(points))
+    def _refined(self, points: Points, grid: FloatArray, at: IntArray, sign: float) -> FloatArray:
+        """Return the least ``sign mu + sqrt(Rt² / alpha) rho`` near grid place ``at``, (a,)."""
+        last, value = len(grid) - 1, np.empty(len(points))
         for start in range(0, len(points), _BLOCK):
             rows = slice(start, start + _BLOCK)
             some = Points(points.coordinates[rows], points.prior_variance[rows])
@@ -292,12 +265,10 @@ class ConfidenceSet:
                 np.log(grid[np.maximum(at[rows] - 1, 0)]),
                 np.log(grid[np.minimum(at[rows] + 1, last)]),
             )
-            value[rows], alpha[rows] = self._golden(some, low, high, sign)
-        return value, alpha
+            value[rows] = self._golden(some, low, high, sign)
+        return value
 
-    def _golden(
-        self, points: Points, low: FloatArray, high: FloatArray, sign: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _golden(self, points: Points, low: FloatArray, high: FloatArray, sign: float) -> FloatArray:
         def value_at(log_alpha: FloatArray) -> FloatArray:
             alpha = np.exp(log_alpha)
             mean, variance = self.spectrum.ridge_each(points, alpha)
@@ -315,5 +286,4 @@ class ConfidenceSet:
                 np.where(to_left, at_fresh, at_right),
                 np.where(to_left, at_left, at_fresh),
             )
-        left_best = at_left < at_right
-        return np.where(left_best, at_left, at_right), np.exp(np.where(left_best, left, right))
+        return np.minimum(at_left, at_right)

@@ -80,8 +80,9 @@ class Spectrum:
         """
         w = 1.0 / (self.eigenvalues[:, np.newaxis] + alpha)
         mean = (points.coordinates * self.projections) @ w
-        explained = np.square(points.coordinates) @ w
-        return mean, np.maximum(points.prior_variance[:, np.newaxis] - explained, 0.0)
+        return mean, np.maximum(
+            points.prior_variance[:, np.newaxis] - (np.square(points.coordinates) @ w), 0.0
+        )
 
     def ridge_each(self, points: Points, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``mu`` and ``rho²`` of each point for its alpha, (a,) each."""

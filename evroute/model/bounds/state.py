@@ -44,8 +44,9 @@ def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
     c
         A scale, or ``mixture``.
     """
-    scales = DEFAULT_SCALES if c == "mixture" else (c,)
-    return Assumptions(norm, sigma, delta, np.array(scales, dtype=np.float64))
+    return Assumptions(
+        norm, sigma, delta, np.array(DEFAULT_SCALES if c == "mixture" else (c,), dtype=np.float64)
+    )
 
 
 def bounds(
@@ -74,12 +75,9 @@ def bounds(
     EmptySetError
         If the set is empty, for CMM, DMM and AMM.
     """
-    if kind == "cmm":
-        return confidence.exact(points)
-    if kind == "dmm":
-        return confidence.best_of(points)
-    if kind == "amm":
-        return confidence.analytic(points)
+    sets = {"cmm": confidence.exact, "dmm": confidence.best_of, "amm": confidence.analytic}
+    if kind in sets:
+        return sets[kind](points)
     if kind == "ay":
         return abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
     return improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
@@ -126,5 +124,4 @@ def improved_gp(
 def _around(spectrum: Spectrum, points: Points, alpha: float, multiplier: float) -> Interval:
     mean, variance = (each[:, 0] for each in spectrum.ridge(points, np.array([alpha])))
     half = multiplier * np.sqrt(variance)
-    alphas = np.full(len(points), alpha)
-    return Interval(mean - half, mean + half, alphas, alphas)
+    return Interval(mean - half, mean + half)

@@ -6,7 +6,7 @@ one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 
 from importlib import import_module
 
-from evroute.errors import UnknownNameError
+from evroute.errors import UnknownNameError, require
 from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.context_kernels.combined import Product, Sum
 
@@ -53,11 +53,12 @@ def check_kernel(name: str) -> str:
 
 
 def _named(name: str) -> ContextKernel:
-    if name not in KERNELS:
-        raise UnknownNameError(
-            f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
-            "+ or *"
-        )
+    require(
+        name in KERNELS,
+        f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
+        "+ or *",
+        UnknownNameError,
+    )
     module, _, attribute = KERNELS[name].partition(":")
     kernel: ContextKernel = getattr(import_module(module), attribute)()
     return kernel

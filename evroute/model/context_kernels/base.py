@@ -32,7 +32,6 @@ class ContextKernel(Protocol):
         FloatArray
             (a, b) values, 1 at distance 0.
         """
-        ...
 
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
@@ -49,7 +48,6 @@ class ContextKernel(Protocol):
         tuple of FloatArray and list of FloatArray
             (a, b) values, and d arrays (a, b).
         """
-        ...
 
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies from the spectral density at lengthscale 1 (Bochner's theorem).
@@ -68,7 +66,6 @@ class ContextKernel(Protocol):
         FloatArray
             (d, size) angular frequencies w; the kernel is the mean of ``cos(w'(x - y))``.
         """
-        ...
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":
         """Return the same kernel for gpytorch, in float64, its numbers fixed.
@@ -78,7 +75,6 @@ class ContextKernel(Protocol):
         EvrouteError
             If the kernel has no form for gpytorch.
         """
-        ...
 
 
 def distances(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:

@@ -107,8 +107,9 @@ class Product:
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":
         """Return the kernel for gpytorch with lengthscales (d,)."""
-        product = self.first.torch_kernel(lengthscales) * self.second.torch_kernel(lengthscales)
-        return product.requires_grad_(False)
+        return (
+            self.first.torch_kernel(lengthscales) * self.second.torch_kernel(lengthscales)
+        ).requires_grad_(False)
 
 
 def _both(

@@ -206,8 +206,7 @@ class Batches:
 
     def diagnostics(self) -> dict[str, float]:
         """Return the number of batches and their sizes."""
-        drawn = self._redraw.diagnostics() if self._redraw else {}
-        return drawn | {
+        return (self._redraw.diagnostics() if self._redraw else {}) | {
             "batches": float(self.batches),
             "batch_trips": float(self._planned),
             "batch_picks": float(self._picks),

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.base import State, check_noise
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
@@ -161,8 +162,11 @@ class NystromGP:
         name: str,
     ) -> None:
         n = len(arms)
-        if not np.array_equal(arms.id, np.arange(n)):
-            raise ValueError("the reference arms must be all edges of the kernel's network")
+        require(
+            np.array_equal(arms.id, np.arange(n)),
+            "the reference arms must be all edges of the kernel's network",
+            ValueError,
+        )
         check_noise(noise_std_wh, n)  # without noise nothing regularises the dictionary
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -249,11 +253,6 @@ class NystromGP:
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
 
-    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return arms (m,) and contexts (m, d) of the dictionary."""
-        arms, dictionary = self.sparse.arms, self.sparse.dictionary
-        return arms.id[dictionary].copy(), arms.features[dictionary].copy()
-
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the standard deviation in the engine's confidence bound.
 
@@ -288,10 +287,9 @@ class NystromGP:
 
     def state(self) -> State:
         """Return the belief and the random stream of the dictionary."""
-        of_rule = {f"rule_{name}": part for name, part in self.rule.state().items()}
         return (
             self.sparse.state()
-            | of_rule
+            | {f"rule_{name}": part for name, part in self.rule.state().items()}
             | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
         )
 

@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
 from evroute.model.nystrom.whitened import Covariance, Whitened
@@ -190,8 +191,7 @@ class SparsePosterior:
 
     def refactor(self) -> None:
         """Factorise V, with and without pending pulls."""
-        r = len(self.basis)
-        gram = self._gram + self.ridge * np.eye(r)
+        gram = self._gram + self.ridge * np.eye(len(self.basis))
         self._answered_root = _inverse_root(gram)
         self._weights = self._answered_root.T @ (self._answered_root @ self._information)
         self._pulled_root = self._answered_root
@@ -264,8 +264,9 @@ class SparsePosterior:
         rest: FloatArray = prior - np.einsum("ij,ij->j", z, z)
         if len(rest) and not self._warned and rest.min() < -NOT_PSD * prior.max():
             self._warned = True
-            message = "a variance came out as %.3g; the kernel may not be positive definite"
-            log.warning(message, rest.min())
+            log.warning(
+                "a variance came out as %.3g; the kernel may not be positive definite", rest.min()
+            )
         return np.maximum(rest, 0.0)
 
     def covariance(self, z: FloatArray, prior: FloatArray) -> FloatArray:
@@ -295,8 +296,9 @@ class SparsePosterior:
         """Return the scaled variance of slots, (k,)."""
         variance: FloatArray = self.rest[slots] / self.ridge
         for some in _parts(len(slots)):
-            z = self.embedding[:, slots[some]]
-            variance[some] += self.explained_variance(z, pending=pending)
+            variance[some] += self.explained_variance(
+                self.embedding[:, slots[some]], pending=pending
+            )
         return variance
 
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
@@ -337,8 +339,9 @@ class SparsePosterior:
         self.prior = self.kernel.diagonal(self.arms.id, self.arms.features)
         self.epoch += 1
         for name, (attribute, _) in _STATE.items():
-            part = "_embedding" if attribute == "embedding" else attribute
-            setattr(self, part, state[name].copy())
+            setattr(
+                self, "_embedding" if attribute == "embedding" else attribute, state[name].copy()
+            )
         self.refactor()
 
     def _root(self, pending: bool) -> FloatArray:
@@ -353,10 +356,11 @@ class SparsePosterior:
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         before, new = len(self), len(edge)
         prior = self.kernel.diagonal(edge, features)
-        if not np.all((prior > 0) & (prior < np.inf)):
-            raise CovarianceError(
-                "the kernel's prior variances are not positive numbers; check its deviations"
-            )
+        require(
+            np.all((prior > 0) & (prior < np.inf)),
+            "the kernel's prior variances are not positive numbers; check its deviations",
+            CovarianceError,
+        )
         z = self.embed(edge, features)
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
@@ -395,6 +399,7 @@ def _inverse_root(matrix: FloatArray) -> FloatArray:
     """
     if not len(matrix):
         return matrix
-    factor = lower_factor(matrix, "the dictionary's regularised Gram matrix")
-    inverse: FloatArray = dtrtri(factor, lower=1)[0]
+    inverse: FloatArray = dtrtri(
+        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
+    )[0]
     return inverse

@@ -121,5 +121,8 @@ def ek(
     confidence, norm = math.log(1.0 / delta), math.sqrt(ridge) * norm_bound
     if form == "lean":
         return norm + math.sqrt(2.0 * confidence + log_det)
-    error = math.sqrt(projection_error) * norm_bound
-    return norm + error + math.sqrt(4.0 * confidence + 2.0 * log_det)
+    return (
+        norm
+        + (math.sqrt(projection_error) * norm_bound)
+        + math.sqrt(4.0 * confidence + 2.0 * log_det)
+    )

@@ -41,8 +41,7 @@ def probabilities(
     """
     if sampling == "union":
         return np.minimum(1.0, q_bar * count * variance)
-    once = np.minimum(1.0, q_bar * variance)
-    return 1.0 - (1.0 - once) ** count
+    return 1.0 - (1.0 - np.minimum(1.0, q_bar * variance)) ** count
 
 
 def draw(p: FloatArray, rng: np.random.Generator, most: int | None = None) -> IntArray:

@@ -22,7 +22,7 @@ import numpy as np
 
 from evroute import limits
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.learning.readers.table import check_columns, numbers, read_table, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
@@ -195,8 +195,7 @@ def load_file(path: Path, setting: Setting) -> Listed:
     EvrouteError
         If the file cannot be read or has no trip that can be driven.
     """
-    if not path.is_file():
-        raise EvrouteError(f"trip file {path} does not exist")
+    require(path.is_file(), f"trip file {path} does not exist")
     if path.name.lower().endswith(_SUMO):
         from evroute.worlds.demand.sumo_routes import read_routes
 
@@ -225,8 +224,11 @@ def listed(path: Path, trips: list[Trip], skipped: dict[str, int]) -> Listed:
         reason = max(skipped, key=lambda each: skipped[each], default="it is empty")
         raise EvrouteError(f"trip file {path} holds no trip that can be driven: {reason}")
     ordered = sorted(trips, key=lambda trip: trip.departed_s)
-    notes = () if ordered == trips else ("departures were out of order: sorted",)
-    return Listed(tuple(ordered), skipped, notes)
+    return Listed(
+        tuple(ordered),
+        skipped,
+        () if ordered == trips else ("departures were out of order: sorted",),
+    )
 
 
 def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Trip], dict[str, int]]:
@@ -252,7 +254,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         number, or a vehicle is unknown.
     """
     names = table.column_names
-    check_columns(path, names, COLUMNS, ("origin", "destination"))
+    check_columns(path, names, ("origin", "destination"), COLUMNS)
     n = table.num_rows
     count = numbers(table, "count") if "count" in names else np.ones(n)
     count = np.where(np.isnan(count), 1.0, count)
@@ -323,9 +325,8 @@ def provenance(trip: str, setting: Setting) -> dict[str, object]:
     trips = load_demand(trip, setting, np.random.SeedSequence(0))
     if not isinstance(trips, Listed):
         return {}
-    digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()
     source = {
-        "sha256": digest,
+        "sha256": hashlib.sha256(Path(trip).read_bytes()).hexdigest(),
         "trips": len(trips),
         "skipped": trips.skipped,
         "notes": list(trips.notes),

@@ -15,9 +15,13 @@ import pytest
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import ImpossibleTripError, MeasuredTrip, check_trip
-from evroute.learning.meter import even_minus_odd_wh, lag_one_correlation, meter_factor
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.readers.meters import cut
+from evroute.learning.readers.meters import (
+    cut,
+    even_minus_odd_wh,
+    lag_one_correlation,
+    meter_factor,
+)
 from evroute.learning.readers.table import Column, recognised, seconds
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import read_any
