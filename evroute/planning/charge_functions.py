@@ -99,12 +99,7 @@ class ChargeFunctions:
         stops
             Number of arms driven before each stop, and charge after it, %.
         """
-        ends = pairwise([0, *(after for after, _ in stops), len(arms)])
-        starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
-        legs = [
-            self.follow(replace(battery, start_wh=start_wh), arms[slice(*leg)])
-            for leg, start_wh in zip(ends, starts_wh, strict=True)
-        ]
+        legs = [self.follow(started, leg) for leg, started in legs_between(battery, arms, stops)]
         return ChargeTrace(
             np.concatenate([leg.charge_wh[k > 0 :] for k, leg in enumerate(legs)]),
             np.concatenate([leg.low_wh[k > 0 :] for k, leg in enumerate(legs)]),
@@ -148,3 +143,21 @@ class ChargeFunctions:
             if need_wh > battery.capacity_wh + TOLERANCE_WH:
                 return np.inf
         return need_wh
+
+
+def legs_between(
+    battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+) -> list[tuple[IntArray, Battery]]:
+    """Return the arms of each leg between stops, and the battery that it begins with.
+
+    Parameters
+    ----------
+    battery, arms, stops
+        As in `ChargeFunctions.follow_stops`.
+    """
+    ends = pairwise([0, *(after for after, _ in stops), len(arms)])
+    starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
+    return [
+        (arms[slice(*leg)], replace(battery, start_wh=start_wh))
+        for leg, start_wh in zip(ends, starts_wh, strict=True)
+    ]

@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,13 +18,19 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError, UnknownNameError
+from evroute.errors import (
+    EvrouteError,
+    NoRouteError,
+    NotEnoughChargeError,
+    UnknownNameError,
+    require,
+)
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import (
     chargers_for,
@@ -33,15 +39,15 @@ from evroute.planning.chargers import (
     with_advice,
 )
 from evroute.planning.charging import Charger, ChargingStop
+from evroute.planning.day_forecasts import DayForecasts
 from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
-from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
-from evroute.planning.risk import RiskSearch, choose_safe_rows
-from evroute.planning.rows import PlanOptions, choose_rows
+from evroute.planning.risk import choose_safe_rows
+from evroute.planning.rows import PlanOptions, Rows, choose_rows
 from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
@@ -77,8 +83,8 @@ class Planner:
         One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
         ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
     uncertainty
-        Belief over edges whose forecasts of charge about the energies of physics serve a limit of
-        risk, in place of ``belief`` (`physics_belief`).
+        Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
+        ``belief`` (`physics_belief`).
 
     Attributes
     ----------
@@ -136,11 +142,19 @@ class Planner:
         self.search = shared_search(network, turns=self.space is not self.space.edges)
 
     @cached_property
-    def uncertain(self) -> LearnedDay | None:
-        """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
-        if self.uncertainty is None:
-            return self.learned
-        return self.uncertainty.under(self.conditions)
+    def forecasts(self) -> DayForecasts:
+        """Forecasts by the belief, or by the uncertainty; EvrouteError if there is neither."""
+        day = self.learned
+        if self.uncertainty is not None:
+            day = self.uncertainty.under(self.conditions)
+        if day is None:
+            raise EvrouteError(NO_BELIEF)
+        require(
+            day.space.size == self.space.size,
+            "the uncertainty is of other physics than the plan; give "
+            "uncertainty=evroute.physics_belief(network, vehicle, physics)",
+        )
+        return DayForecasts(day, self.charge, self.space.arms_of_route, self.fading)
 
     @property
     def minutes_from(self) -> str:
@@ -222,20 +236,11 @@ class Planner:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        unlimited = None
-        if charge and battery and problem.label_search.most_charge(battery) is None:
-            rows = rows_with_stops(problem, battery, self.chargers)
-        elif battery is None or risk is None:
-            try:
-                rows = choose_rows(problem, fastest, options)
-            except NotEnoughChargeError as error:
-                if battery is None or not self.chargers:
-                    raise
-                raise with_advice(error, problem, battery, self.chargers) from error
-        else:
-            rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
-            usual = choose_rows(problem, fastest, replace(options, risk=None))
-            unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
+        rows, unlimited = self._rows(problem, fastest, options), None
+        if risk is not None:
+            usual = self._rows(problem, fastest, replace(options, risk=None))
+            route = usual.routes[usual.recommended]
+            unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -255,6 +260,30 @@ class Planner:
             unlimited=unlimited,
             roads=self.network,
         )
+
+    def _rows(self, problem: SearchProblem, fastest: Route, options: PlanOptions) -> Rows:
+        """Return the rows of a plan, or the row with stops if it may charge and has to."""
+        battery, risk = options.battery, options.risk
+        if battery is None:
+            return choose_rows(problem, fastest, options)
+
+        def within(route: Route, stops: tuple[ChargingStop, ...]) -> bool:
+            if risk is None:
+                return True
+            kept = self.forecasts.of_route(route, battery, stops)[1].never_below_reserve
+            return kept >= 1.0 - risk
+
+        if not options.charge or problem.label_search.most_charge(battery) is not None:
+            try:
+                if risk is None:
+                    return choose_rows(problem, fastest, options)
+                return choose_safe_rows(self.forecasts.search(problem, battery, risk), options)
+            except NotEnoughChargeError as error:
+                if not self.chargers:
+                    raise
+                if not options.charge:
+                    raise with_advice(error, problem, battery, self.chargers, within) from error
+        return rows_with_stops(problem, battery, self.chargers, within)
 
     def energies(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
@@ -304,7 +333,7 @@ class Planner:
         risky
             Whether the charge has a forecast without a belief, by the uncertainty of physics.
         stops
-            Stops to charge; there is no forecast of the charge then.
+            Stops to charge.
         """
         rows, arms_of_route = route.rows, self.space.arms_of_route(route)
         edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
@@ -343,53 +372,12 @@ class Planner:
             charge=charge,
             stops=stops,
         )
-        day = self.uncertain if risky else self.learned
-        if day is None:
-            return described
-        energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
         if self.learned is not None:
+            energy = self.learned.forecast(arms_of_route, edge_wh, charge)
             described = replace(described, energy_forecast=energy)
-        if battery is None or charge is None or stops:
+        if battery is None or not (risky or self.learned):
             return described
-        return replace(described, charge_forecast=energy.charge(battery, charge))
-
-    def uncertain_arms(self, arms: IntArray) -> IntArray:
-        """Return arms (k,) as those of `uncertain`, (k,): without a belief these are the edges."""
-        return arms if self.learned is not None else self.states.edge[arms]
-
-    def charge_forecast(
-        self, route: Route, battery: Battery
-    ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast energy and charge of a route; EvrouteError if there is no belief."""
-        energy, charge = self._followed(route, battery)
-        return energy, energy.charge(self.fading(battery), charge)
-
-    def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
-        """Return the forecast of a route's energy, and the charge along it by expected energies."""
-        if self.uncertain is None:
-            raise EvrouteError(NO_BELIEF)
-        arms = self.space.arms_of_route(route)
-        charge = self.charge.follow(self.fading(battery), arms)
-        expected_wh = self.mean_wh[arms]
-        return self.uncertain.forecast(self.uncertain_arms(arms), expected_wh, charge), charge
-
-    def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
-        if self.uncertain is None:
-            raise EvrouteError(NO_BELIEF)
-
-        @cache
-        def risk_of(route: Route, battery: Battery) -> float:
-            return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
-
-        @cache
-        def least_of(route: Route, battery: Battery) -> float:
-            energy, charge = self._followed(route, battery)
-            left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
-            return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
-
-        passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
-        std_wh = np.sqrt(passage)[self.uncertain_arms(np.arange(self.space.size))]
-        return RiskSearch(problem, battery, risk, risk_of, least_of, std_wh)
+        return replace(described, charge_forecast=self.forecasts.of_route(route, battery, stops)[1])
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

@@ -139,7 +139,7 @@ def start_of(planner: Planner, route: Route, risk: float) -> Battery:
     for _ in range(14):
         middle = (low + high) / 2
         battery = Battery.of_percent(kwh, middle, RESERVE_PERCENT)
-        kept = planner.charge_forecast(route, battery)[1].never_below_reserve
+        kept = planner.forecasts.of_route(route, battery)[1].never_below_reserve
         low, high = (low, middle) if kept >= 1 - risk else (middle, high)
     return Battery.of_percent(kwh, high, RESERVE_PERCENT)
 

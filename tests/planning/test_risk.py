@@ -169,6 +169,22 @@ def test_a_plan_prints_the_risk_that_it_keeps() -> None:
     assert plain.safety == ""
 
 
+def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
+    network, car = load_network("denver"), load_vehicle()
+    prior = physics_belief(network, car, "driving")
+    planner = Planner(network, car, physics="driving", uncertainty=prior)
+    route = planner.plan(1213, 40).routes["energy"].route
+    battery, learned = Battery.of_percent(car.battery_kwh, 5.5, 1.0), Planner(network, car, prior)
+    kept, expected = (
+        each.forecasts.of_route(route, battery)[1].never_below_reserve
+        for each in (planner, learned)
+    )
+    assert kept == pytest.approx(expected, abs=1e-12)
+    mixed = Planner(network, car, uncertainty=prior)
+    with pytest.raises(EvrouteError, match="other physics"):
+        mixed.forecasts.of_route(route, battery)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
