@@ -56,8 +56,9 @@ lint: setup ## ruff and mypy
 bench: setup ## the benchmarks, each two ways in one run
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
 
-same: setup ## compare with an older commit: make same BASE=HEAD~1 (QUICK=1: a minute, else 15)
-	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) $(if $(QUICK),--quick)
+same: setup ## compare with an older commit: make same BASE=HEAD~1 (an hour; QUICK=1: minutes; ONLY=simulate, TABLE=same.csv)
+	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) \
+	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(TABLE),--table $(TABLE)) $(if $(IGNORE),--ignore $(IGNORE))
 
 mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \

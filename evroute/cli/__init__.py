@@ -102,6 +102,8 @@ def main() -> None:
         if message.startswith("Usage:"):  # a group without a command answers with its help
             print(message, file=sys.stderr)
             sys.exit(2)
+        if error.ctx and type(error) is not typer.BadParameter:
+            message = f"{message.rstrip('.?')}; see '{error.ctx.command_path} --help'"
         _fail(" ".join(message.split()), 2)
     except EvrouteError as error:
         _fail(str(error), 2)

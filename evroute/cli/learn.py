@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import plain_console, print_table, progress
-from evroute.cli.shared import Network, VehicleName, parsed_option
+from evroute.cli.shared import Network, VehicleName, parsed_options
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
 
@@ -36,14 +36,8 @@ def learn(
         list[str] | None,
         typer.Option(
             help="NAME=VALUE, an option of the model, such as physics=eq8, or arms=turns of a "
-            "model of edges; repeatable."
-        ),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            help="Size of prior deviations of a model of edges: paper, dissipation. [that of "
-            "--out, or paper]"
+            "model of edges; terrain=edge for one slope per edge; for a model of edges "
+            "prior=dissipation or prior=paper, the size of prior deviations; repeatable."
         ),
     ] = None,
     kernel: Annotated[
@@ -51,13 +45,6 @@ def learn(
         typer.Option(
             help="Kernel between contexts of a model of edges, see 'evroute method list'. [that "
             "of --out, or matern-5/2]"
-        ),
-    ] = None,
-    terrain: Annotated[
-        str | None,
-        typer.Option(
-            help="Slopes: profile (inside edges), or edge (one per edge). [that of --out, or "
-            "profile where the network has one]"
         ),
     ] = None,
     reset: Annotated[
@@ -69,6 +56,8 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
+    options = parsed_options(option)
+    prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
     with progress(quiet=quiet) as report:
         learned = run(
             table,
@@ -76,7 +65,7 @@ def learn(
             network=network,
             vehicle=vehicle,
             model=model,
-            options=dict(map(parsed_option, option or ())),
+            options=options,
             prior=prior,
             kernel=kernel,
             terrain=terrain,
@@ -90,7 +79,6 @@ COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 W
 
 
 def _print(learned: Learned) -> None:
-    console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
         shown = (
@@ -111,16 +99,12 @@ def _print(learned: Learned) -> None:
     ]
     counts += [f"{learned.known} known already"] * bool(learned.known)
     counts += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
-    console.print("; ".join(counts))
-    for finding in learned.findings:
-        console.print(finding, soft_wrap=True)
-    for trip, reason in list(learned.skipped.items())[:SHOWN]:
-        console.print(f"  {trip}: {reason}", soft_wrap=True)
-    if len(learned.skipped) > SHOWN:
-        console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    reasons = [f"  {trip}: {reason}" for trip, reason in learned.skipped.items()]
+    further = [f"  and {len(reasons) - SHOWN} more"] if len(reasons) > SHOWN else []
     aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
-    for line in (*aside, *learned.notes, f"{learned.folder}/trips.parquet"):
-        console.print(line, soft_wrap=True)
+    lines = ("; ".join(counts), *learned.findings, *reasons[:SHOWN], *further, *aside)
+    for line in (*lines, *learned.notes, f"{learned.folder}/trips.parquet"):
+        plain_console(highlight=False).print(line, soft_wrap=True)
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:

@@ -26,7 +26,7 @@ from evroute.network import (
 )
 from evroute.network.catalog import cache_dir, load_network, network_names
 from evroute.network.chargers import add_chargers
-from evroute.network.elevation import GREATEST_SMOOTHING_M
+from evroute.network.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
 from evroute.network.export import export as write
 from evroute.network.fetch import download, find
 from evroute.network.road_network import RoadNetwork
@@ -46,26 +46,6 @@ Elevation = Annotated[
         help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 "
         "from the internet. "
         "Of several, the first with a value at a place is used.",
-    ),
-]
-Unchecked = Annotated[
-    bool,
-    typer.Option("--elevation-unchecked", help="Build also with heights that fail the checks."),
-]
-Smoothing = Annotated[
-    float,
-    typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
-]
-Spacing = Annotated[
-    float,
-    typer.Option(min=5, max=1000, metavar="METRES", help="Distance of the heights inside edges."),
-]
-Names = Annotated[
-    Path | None,
-    typer.Option(
-        "--names",
-        metavar="FILE.osm",
-        help="Street names and named places of an OpenStreetMap file, for roads without a name.",
     ),
 ]
 
@@ -111,10 +91,27 @@ def build(
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
     elevation: Elevation = None,
-    elevation_unchecked: Unchecked = False,
-    smoothing: Smoothing = 30.0,
-    spacing: Spacing = 30.0,
-    names: Names = None,
+    elevation_unchecked: Annotated[
+        bool,
+        typer.Option("--elevation-unchecked", help="Build also with heights that fail the checks."),
+    ] = False,
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=GREATEST_SMOOTHING_M,
+            metavar="METRES",
+            help="Strength of the smoothing of heights; 0 for none.",
+        ),
+    ] = DEFAULT_SMOOTHING_M,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.osm",
+            help="Street names and named places of an OpenStreetMap file, for roads without a "
+            "name.",
+        ),
+    ] = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
@@ -126,20 +123,22 @@ def build(
     )
     ((option, source),) = given.items()
     check_name(name)
-    heights = elevation, smoothing, spacing, not elevation_unchecked
-    _build(lambda: _read(option, str(source), name), f"reading {source}", heights, names)
+    settings = {"smoothing_m": smoothing, "checked": not elevation_unchecked}
+    _build(
+        lambda: _read(option, str(source), name), f"reading {source}", elevation, settings, names
+    )
 
 
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="luxembourg or monaco.")],
     elevation: Elevation = None,
-    elevation_unchecked: Unchecked = False,
-    smoothing: Smoothing = 30.0,
-    spacing: Spacing = 30.0,
-    names: Names = None,
 ) -> None:
-    """Download, verify and build a published SUMO network of a city; needs internet."""
+    """Download, verify and build a published SUMO network of a city; needs internet.
+
+    The file stays in the folder downloads of the cache: 'evroute network build --sumo FILE' builds
+    it with other settings.
+    """
     requested = find(name)
     columns = (*Progress.get_default_columns(), DownloadColumn())
     with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
@@ -155,8 +154,7 @@ def fetch(
         source = replace(network.source, attribution=requested.attribution)
         return replace(network, source=source).with_tables(network.tables)
 
-    heights = elevation, smoothing, spacing, not elevation_unchecked
-    _build(read, f"reading {path.name}", heights, names)
+    _build(read, f"reading {path.name}", elevation)
 
 
 @app.command()
@@ -234,31 +232,20 @@ def chargers(
 def _build(
     read: Callable[[], RoadNetwork],
     doing: str,
-    heights: tuple[list[str] | None, float, float, bool],
-    names: Path | None,
+    elevation: list[str] | None,
+    settings: dict[str, Any] | None = None,
+    names: Path | None = None,
 ) -> None:
     """Read the roads, set their heights and names, store them, and print a summary.
 
-    ``heights``: rasters, smoothing and spacing, m, and whether heights are checked.
+    ``settings`` are keywords of `catalog.build`.
     """
-    elevation, smoothing, spacing, checked = heights
-    if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
-        raise typer.BadParameter(
-            f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
-        )
     console = plain_console(stderr=True)
     with console.status(Text(doing)) as status:
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
-        network = catalog.build(
-            network,
-            rasters=rasters,
-            smoothing_m=smoothing,
-            spacing_m=spacing,
-            attribution=attribution,
-            checked=checked,
-        )
+        network = catalog.build(network, rasters=rasters, attribution=attribution, **settings or {})
         if names is not None:
             status.update(Text(f"reading names from {names}"))
             network = street_names.add_names(network, osm.read(names, "names"))
@@ -305,6 +292,7 @@ def _print_table(about: dict[str, Any]) -> None:
         "edges, junctions, turns": (
             f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
         ),
+        "charging stations": f"{about['charging_stations']:,}",
         "length": f"{about['length_m'] / 1000:.1f} km",
         "|incline| of edges": ", ".join(f"{title} {value:.1f} %" for title, value in inclines),
         "ascent": f"{about['ascent_m_per_km']:.1f} m per km",

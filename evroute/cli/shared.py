@@ -66,16 +66,21 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
         if hasattr(content, "save"):
             content.save(str(temporary))
         else:
-            text = content if isinstance(content, str) else dumps(content)
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(
+                content if isinstance(content, str) else dumps(content), encoding="utf-8"
+            )
 
 
-def parsed_option(option: str) -> tuple[str, Any]:
-    """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
-    name, separator, value = option.partition("=")
-    require(separator and name, f"--option '{option}' is not NAME=VALUE")
-    value = value.lower() if value in {"True", "False"} else value
-    try:
-        return name, parse_toml(f"value = {value}", f"--option {name}")["value"]
-    except ValueError:
-        return name, value
+def parsed_options(given: list[str] | None) -> dict[str, Any]:
+    """Return values by name of ``NAME=VALUE``; written as in TOML or as 'method show' prints it."""
+    options: dict[str, Any] = {}
+    for option in given or ():
+        name, separator, value = option.partition("=")
+        require(separator and name, f"--option '{option}' is not NAME=VALUE")
+        require(name not in options, f"--option {name} is given twice; give one value of it")
+        value = value.lower() if value in {"True", "False"} else value
+        try:
+            options[name] = parse_toml(f"value = {value}", f"--option {name}")["value"]
+        except ValueError:
+            options[name] = value
+    return options

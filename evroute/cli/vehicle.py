@@ -6,53 +6,32 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import print_table
-from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
-from evroute.errors import UnknownNameError, require
+from evroute.energy.vehicle import load_vehicle, vehicle_names
+from evroute.errors import require
 
 app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_vehicles(
-    name: Annotated[str, typer.Argument(help="Part of the name, such as tesla.")] = "",
-    car_class: Annotated[
-        str | None,
-        typer.Option("--class", help="small, compact, midsize, large, suv, large suv or van."),
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Parts of name, class or road load, such as: tesla midsize measured."),
     ] = None,
-    road_load: Annotated[
-        str | None,
-        typer.Option(
-            help="Origin of rolling resistance and drag: stated (data sheet), measured (EPA), "
-            "fitted (its class)."
-        ),
-    ] = None,
-    min_battery: Annotated[
-        float, typer.Option(metavar="KWH", help="Least usable battery, kWh.")
-    ] = 0.0,
-    max_battery: Annotated[
-        float, typer.Option(metavar="KWH", help="Largest usable battery, kWh.")
-    ] = float("inf"),
 ) -> None:
-    """List the vehicles of the catalogue; options keep those that meet all of them."""
-    vehicles = [load_vehicle(each) for each in vehicle_names()]
-    for option, value, known in (
-        ("--class", car_class, sorted({v.car_class for v in vehicles if v.car_class})),
-        ("--road-load", road_load, ROAD_LOADS),
-    ):
-        require(
-            value is None or value in known,
-            f"unknown {option} '{value}'; there are {', '.join(known)}",
-            UnknownNameError,
-        )
+    """List the vehicles of the catalogue with all the words given.
+
+    The road load is stated (data sheet), measured (EPA) or fitted (that of its class).
+    """
     kept = [
         v
-        for v in vehicles
-        if name.lower() in v.name
-        and car_class in (None, v.car_class)
-        and road_load in (None, v.road_load)
-        and min_battery <= v.battery_kwh <= max_battery
+        for v in map(load_vehicle, vehicle_names())
+        if all(
+            any(word.lower() in text for text in (v.name, v.car_class, v.road_load))
+            for word in words or ()
+        )
     ]
-    require(kept, "no vehicle of the catalogue meets all options; drop one of them")
+    require(kept, f"no vehicle of the catalogue has '{' '.join(words or ())}'; drop a word")
     columns = (
         *("vehicle", "class", "road load"),
         *("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"),

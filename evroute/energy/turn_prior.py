@@ -17,6 +17,7 @@ that SUMO's netconvert sets (``junctions.limit-turn-speed``).
 """
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -77,13 +78,25 @@ class TurnEnergy:
             self.network, vehicle, self.table, self.conditions, free_flow=self.free_flow
         )
 
+    @property
+    def limits_mps(self) -> FloatArray:
+        """(n,) speed limits times the speed factor of the conditions, m/s."""
+        return self.conditions.speed_factor * self.network.speed_mps
+
+    @cached_property
+    def limits_wh(self) -> FloatArray:
+        """(a,) energy of all rows of the table at `limits_mps`, Wh."""
+        return self.mean_wh(np.arange(len(self.table)), self.limits_mps)
+
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
         return self._height_wh[self.table.entered[rows]] + self._gained_wh(rows, speed_mps)
 
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
-        edge, place = np.unique(self.table.entered[rows], return_inverse=True)
+        edge, place = np.arange(self.network.n_edges), self.table.entered[rows]
+        if len(rows) < len(edge):
+            edge, place = np.unique(place, return_inverse=True)
         taken, returned = split_energy(*self._pieces(self.at_wheels, edge, speed_mps), len(edge))
         work_wh, *_ = at_battery(
             self.vehicle,
@@ -219,12 +232,10 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
     UnknownNameError
         If the spread is unknown; the message lists the names.
     """
-    rows = np.arange(len(energy.table))
-    speed_mps = energy.conditions.speed_factor * energy.network.speed_mps
-    mean_wh, rise_wh = energy.mean_wh(rows, speed_mps), energy.potential_wh(rows, speed_mps)
-    std_wh = SPREADS[check_spread(spread)](
-        energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
-    )
-    noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
+    mean_wh, speed_mps = energy.limits_wh, energy.limits_mps
+    rise_wh = energy.potential_wh(np.arange(len(energy.table)), speed_mps)
+    edge_wh = energy.edge_wh(speed_mps)
+    std_wh = SPREADS[check_spread(spread)](edge_wh[energy.table.entered], mean_wh - rise_wh)
+    noise_wh = NOISE_SHARE * edge_wh.std()
     scale_wh = np.sqrt(np.mean(std_wh**2)) or 1.0  # all turns alike
     return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / scale_wh, rise_wh)

@@ -19,7 +19,7 @@ a vehicle of a table climbs, carries loads and meets wind as every other.
 """
 
 import csv
-from dataclasses import asdict
+from dataclasses import asdict, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -140,7 +140,7 @@ class Vehicle:
     battery_kwh: float = Field(strict=True, gt=0, le=2_000)
     full_battery_percent: float = Field(default=FULL_BATTERY["full_battery_percent"], ge=0, le=100)
     full_battery_fade: float = Field(default=FULL_BATTERY["full_battery_fade"], ge=0, le=10)
-    sources: dict[str, str] = Field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict, hash=False)
     car_class: str = ""
     road_load: Literal["stated", "measured", "fitted", "table"] = "stated"
     ac_kw: float | None = Field(default=None, gt=0, le=1_000)
@@ -245,7 +245,8 @@ def _read(path: Path) -> Vehicle:
     try:
         vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:
-        raise EvrouteError(f"{where} {first_problem(error)}") from None
+        problem = first_problem(error, Vehicle.__dataclass_fields__)
+        raise EvrouteError(f"{where} {problem}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"{where} sources: it has no field '{unknown[0]}'")
     check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))

@@ -143,6 +143,7 @@ def edges_at(network: RoadNetwork, place: Place, *, leaving: bool) -> tuple[int,
     return tuple(np.flatnonzero(rows).tolist())
 
 
+@lru_cache(maxsize=_LABELS_KEPT)
 def junction_label(network: RoadNetwork, junction: int) -> str:
     """Return the name of a junction, else its street or class and the nearest named place."""
     if name := _index(network).names[junction]:

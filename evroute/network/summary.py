@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 
 
@@ -19,6 +20,7 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
         "edges": network.n_edges,
         "junctions": network.n_junctions,
         "turns": len(network.turns),
+        "charging_stations": len(stations(network)),
         "length_m": float(network.length_m.sum()),
         "incline_percent": dict(
             zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)

@@ -5,7 +5,7 @@ trip on edge e. A route of k edges uses k rows, the first of them a start.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from evroute.network.controls import RIGHT_OF_WAY
 from evroute.network.road_network import RoadNetwork
 
 NAMES = (*context.NAMES, "entry speed", "turn angle")
-UNITS = (*context.UNITS, "m/s", "rad")
-"""Units of the contexts: the entered edge's, the speed on the edge left, the angle."""
+"""Contexts: the entered edge's, the speed on the edge left, m/s, and the angle, rad."""
 SPEED = NAMES.index("speed limit")
 ENTRY_SPEED = NAMES.index("entry speed")
 """Column of the entry speed; both speeds are divided by the scale of the edges' speed limits."""
@@ -50,8 +49,9 @@ class TurnTable:
             freeze(self, control=(self.control, np.int64, (a,)))
 
     @classmethod
+    @lru_cache(maxsize=4)
     def from_network(cls, network: RoadNetwork) -> "TurnTable":
-        """List the turns and starts of a network."""
+        """List the turns and starts of a network; the same table for each call."""
         source, target = network.turns.T
         edges = np.arange(network.n_edges)
         control = network.control

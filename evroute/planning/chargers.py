@@ -9,13 +9,15 @@ import numpy as np
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NotEnoughChargeError, require
 from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge_tree import charge_tree
 from evroute.planning.charging import SETUP_S, Charger, ChargingStop, charging_stops
-from evroute.planning.rows import Rows
+from evroute.planning.day_forecasts import DayForecasts
+from evroute.planning.risk import choose_safe_rows
+from evroute.planning.rows import PlanOptions, Rows, choose_rows
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.shortage import Shortage
 
@@ -27,15 +29,11 @@ TOO_RISKY = "no plan with charging stops was found that keeps the limit of risk"
 
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
     """Return the sockets of a network that fit a car."""
-    fits = [
-        (station, socket, kw, charging_s(vehicle, socket, kw))
-        for station in stations(network)
-        for socket, kw in station.sockets
-    ]
     return tuple(
         Charger(station.name, edges_at(network, station), socket, kw, time_s)
-        for station, socket, kw, time_s in fits
-        if time_s is not None
+        for station in stations(network)
+        for socket, kw in station.sockets
+        if (time_s := charging_s(vehicle, socket, kw)) is not None
     )
 
 
@@ -53,22 +51,72 @@ def refuse_without_chargers(
     """
     if chargers:
         return
-    if not (found := stations(network)):
-        raise EvrouteError(
-            f"network '{network.name}' has no charging stations; add them with 'evroute network "
-            f"chargers {network.name} FILE'"
-        )
-    if not (vehicle.ac_kw or vehicle.dc_kw):
-        raise EvrouteError(
-            f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
-            "vehicle list', or set ac_kw or dc_kw in a vehicle file"
-        )
+    found = stations(network)
+    require(
+        found,
+        f"network '{network.name}' has no charging stations; add them with 'evroute network "
+        f"chargers {network.name} FILE'",
+    )
+    require(
+        vehicle.ac_kw or vehicle.dc_kw,
+        f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
+        "vehicle list', or set ac_kw or dc_kw in a vehicle file",
+    )
     kinds = sorted({socket for station in found for socket, _ in station.sockets})
     raise EvrouteError(
         f"no compatible plug: the {len(found)} charging stations of network '{network.name}' have "
         f"{', '.join(kinds)}; vehicle '{vehicle.name}' has "
         f"{' and '.join(['ac'] * bool(vehicle.ac_kw) + [vehicle.dc_plug] * bool(vehicle.dc_kw))}"
     )
+
+
+def rows_of_plan(
+    problem: SearchProblem,
+    fastest: Route,
+    options: PlanOptions,
+    chargers: Sequence[Charger],
+    forecasts: DayForecasts | None,
+) -> Rows:
+    """Return the rows of a plan, or the row with stops if it may charge and has to.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    fastest
+        The fastest route without a battery.
+    options
+        Options of the plan.
+    chargers
+        Sockets that fit the car.
+    forecasts
+        Forecasts that a limit of risk needs; None without a limit.
+
+    Raises
+    ------
+    NotEnoughChargeError
+        If the destination cannot be reached with this charge and risk; the message has the advice.
+    """
+    battery, risk = options.battery, options.risk
+    if battery is None:
+        return choose_rows(problem, fastest, options)
+
+    def within(route: Route, stops: Stops) -> bool:
+        if forecasts is None or risk is None:
+            return True
+        return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
+
+    if not options.charge or problem.label_search.most_charge(battery) is not None:
+        try:
+            if forecasts is None or risk is None:
+                return choose_rows(problem, fastest, options)
+            return choose_safe_rows(forecasts.search(problem, battery, risk), options)
+        except NotEnoughChargeError as error:
+            if not chargers:
+                raise
+            if not options.charge:
+                raise with_advice(error, problem, battery, chargers, within) from error
+    return rows_with_stops(problem, battery, chargers, within)
 
 
 def rows_with_stops(
@@ -238,8 +286,9 @@ def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Cha
     if len(legs.stops) > 2:
         return "charging on the way does not help"
     shortage = Shortage(legs, problem.head_wh, problem.charge)
-    unbounded = replace(battery, capacity_wh=np.inf, fade=0.0)
-    need_wh = shortage.least_starts_wh(unbounded, legs.stops[-1:])
+    need_wh = shortage.least_starts_wh(
+        replace(battery, capacity_wh=np.inf, fade=0.0), legs.stops[-1:]
+    )
     edge = min(reached, key=lambda edge: need_wh[edge] - reached[edge][1])
     station, held_wh = reached[edge]
     return (

@@ -11,10 +11,9 @@ def share_of(what: str, text: str) -> float:
     EvrouteError
         If it is neither, or above 1 without a per cent sign.
     """
-    if text.endswith("%"):
-        return number_of(what, text[:-1]) / 100
-    share = number_of(what, text)
-    require(not share > 1, f"{what} is '{text}'; it must be a share such as 10% or 0.1")
+    percent, expected = text.endswith("%"), "a share such as 10% or 0.1"
+    share = number_of(what, text.removesuffix("%"), expected) / (100 if percent else 1)
+    require(percent or not share > 1, f"{what} is '{text}'; it must be {expected}")
     return share
 
 
@@ -30,7 +29,7 @@ def check_risk(risk: float) -> float:
     return risk
 
 
-def number_of(what: str, text: str) -> float:
+def number_of(what: str, text: str, expected: str = "a number") -> float:
     """Read a number.
 
     Raises
@@ -41,7 +40,7 @@ def number_of(what: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None
+        raise EvrouteError(f"{what} is '{text}'; it must be {expected}") from None
 
 
 def clock_s(what: str, text: str) -> float:

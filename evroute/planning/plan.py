@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
@@ -57,11 +59,10 @@ def streets_of(
     edge_wh
         (k,) expected energy of each, Wh.
     """
-    length_m = network.length_m[list(edges)]
-    return tuple(
-        Street(label, float(length_m[part].sum()), float(edge_wh[part].sum()))
-        for label, part in stretches(network, edges)
-    )
+    labels, parts = zip(*stretches(network, edges), strict=True)
+    first = [part.start for part in parts]
+    sums = (np.add.reduceat(each, first) for each in (network.length_m[list(edges)], edge_wh))
+    return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,9 +222,10 @@ class Plan:
     @property
     def minutes_note(self) -> str:
         """Text on the source of the travel times."""
-        if self.minutes_from == "trips":
-            return "minutes: learned from the travel times of trips"
-        return "minutes: from the speeds of the map"
+        return {
+            "trips": "minutes: learned from the travel times of trips",
+            "map": "minutes: from the speeds of the map",
+        }[self.minutes_from]
 
     @property
     def verdict(self) -> str:

@@ -21,7 +21,6 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import (
     EvrouteError,
     NoRouteError,
-    NotEnoughChargeError,
     UnknownNameError,
     require,
 )
@@ -31,13 +30,9 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
+from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
-from evroute.planning.chargers import (
-    chargers_for,
-    refuse_without_chargers,
-    rows_with_stops,
-    with_advice,
-)
+from evroute.planning.chargers import chargers_for, refuse_without_chargers, rows_of_plan
 from evroute.planning.charging import Charger, ChargingStop
 from evroute.planning.day_forecasts import DayForecasts
 from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
@@ -46,8 +41,7 @@ from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
-from evroute.planning.risk import choose_safe_rows
-from evroute.planning.rows import PlanOptions, Rows, choose_rows
+from evroute.planning.rows import PlanOptions
 from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
@@ -109,8 +103,10 @@ class Planner:
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if check_physics(physics) != "eq8" and belief is not None:
-            raise EvrouteError("a belief has its own physics; leave physics out")
+        require(
+            check_physics(physics) == "eq8" or belief is None,
+            "a belief has its own physics; leave physics out",
+        )
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -236,11 +232,17 @@ class Planner:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        rows, unlimited = self._rows(problem, fastest, options), None
+        unlimited, forecasts = None, None if risk is None else self.forecasts
+        rows = rows_of_plan(problem, fastest, options, self.chargers, forecasts)
         if risk is not None:
-            usual = self._rows(problem, fastest, replace(options, risk=None))
+            without = replace(options, risk=None)
+            usual = rows_of_plan(problem, fastest, without, self.chargers, None)
             route = usual.routes[usual.recommended]
             unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
+        described = {
+            route: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            for route in set(rows.routes.values())
+        }
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -248,10 +250,7 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={
-                name: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
-                for name, route in rows.routes.items()
-            },
+            routes={name: described[route] for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
@@ -260,30 +259,6 @@ class Planner:
             unlimited=unlimited,
             roads=self.network,
         )
-
-    def _rows(self, problem: SearchProblem, fastest: Route, options: PlanOptions) -> Rows:
-        """Return the rows of a plan, or the row with stops if it may charge and has to."""
-        battery, risk = options.battery, options.risk
-        if battery is None:
-            return choose_rows(problem, fastest, options)
-
-        def within(route: Route, stops: tuple[ChargingStop, ...]) -> bool:
-            if risk is None:
-                return True
-            kept = self.forecasts.of_route(route, battery, stops)[1].never_below_reserve
-            return kept >= 1.0 - risk
-
-        if not options.charge or problem.label_search.most_charge(battery) is not None:
-            try:
-                if risk is None:
-                    return choose_rows(problem, fastest, options)
-                return choose_safe_rows(self.forecasts.search(problem, battery, risk), options)
-            except NotEnoughChargeError as error:
-                if not self.chargers:
-                    raise
-                if not options.charge:
-                    raise with_advice(error, problem, battery, self.chargers, within) from error
-        return rows_with_stops(problem, battery, self.chargers, within)
 
     def energies(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
@@ -301,15 +276,29 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        problem = self.problem(())
+        if (same := origin == destination).any():
+            place = f"request {np.argmax(same)}"
+            raise EvrouteError(f"{place}: origin and destination are the same edge")
+        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
+        weights = problem.weights()
         self.search.compiled = numba_installed()
-        edge, start = cheapest(self.search, problem.weights(), origin, destination)
+        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
+            edge, start, least_wh = self._contracted.routes(origin, destination)
+        else:
+            edge, start = cheapest(self.search, weights, origin, destination)
         begins = start[:-1][np.diff(start) > 0]
         arm = self.space.arms_of_routes(edge, begins)
+        cost_wh = weights[arm]
+        cost_wh[begins] = 0.0
         wh, metres, seconds = (
-            summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
+            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
-        return Energies(wh, metres, seconds, edge, start)
+        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
+        return Energies(wh, metres, seconds, within_wh, edge, start)
+
+    @cached_property
+    def _contracted(self) -> Contracted:
+        return Contracted(self.network, self.search, self.problem(()).weights())
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
@@ -343,8 +332,7 @@ class Planner:
             auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
             minutes_wh = auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
+            off_wh = ((edge_wh - held_wh) - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())

@@ -115,8 +115,9 @@ def reach(
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
             charge_percent[level] = np.full(n, np.nan)
-            left_wh = tree.end_wh - deviates * std_wh
-            charge_percent[level][tree.edges] = left_wh / battery.capacity_wh * 100
+            charge_percent[level][tree.edges] = (
+                (tree.end_wh - deviates * std_wh) / battery.capacity_wh * 100
+            )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
     return Reach(planner.network, origins, battery, risk, within, charge_percent)
@@ -176,8 +177,9 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     """
     ends = _edges(planner.network, destination, leaving=False)
     problem = planner.problem((ends[0], ends[0]))
-    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
-    need_wh = shortage.least_starts_wh(planner.fading(battery), ends)
+    need_wh = Shortage(problem.legs, problem.head_wh, problem.charge).least_starts_wh(
+        planner.fading(battery), ends
+    )
     return need_wh / battery.capacity_wh * 100
 
 
@@ -236,5 +238,9 @@ def reachable(
     planner = Planner(
         roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
     )
-    battery = Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    return reach(planner, origin, battery, risk=risk)
+    return reach(
+        planner,
+        origin,
+        Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent),
+        risk=risk,
+    )

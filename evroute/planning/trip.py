@@ -1,6 +1,7 @@
 """`plan`: one trip between two places, or a named one, by one call."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from evroute.energy.driving import DrivingConditions
@@ -84,9 +85,12 @@ def plan(
         not isinstance(belief, (str, Path)),
         f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
     )
-    planner = Planner(
-        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
-    )
+    if belief is None and uncertainty is None:
+        planner = _physics_planner(roads, car, conditions, physics)
+    else:
+        planner = Planner(
+            roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+        )
     return planner.plan(
         first,
         last,
@@ -101,3 +105,11 @@ def plan(
         risk=risk,
         charge=charge,
     )
+
+
+@lru_cache(maxsize=4)
+def _physics_planner(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str
+) -> Planner:
+    """Return the planner that all plans on equal physics share."""
+    return Planner(network, vehicle, conditions=conditions, physics=physics)

@@ -70,7 +70,7 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         (("--model", "magic"), "unknown model 'magic'; there are trips, independent"),
         (("--option", "arms=turns"), "model 'trips' learns whole trips and takes no arms"),
         (("--kernel", "rbf"), "model 'trips' learns whole trips and takes no kernel"),
-        (("--prior", "paper"), "model 'trips' learns whole trips and takes no prior"),
+        (("--option", "prior=paper"), "model 'trips' learns whole trips and takes no prior"),
         (("--kernel", "cubic", "--model", "exact"), "unknown kernel 'cubic'; there are matern-1/2"),
         (
             ("--option", "arms=wheels", "--model", "exact"),
@@ -78,7 +78,8 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         ),
         (("--option", "arms=turns", "--model", "edge-speeds"), "has no arms on turns"),
         (("--option", "nonsense"), "not NAME=VALUE"),
-        (("--prior", "none"), "unknown prior 'none'"),
+        (("--option", "physics=eq8", "--option", "physics=eq8"), "physics is given twice"),
+        (("--option", "prior=none"), "unknown prior 'none'"),
     ],
 )
 def test_wrong_options_are_one_line(table, tmp_path, arguments, line) -> None:

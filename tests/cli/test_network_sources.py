@@ -139,7 +139,7 @@ def test_a_published_network_is_fetched_and_built(
         url = f"http://127.0.0.1:{server.server_port}/lust.net.xml"
         entry = Published("luxembourg", url, blob, "somebody")
         monkeypatch.setattr(fetch, "published", lambda: {"luxembourg": entry})
-        status, out, _ = run("fetch", "luxembourg", "--smoothing", "0")
+        status, out, _ = run("fetch", "luxembourg")
         server.shutdown()
     assert status == 0
     assert "sumo: lust.net.xml" in out

@@ -216,7 +216,7 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--trip A --soc 50 --risk 1% --alternatives 2", "alternatives"),
         ("--trip A --soc 50 --risk 1% --search clamped", "clamped"),
         ("--trip A --soc 10 --reserve 20", "reserve"),
-        ("--trip A --max-extra-time soon", "must be a number"),
+        ("--trip A --max-extra-time soon", "must be a share such as 10%"),
         ("--trip A --max-extra-time=-5%", "0 % or more"),
         ("--trip A --search clamped --soc 50", "clamped"),
         ("--trip A --run x", "--belief"),
@@ -328,7 +328,7 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
     streets = json.loads(route(*ends, "--json")[1])["routes"]["energy"]["streets"]
     assert [street["name"] for street in streets] == ["17th Street", "East 17th Avenue"]
     for street in streets:
-        row = next(line for line in out.splitlines() if line.startswith(f"  {street['name']}  "))
+        row = next(line for line in out.splitlines() if line.startswith(f"{street['name']}  "))
         km, kwh = (float(cell) for cell in row.split()[-2:])
         assert km == pytest.approx(street["length_m"] / 1000, abs=0.0051)
         assert kwh == pytest.approx(street["energy_wh"] / 1000, abs=0.00051)

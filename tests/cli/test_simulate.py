@@ -227,10 +227,8 @@ def test_the_model_options_are_checked(tmp_path) -> None:
     assert "1" in refused(*SHORT, "--model", "svgp", "--option", "inducing_points=0", *out)
     assert "literal" in refused(*SHORT, "--model", "svgp", "--option", "slots=sorted", *out)
     assert "abacus" in refused(*SHORT, "--model", "svgp", "--option", "device=abacus", *out)
-    assert (
-        refused(*SHORT, "--option", "slots=literal", *out)
-        == "no method takes slots: not exact with ts"
-    )
+    message = refused(*SHORT, "--option", "slots=literal", *out)
+    assert message.startswith("no method takes slots: not exact with ts; options are arms, change")
 
 
 @pytest.mark.parametrize("value", ["True", "true"])

@@ -22,28 +22,17 @@ def test_the_catalogue_lists_its_vehicles() -> None:
     assert "renault-zoe" in evroute("vehicle", "list").stdout
 
 
-def test_the_list_keeps_the_cars_that_meet_all_options() -> None:
-    shown = evroute(
-        *("vehicle", "list", "tesla", "--class", "midsize", "--road-load", "measured"),
-        *("--min-battery", "60"),
-    ).stdout
+def test_the_list_keeps_the_cars_with_all_words() -> None:
+    shown = evroute("vehicle", "list", "Tesla", "midsize", "measured").stdout
     assert "tesla-model-3-lr" in shown
-    assert "tesla-model-3-sr-plus" not in shown
+    assert "tesla-model-y" not in shown
     assert "leaf" not in shown
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("--class", "there are compact"),
-        ("--road-load", "measured"),
-        ("--min-battery", "no vehicle"),
-    ],
-)
-def test_options_that_no_car_meets_are_one_line(option: str, message: str) -> None:
-    done = evroute("vehicle", "list", option, "4000")
+def test_words_that_no_car_has_are_one_line() -> None:
+    done = evroute("vehicle", "list", "tesla", "van")
     assert done.returncode == 2
-    assert message in done.stderr
+    assert done.stderr == "evroute: no vehicle of the catalogue has 'tesla van'; drop a word\n"
 
 
 def test_one_vehicle_shows_where_its_numbers_are_from() -> None:

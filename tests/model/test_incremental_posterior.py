@@ -120,3 +120,17 @@ def test_many_columns_of_a_restored_covariance_take_the_square(prior, monkeypatc
         )
         np.testing.assert_allclose(found, expected[np.ix_(arms, arms)], atol=1e-12)
     assert restored._packed is None
+
+
+def test_growing_arrays_keep_their_numbers(prior, monkeypatch) -> None:
+    monkeypatch.setattr("evroute.model.incremental_posterior._BLOCK", 2)
+    posterior = IncrementalPosterior(prior.diagonal())
+    for arm in range(7):
+        rows = prior[[arm]]
+        posterior.append(rows[:, :arm], rows[:, [arm]], rows, np.array([arm]))
+        posterior.observe(np.array([arm]), np.array([arm - 2.0]), np.full(1, 0.5))
+    solved = np.linalg.solve(prior + 0.5 * np.eye(7), prior)
+    np.testing.assert_allclose(posterior.among(np.arange(7)), prior - prior @ solved, atol=1e-12)
+    np.testing.assert_allclose(posterior.mean, (np.arange(7) - 2.0) @ solved, atol=1e-12)
+    beyond = np.tril(posterior._lower)[7:]
+    assert not beyond.any()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner
+from evroute.planning.planner import PHYSICS, Planner
 from evroute.planning.tradeoff import cheapest_within
 from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
@@ -460,7 +460,8 @@ def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     assert (usual.minutes_from, usual.routes["time"].edges[1]) == ("map", "up")
     assert usual.arrival_time("time") is None
     mean_wh = arms.prior_mean_wh[rows]
-    belief.update(Feedback(rows, arms.features[rows], mean_wh, mean_wh, travel_s=slow_s))
+    belief.pace.learn(rows, slow_s)
+    belief.model.update(Feedback(rows, arms.features[rows], mean_wh, mean_wh))
     planned = Planner(hill, vehicle, belief).plan(0, hill.row_of["out"], depart="23:50")
     assert (planned.minutes_from, planned.routes["time"].edges[1]) == ("trips", "east")
     factor = (3 + 3 * 1.6) / 4
@@ -654,3 +655,21 @@ def test_a_named_trip_that_a_network_of_that_name_lacks_is_refused(
 ) -> None:
     with pytest.raises(UnknownNameError, match="which this network 'denver' lacks"):
         plan(replace(hill, name="denver"), trip="A")
+
+
+def test_plans_that_share_a_planner_equal_those_of_a_new_one(denver: RoadNetwork) -> None:
+    days = DrivingConditions(), DrivingConditions(temperature_c=-10.0)
+    cars = load_vehicle(), load_vehicle("reference"), replace(load_vehicle(), mass_kg=2500.0)
+    places = [denver.edge_id[3], denver.edge_id[90]]
+    every = list(product(cars, days, PHYSICS))
+    shared = [
+        plan(denver, waypoints=places, vehicle=car, conditions=day, physics=physics)
+        for car, day, physics in every * 2
+    ]
+    for (car, day, physics), *plans in zip(every, shared, shared[len(every) :], strict=False):
+        own = Planner(denver, car, conditions=day, physics=physics).plan(3, 90)
+        for each in plans:
+            assert each.proofs == own.proofs
+            for name, planned in own.routes.items():
+                assert each.routes[name].energy_wh == planned.energy_wh
+                assert each.routes[name].streets == planned.streets

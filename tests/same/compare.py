@@ -98,6 +98,10 @@ class Comparison:
             )
 
 
+SHOWN = 40
+"""Differences of one unit in the table of verdicts."""
+
+
 @dataclass(slots=True)
 class Family:
     """The comparisons of one family of results."""
@@ -112,23 +116,26 @@ class Family:
     ties: int = 0
     differences: list[str] = field(default_factory=list)
 
-    def add(self, unit: str, found: Comparison, *, replayed: Comparison | None = None) -> None:
-        """Count a unit; one that differs is taken by its replay, if there is one."""
+    def add(self, unit: str, found: Comparison, *, flips: int = 0) -> tuple[str, float, str]:
+        """Count a unit and return its verdict, largest relative gap and its differences.
+
+        ``flips`` counts choices that differ on one history.
+        """
         self.compared += 1
         self.reworded += found.reworded
         self.ties += found.ties
-        settled = found
-        if found.differences and replayed is not None:
-            settled = replayed
-            self.replayed += not replayed.differences
-        self.largest = max(self.largest, settled.largest)
-        if settled.differences:
-            more = f" (and {n} more)" if (n := len(settled.differences) - 1) else ""
-            self.differences.append(f"{unit}: {settled.differences[0]}{more}")
-        elif settled is found:
-            exact = not (found.largest or found.ties)
-            self.identical += exact
-            self.rounding += not exact
+        self.largest = max(self.largest, found.largest)
+        if found.differences:
+            more = f" (and {n} more)" if (n := len(found.differences) - 1) else ""
+            self.differences.append(f"{unit}: {found.differences[0]}{more}")
+            return "different", found.largest, " | ".join(found.differences[:SHOWN])
+        if flips:
+            self.replayed += 1
+            return "replayed", found.largest, f"{flips} choices differ"
+        exact = not (found.largest or found.ties)
+        self.identical += exact
+        self.rounding += not exact
+        return "identical" if exact else "rounding", found.largest, ""
 
     def line(self) -> str:
         """Return the summary of the family in one line."""

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-from trees import Tree, Units
+from compare import Comparison
+from trees import Tree, Units, as_flags, flags_of
 
 Tasks = dict[str, Callable[[Tree], Units]]
 Json = dict[str, Any]
@@ -222,20 +223,12 @@ class Simulation:
         """The run folder, below the folder that a tree's commands run in."""
         return Path("runs", self.name)
 
-    def command(self, out: Path, indices: Iterable[str]) -> list[object]:
-        """Return the arguments of the command, for some of the indices."""
-        chosen = [argument for index in indices for argument in ("--index", index)]
-        return ["simulate", *self.options, *chosen, "--out", out, "--quiet"]
-
     def __call__(self, tree: Tree) -> Units:
         """Play and record all runs in a tree."""
-        tape = tree.scratch / "tapes" / f"{self.name}.npz"
-        units = self.played(tree, "record", tape, self.folder, self.indices)
-        tape.unlink()
-        return units
+        return self.played(tree, "record", tree.scratch / "tapes" / f"{self.name}.npz")
 
-    def played(self, tree: Tree, mode: str, tape: Path, out: Path, indices: Sequence[str]) -> Units:
-        """Play runs in a tree and return, by index, their rounds and the numbers of their agents.
+    def played(self, tree: Tree, mode: str, tape: Path) -> Units:
+        """Play all runs in a tree and return, by index, their rounds and their agents' numbers.
 
         Parameters
         ----------
@@ -245,24 +238,35 @@ class Simulation:
             ``record``, or ``follow`` for the choices and measurements that a tape has recorded.
         tape
             The file of `replay`; ``record`` writes it.
-        out
-            The run folder, below the folder that the tree's commands run in.
-        indices
-            Some of the indices.
         """
-        tree.python(REPLAY, mode, tape, *self.command(out, indices))
-        rounds = columns_of(tree.scratch / out / "rounds.parquet")
+        chosen = [argument for index in self.indices for argument in ("--index", index)]
+        command = ["simulate", *self.options, *chosen, "--out", self.folder, "--quiet"]
+        tree.python(REPLAY, mode, tape, *as_flags(command, flags_of(tree, "simulate")))
+        rounds = columns_of(tree.scratch / self.folder / "rounds.parquet")
         file = tape if mode == "record" else tape.with_suffix(".new.npz")
         with np.load(file) as stored:
             numbers = dict(stored)
         found = {}
-        for place, index in enumerate(indices or [""]):
+        for place, index in enumerate(self.indices or [""]):
             rows = np.array([each == index or not index for each in rounds["index"]])
             found[index] = {
                 "rounds": {name: _taken(column, rows) for name, column in rounds.items()},
-                "agent": _share(numbers, place, len(indices) or 1),
+                "agent": _share(numbers, place, len(self.indices) or 1),
             }
         return found
+
+
+def on_one_history(old: Units, new: Units) -> dict[str, tuple[Comparison, int]]:
+    """Compare runs by index, and count the choices in which the new tree took another route."""
+    found = {}
+    for index, before in old.items():
+        after, compared, flips = new[index], Comparison(), 0
+        for name in [each for each in before["agent"] if each.startswith("route/")]:
+            own = after["agent"].get(name)
+            flips += not np.array_equal(before["agent"].pop(name), own)
+        compared.add(before, after)
+        found[index] = compared, flips
+    return found
 
 
 def _share(numbers: dict[str, Any], place: int, runs: int) -> dict[str, Any]:

@@ -51,8 +51,6 @@ WORLDS = (
     "wind",
 )
 SHIPPED = ("--network", "denver", "--trip", "A", "--seeds", 1)
-REPLAYED = {"exact": ("ts",), "physics+gp": ("ts-joint",), "bkb": ("radius",), "recommended": ("",)}
-"""Runs that are always replayed, by simulation: a check of the replay itself."""
 
 
 def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:

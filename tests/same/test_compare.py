@@ -83,8 +83,8 @@ def test_a_family_counts_each_unit_once() -> None:
     different, equal = found(1.0, 2.0), found(1.0, 1.0)
     for old, new in [(1.0, 1.0), (1.0, 1.0 + 1e-15), (1.0, 2.0)]:
         family.add("unit", found(old, new))
-    family.add("run", different, replayed=equal)
-    family.add("run", different, replayed=different)
+    family.add("run", equal, flips=2)
+    family.add("run", different, flips=2)
     counts = (
         family.compared,
         family.identical,

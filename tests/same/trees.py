@@ -66,14 +66,16 @@ class Tree:
 
     def evroute(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
         """Return the standard output of an ``evroute`` command; raises as `python`."""
-        given = as_flags(with_earlier_defaults(arguments, self), flags_of(self))
+        given = as_flags(with_earlier_defaults(arguments, self), flags_of(self, str(arguments[0])))
         return self.python("-m", "evroute", *given, statuses=statuses)
 
 
 @cache
-def flags_of(tree: Tree) -> frozenset[str]:
-    """Return the names of `EARLIER_FLAGS` that are flags of a tree."""
-    shown = help_of(tree, "simulate") + help_of(tree, "learn")
+def flags_of(tree: Tree, command: str) -> frozenset[str]:
+    """Return the names of `EARLIER_FLAGS` that are flags of a command of a tree."""
+    if command not in ("simulate", "learn"):
+        return frozenset()
+    shown = help_of(tree, command)
     return frozenset(name for name in EARLIER_FLAGS if f"--{name.replace('_', '-')} " in shown)
 
 
