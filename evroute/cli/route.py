@@ -87,7 +87,11 @@ def route(
     ] = 0,
     depart: Annotated[
         str | None,
-        typer.Option(metavar="HH:MM", help="Time of departure: shows times of arrival."),
+        typer.Option(
+            metavar="HH:MM",
+            help="Time of departure: shows times of arrival, and selects the speeds that a belief "
+            "learned in its quarter of the day.",
+        ),
     ] = None,
     price: Annotated[
         float | None, typer.Option(metavar="MONEY", help="Price of a kWh: shows costs.")

@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +35,7 @@ from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import chargers_for, refuse_without_chargers, rows_of_plan
 from evroute.planning.charging import Charger, ChargingStop
 from evroute.planning.day_forecasts import DayForecasts
+from evroute.planning.day_profile import QUARTER_S, quarter_of
 from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
@@ -113,10 +114,9 @@ class Planner:
         self.conditions = conditions
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
-        usual_s = network.time_s if belief is None else belief.time_s
+        usual_s = network.time_s
         if belief is None:
-            edges = EdgeSpace(network, vehicle, conditions=conditions)
-            self.space = edges
+            self.space = edges = EdgeSpace(network, vehicle, conditions=conditions)
             if physics == "driving":
                 self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
                 usual_s = usual_s / speed_factors(network)
@@ -125,6 +125,7 @@ class Planner:
             self.learned = belief.under(conditions)
             self.space = self.learned.space
             self.network = network = self.space.edges.network
+            usual_s = self.learned.time_s
         self.uncertainty = uncertainty
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
@@ -136,6 +137,11 @@ class Planner:
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
         self.search = shared_search(network, turns=self.space is not self.space.edges)
+        self._leaving = cache(
+            lambda quarter_s: Planner(
+                network, vehicle, belief, conditions=replace(conditions, departed_s=quarter_s)
+            )
+        )
 
     @cached_property
     def forecasts(self) -> DayForecasts:
@@ -151,16 +157,6 @@ class Planner:
             "uncertainty=evroute.physics_belief(network, vehicle, physics)",
         )
         return DayForecasts(day, self.charge, self.space.arms_of_route, self.fading)
-
-    @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` or ``"map"``."""
-        return "map" if self.belief is None else self.belief.minutes_from
-
-    @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts; 1 without a belief."""
-        return 1.0 if self.belief is None else self.belief.inflation
 
     @cached_property
     def charge(self) -> ChargeFunctions:
@@ -201,7 +197,7 @@ class Planner:
         origin, destination, via
             Places to drive from, to and, in this order, over: names, ``"lat,lon"``, ids or rows.
         depart
-            Clock time of departure, ``HH:MM``; the plan then has times of arrival.
+            Clock time, ``HH:MM``; adds times of arrival, and learned speeds of its quarter of day.
         search, battery, max_extra_time, alternatives, price, time_value, risk, charge
             As in `PlanOptions`.
 
@@ -222,25 +218,28 @@ class Planner:
         if charge:
             refuse_without_chargers(self.network, self.vehicle, self.chargers)
         departed_s = None if depart is None else clock_s("depart", depart)
+        planner = self
+        if departed_s is not None and self.belief is not None:
+            planner = self._leaving(quarter_of(departed_s) * QUARTER_S)
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
         Planner.plans += 1
         self.search.compiled = Planner.plans > INTERPRETED_PLANS and numba_installed()
-        problem = self.problem(places)
+        problem = planner.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        unlimited, forecasts = None, None if risk is None else self.forecasts
+        unlimited, forecasts = None, None if risk is None else planner.forecasts
         rows = rows_of_plan(problem, fastest, options, self.chargers, forecasts)
         if risk is not None:
             without = replace(options, risk=None)
             usual = rows_of_plan(problem, fastest, without, self.chargers, None)
             route = usual.routes[usual.recommended]
-            unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
+            unlimited = planner.describe(route, battery, risky=True, stops=usual.stops)
         described = {
-            route: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            route: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
             for route in set(rows.routes.values())
         }
         return Plan(
@@ -254,7 +253,7 @@ class Planner:
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
-            minutes_from=self.minutes_from,
+            minutes_from="map" if self.belief is None else self.belief.minutes_from,
             depart_s=departed_s,
             unlimited=unlimited,
             roads=self.network,
