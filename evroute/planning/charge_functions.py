@@ -5,7 +5,7 @@ below: net is the energy of the arm, in the least charge that keeps the reserve 
 it, out the charge that a full battery leaves with (Eisner, Funke & Storandt 2011). Here f is kept
 as the steps between the points at which the energy of the arm turns from falling to rising or
 back. Composed step by step they are exactly f, and stay exact where regeneration fades before the
-battery is full (`battery.FullBattery`), which the triple (in, net, out) does not.
+battery is full (`battery`), which the triple (in, net, out) does not.
 """
 
 from collections.abc import Callable, Sequence

@@ -24,7 +24,6 @@ from evroute.planning.shortage import Shortage
 Stops = tuple[ChargingStop, ...]
 HALVINGS = 8
 """Of the range of reserves in which a limit of risk is searched for."""
-TOO_RISKY = "no plan with charging stops was found that keeps the limit of risk"
 
 
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
@@ -106,47 +105,21 @@ def rows_of_plan(
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
+    error = None
     if not options.charge or problem.label_search.most_charge(battery) is not None:
         try:
             if forecasts is None or risk is None:
                 return choose_rows(problem, fastest, options)
             return choose_safe_rows(forecasts.search(problem, battery, risk), options)
-        except NotEnoughChargeError as error:
+        except NotEnoughChargeError as short:
             if not chargers:
                 raise
-            if not options.charge:
-                raise with_advice(error, problem, battery, chargers, within) from error
-    return rows_with_stops(problem, battery, chargers, within)
-
-
-def rows_with_stops(
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    within: Callable[[Route, Stops], bool],
-) -> Rows:
-    """Return the row ``charge``, the fastest route with stops.
-
-    Parameters
-    ----------
-    problem, battery, chargers
-        As in `charging_stops`.
-    within
-        Function that returns whether a route with stops keeps the limit of risk, if there is one.
-
-    Raises
-    ------
-    NotEnoughChargeError
-        If no plan keeps the reserve; the message has the leg that fails, and the missing charge.
-        If none was found that keeps the limit of risk.
-    """
-    if found := stops_within(problem, battery, chargers, within):
-        route, stops, proof = found
-        return Rows({"charge": route}, {"charge": proof}, "charge", stops)
-    if charging_stops(problem, battery, chargers):
-        raise NotEnoughChargeError(f"{TOO_RISKY}; allow a greater one, or start with more charge")
-    short = Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
-    raise with_advice(short, problem, battery, chargers, within)
+            error = short
+    found = stops_within(problem, battery, chargers, within)
+    if found and options.charge:
+        return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
+    error = error or Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
+    raise with_advice(error, problem, battery, chargers, found)
 
 
 def stops_within(
@@ -157,14 +130,16 @@ def stops_within(
 ) -> tuple[Route, Stops, str] | None:
     """Return route, stops and proof of the fastest plan found that keeps a limit of risk.
 
-    If the fastest of all is too risky, its stops charge more. Where that does not mend it, the
-    first leg is too risky: the reserve of the search is bisected, for a small one is too risky and
-    a great one cannot be kept. None if no plan was found.
+    It is the fastest of all if that keeps it. If not, its stops charge more. Where that does not
+    mend it, the first leg is too risky: the reserve of the search is bisected, for a small one is
+    too risky and a great one cannot be kept. None if no plan was found.
 
     Parameters
     ----------
-    problem, battery, chargers, within
-        As in `rows_with_stops`.
+    problem, battery, chargers
+        As in `charging_stops`.
+    within
+        Function that returns whether a route with stops keeps the limit of risk, if there is one.
     """
     fastest = charging_stops(problem, battery, chargers)
     if fastest is None or within(*fastest[:2]):
@@ -187,10 +162,10 @@ def stops_within(
         problem.taken_s(route) + sum(stop.time_s for stop in stops)
         for route, stops in (found, fastest[:2])
     )
-    late = f"{(after_s - before_s) / 60:.1f} min longer than the"
-    if fastest[2].startswith("exact"):
-        return *found, f"at most {late} best with this risk"
-    return *found, f"{late} plan without the limit of risk, which is {fastest[2]}"
+    best = "best with this risk"
+    if not fastest[2].startswith("exact"):
+        best = f"plan without the limit of risk, {fastest[2]}"
+    return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
 
 
 def _raised(
@@ -239,7 +214,7 @@ def with_advice(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
-    within: Callable[[Route, Stops], bool],
+    found: tuple[Route, Stops, str] | None,
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, or the leg that fails also with stops.
 
@@ -247,14 +222,16 @@ def with_advice(
     ----------
     error
         Error of the plan without stops.
-    problem, battery, chargers, within
-        As in `rows_with_stops`.
+    problem, battery, chargers
+        As in `charging_stops`.
+    found
+        Plan with stops; None if there is none.
     """
     reason = str(error)
-    if found := stops_within(problem, battery, chargers, within):
+    if found:
         advice = f"or {', then '.join(stop.advice for stop in found[1])} (--charge)"
     elif charging_stops(problem, battery, chargers):
-        advice = TOO_RISKY
+        advice = "no plan with charging stops was found that keeps the limit of risk"
     else:
         advice = failing_leg(problem, battery, chargers)
         reason = reason.replace("charge on the way, or take", "take")
