@@ -350,11 +350,7 @@ def simulate(
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)
-
-        def on_rounds(done: int) -> None:
-            on_progress(kept + done, total)
-
-        execute(left, folder, jobs=jobs, on_progress=on_rounds)
+        execute(left, folder, jobs=jobs, on_progress=lambda done: on_progress(kept + done, total))
         folder.merge(runs)
     return folder
 

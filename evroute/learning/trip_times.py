@@ -70,5 +70,6 @@ class TripTimes:
 
     def _row(self, edge: IntArray, speed_factor: float = 1.0) -> FloatArray:
         """Return length, km, and expected time, s, of edges (k,)."""
-        expected_s = self.pace.times(edge).sum() / speed_factor
-        return np.array([self._length_m[edge].sum() / 1000.0, expected_s])
+        return np.array(
+            [self._length_m[edge].sum() / 1000.0, self.pace.times(edge).sum() / speed_factor]
+        )

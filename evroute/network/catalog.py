@@ -70,9 +70,8 @@ def load_network(name: str | Path) -> RoadNetwork:
 def network_version(name: str) -> tuple[object, ...]:
     """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
-    files = [kept if kept.is_file() else data_path(name, "network.npz")]
-    if recipe and not kept.is_file():
-        files = [recipe.net, *recipe.rasters, *recipe.names]
+    sources = [recipe.net, *recipe.rasters, *recipe.names] if recipe else []
+    files = [kept] if kept.is_file() else sources or [data_path(name, "network.npz")]
     found = [path.stat() for path in files if path.exists()]
     return (*files, *((one.st_mtime_ns, one.st_size, one.st_ino) for one in found))
 

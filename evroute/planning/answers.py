@@ -202,8 +202,9 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | 
     try:
         _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        ends = stops(planner.network, row.get("trip") or None, places)
-        return different_rows(planner.network, ends)
+        return different_rows(
+            planner.network, stops(planner.network, row.get("trip") or None, places)
+        )
     except EvrouteError as error:
         return str(error)
 

@@ -86,9 +86,10 @@ def _by_trees(
         block = slice(low, low + BLOCK)
         parent = search.trees(weights, roots[block], forwards=forwards)
         mine = order[first[low] : first[min(low + BLOCK, len(roots))]]
-        tree = np.searchsorted(roots[block], root[mine])
         for request, steps in zip(
-            mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True
+            mine.tolist(),
+            _climbed(parent, np.searchsorted(roots[block], root[mine]), leaf[mine], root[mine]),
+            strict=True,
         ):
             routes[request] = steps[::-1] if forwards else steps
     return routes
@@ -129,7 +130,8 @@ def summed(values: FloatArray, arm: IntArray, start: IntArray) -> FloatArray:
     start
         (q + 1,) as `cheapest` returns them.
     """
-    request = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    total: FloatArray = np.bincount(request, values[arm], minlength=len(start) - 1).astype(float)
+    total: FloatArray = np.bincount(
+        np.repeat(np.arange(len(start) - 1), np.diff(start)), values[arm], minlength=len(start) - 1
+    ).astype(float)
     total[np.diff(start) == 0] = np.nan
     return total

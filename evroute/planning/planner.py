@@ -18,7 +18,13 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError, UnknownNameError
+from evroute.errors import (
+    EvrouteError,
+    NoRouteError,
+    NotEnoughChargeError,
+    UnknownNameError,
+    require,
+)
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -103,8 +109,10 @@ class Planner:
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if check_physics(physics) != "eq8" and belief is not None:
-            raise EvrouteError("a belief has its own physics; leave physics out")
+        require(
+            check_physics(physics) == "eq8" or belief is None,
+            "a belief has its own physics; leave physics out",
+        )
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -276,8 +284,7 @@ class Planner:
         problem = self.problem(())
         self.search.compiled = numba_installed()
         edge, start = cheapest(self.search, problem.weights(), origin, destination)
-        begins = start[:-1][np.diff(start) > 0]
-        arm = self.space.arms_of_routes(edge, begins)
+        arm = self.space.arms_of_routes(edge, start[:-1][np.diff(start) > 0])
         wh, metres, seconds = (
             summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
@@ -315,8 +322,7 @@ class Planner:
             auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
             minutes_wh = auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
+            off_wh = ((edge_wh - held_wh) - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())

@@ -93,8 +93,9 @@ class Search:
             if self.compiled:
                 edges = self._two_sided.route(weights, origin, destination).tolist()
             else:
-                before = self.trees(weights, np.array([origin]), forwards=True)[0]
-                edges = _climbed(before, origin, destination)
+                edges = _climbed(
+                    self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
+                )
         if not edges:
             raise NoRouteError(
                 f"no open way leads from edge row {origin} to edge row {destination}"
@@ -131,8 +132,7 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        cost: FloatArray = self._tree(weights, 0, origin, limit, -1) + weights[origin]
-        return cost
+        return self._tree(weights, 0, origin, limit, -1) + weights[origin]
 
     def rest(
         self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
@@ -178,8 +178,7 @@ class Search:
         """
         _check(weights)
         arcs = self._weighted(weights, 0 if forwards else 1)
-        parent: IntArray = dijkstra(arcs, indices=roots, return_predecessors=True)[1]
-        return parent
+        return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
 
     @property
     def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -193,8 +192,7 @@ class Search:
         _check(weights)
         if self.compiled:
             return self._two_sided.tree(weights, side, root, limit, until)
-        cost: FloatArray = dijkstra(self._weighted(weights, side), indices=root, limit=limit)
-        return cost
+        return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
 
     def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
         """Return the turns of a side with their weights: a copy, invisible to other searches."""
