@@ -33,7 +33,6 @@ from evroute.report.maps import marks, stretches
 LAST = "last_plan"
 LAST_RANGE = "last_range"
 WASTED_WH = 5.0
-NOTABLE = 0.02
 HEIGHT = "var(--evroute-full-height)"
 EXAMPLE = "Example trip. Click the map to plan your own."
 START = "Click where you start."
@@ -336,7 +335,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
 
 def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     """Return sentences on the forecast, its width and the sources of the numbers."""
-    planned, inflation = plan.routes[selected], planner_of(request).inflation
+    planned, belief = plan.routes[selected], planner_of(request).belief
     found = []
     if forecast := planned.energy_forecast:
         low, high = forecast.interval_wh()
@@ -347,8 +346,8 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
         found.append(
             f"the charge stays above the reserve in {charge.never_below_reserve:.1%} of the trips"
         )
-    if abs(inflation - 1) > NOTABLE:
-        found.append(f"intervals scaled by {inflation:.2f} after past trips")
+    if belief is not None and belief.note:
+        found.append(belief.note)
     return [*found, *filter(None, [held_note(planned)]), plan.minutes_note]
 
 

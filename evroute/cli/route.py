@@ -27,6 +27,7 @@ from evroute.cli.shared import (
 from evroute.energy.driving import DrivingConditions, conditions
 from evroute.learning.physics_belief import driver_planner
 from evroute.network.catalog import load_network
+from evroute.network.contraction import contraction_installed
 from evroute.network.profile import on_terrain
 from evroute.planning.answers import (
     COLUMNS,
@@ -86,7 +87,11 @@ def route(
     ] = 0,
     depart: Annotated[
         str | None,
-        typer.Option(metavar="HH:MM", help="Time of departure: shows times of arrival."),
+        typer.Option(
+            metavar="HH:MM",
+            help="Time of departure: shows times of arrival, and selects the speeds that a belief "
+            "learned in its quarter of the day.",
+        ),
     ] = None,
     price: Annotated[
         float | None, typer.Option(metavar="MONEY", help="Price of a kWh: shows costs.")
@@ -322,7 +327,7 @@ def _answer(
             names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
             typer.echo(f"evroute: {batch}: not read: {names}", err=True)
         if only:
-            if not numba_installed():
+            if not (numba_installed() or contraction_installed()):
                 typer.echo(
                     "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
                     err=True,

@@ -34,7 +34,8 @@ class DrivingConditions:
     wind, m/s, and the bearing it blows from, clockwise from north.  speed_factor: driven speed
     divided by the speed of the network.  payload_kg: added to the vehicle's mass.
     auxiliary_w: power of heating, cooling and other loads at departure, W; None for the vehicle's
-    load with heating or cooling by the temperature.
+    load with heating or cooling by the temperature.  departed_s: time of departure since a
+    midnight, s, by which learned speeds differ; None for the mean of the day.
 
     Raises
     ------
@@ -48,6 +49,7 @@ class DrivingConditions:
     speed_factor: float = Field(default=1.0, ge=0.1, le=1.5)
     payload_kg: float = Field(default=0.0, ge=0, le=20_000)
     auxiliary_w: float | None = Field(default=None, ge=0, le=50_000)
+    departed_s: float | None = Field(default=None, ge=0)
 
     @property
     def air_density_kgpm3(self) -> float:

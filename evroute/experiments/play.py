@@ -28,6 +28,7 @@ from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_space import ExpectsTimes
 from evroute.planning.battery import Battery
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
@@ -110,14 +111,15 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
     """Return the pace learned from the trips of some vehicles."""
     pace, routes = Pace.of_network(network), log.routes
     first = np.searchsorted(routes["t"], log.rounds["t"])
-    for vehicle, edge, travel_s in zip(
+    for vehicle, departed_s, edge, travel_s in zip(
         log.rounds["vehicle"],
+        log.rounds["departed_s"].tolist(),
         np.split(routes["edge"], first[1:]),
         np.split(routes["travel_s"], first[1:]),
         strict=True,
     ):
         if vehicle in vehicles:
-            pace.learn(edge, travel_s)
+            pace.learn(edge, travel_s, departed_s)
     return pace
 
 
@@ -176,11 +178,13 @@ def run_loop(
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
+            if isinstance(agent.space, ExpectsTimes):
+                errors_of_car.add_time(agent.space.time_error(ended))
             agent.tell(ended)
             mean_wh, sd_wh = expected.pop(ended)
             errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
             if errors_of_car.changed and agent.restart():
-                errors_of_car.forget()
+                errors_of_car.restart()
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)

@@ -79,14 +79,16 @@ class PastErrors:
     """Errors of past trips in predicted deviations, which give the spread of the next error."""
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Remove all errors."""
-        self.__dict__.pop("spread", None)
         self._tail = tail.no_errors()
         self._scores: list[float] = []
-        self._test = ChangeTest()
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin the tests for changes anew.
+
+        The spread stays: it measures how far forecasts misjudge their deviations, not the roads.
+        """
+        self._test, self._times = ChangeTest(), ChangeTest()
 
     @property
     def trips(self) -> int:
@@ -95,8 +97,8 @@ class PastErrors:
 
     @property
     def changed(self) -> bool:
-        """Whether the errors became larger, by the test of `learning.change`."""
-        return bool(self._test.detected)
+        """Whether errors of energies or times became larger, by the tests of `learning.change`."""
+        return bool(self._test.detected | self._times.detected)
 
     @cached_property
     def spread(self) -> ErrorSpread:
@@ -116,6 +118,11 @@ class PastErrors:
             self._scores.append(abs(error_wh / sd_wh))
             self._test.add(self._scores[-1])
 
+    def add_time(self, score: float) -> None:
+        """Add the error of a trip's time to its test, in any unit; NaN skips it."""
+        if not np.isnan(score):
+            self._times.add(score)
+
     def refuse(self, error_wh: float, sd_wh: float) -> None:
         """Add the error of a trip that is not learned: to the test alone, not to the spread."""
         self._test.add(abs(error_wh / sd_wh))
@@ -127,7 +134,8 @@ class PastErrors:
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
-        self.forget()
+        self.__dict__.pop("spread", None)
+        self.restart()
         self._tail, self._scores = state["tail"], state["scores"].tolist()
         for score in state.get("tested", state["scores"]).tolist():
             self._test.add(score)

@@ -101,9 +101,12 @@ class LearnedBelief:
 
     @property
     def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
-        pace = self.pace
-        return self.network.time_s if pace is None or not pace.trips else pace.time_s
+        """(n,) usual travel time of each edge, s: learned, or the network's if not measured."""
+        if self.pace is None or not self.pace.trips:
+            return self.network.time_s
+        return self.pace.times(
+            np.arange(self.network.n_edges), self.space.edges.conditions.departed_s
+        )
 
     @property
     def minutes_from(self) -> str:
@@ -120,10 +123,11 @@ class LearnedBelief:
         """Posterior of every edge in free flow, (n,) Wh; of turns, the mean over those into it."""
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
-    def route_arms(self, route: Route) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
+        edges = self.space.edges.reference
         arms = self.space.arms(
-            Round(1, self.space.edges.reference, route.edges[0], route.edges[-1])
+            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
         )
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
@@ -201,9 +205,8 @@ class LearnedBelief:
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        return self.prediction(
-            *predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
-        )
+        route = Route(tuple(trip.edge.tolist()))
+        return self.prediction(*predict(self.model, *self.route_arms(route, trip.departed_s)))
 
     def prediction(self, mean_wh: float, sd_wh: float) -> dict[str, float]:
         """Return a prediction with its intervals by names of columns, Wh."""
@@ -235,7 +238,7 @@ class LearnedBelief:
         off_wh = float(trip.energy_wh.sum()) - float(expected["predicted_wh"])
         self.errors.add(off_wh, float(expected["predicted_sd_wh"]))
         if self.pace is not None:
-            self.pace.learn(trip.edge, trip.travel_s)
+            self.pace.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def state(self) -> State:
         """Return the learned state of model and space, and of errors and pace."""

@@ -6,6 +6,9 @@ other roads near the edge, each once with a Gaussian weight of its distance, joi
 seconds at the factor g of all trips. g is driven time over the map's time on all edges measured,
 joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip. With the times of
 drivers' plans, which count stops, the map's times are over `speed_factors` and the start is 1.
+
+That is the mean of the day. The time at a departure is it times ``exp(d_eq)``, with the deviation
+of the quarter of the day (`DayProfile`) of the logarithms of driven over the map's times.
 """
 
 from collections.abc import Mapping
@@ -17,7 +20,9 @@ from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
+from evroute.errors import require
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.day_profile import DayProfile
 
 MAP_PASSES = 1.0
 START_TRIPS = 3.0
@@ -62,6 +67,7 @@ class Pace:
         self._seconds = np.zeros(len(self._length_m))
         self._passes = np.zeros(len(self._length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
+        self._profile = DayProfile(len(self._length_m))
         self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
         self._of_all_s: FloatArray | None = None
 
@@ -88,13 +94,15 @@ class Pace:
 
     @property
     def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
+        """(n,) expected travel time of each edge, mean of the day, s."""
         if self._of_all_s is None:
             self._of_all_s = self.times(np.arange(len(self._map_s)))
         return self._of_all_s
 
-    def times(self, edge: IntArray) -> FloatArray:
-        """Return the expected travel times of edges (k,), s; asked again, without computing."""
+    def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
+        """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
+        if departed_s is not None:
+            return self.times(edge) * np.exp(self._profile.deviation(departed_s)[edge])
         if self._of_all_s is not None:
             return self._of_all_s[edge]
         if (asked := edge.tobytes()) not in self._known:
@@ -103,9 +111,9 @@ class Pace:
             self._known = {asked: (unseen_s + self._seconds[edge]) / passes}
         return self._known[asked]
 
-    def paces(self, edge: IntArray) -> FloatArray:
-        """Return the expected paces of edges (k,), s/m."""
-        return self.times(edge) / self._length_m[edge]
+    def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
+        """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
+        return self.times(edge, departed_s) / self._length_m[edge]
 
     def _local_factor(self, edge: IntArray) -> FloatArray:
         """Return driven time over the map's time near edges (k,)."""
@@ -122,8 +130,18 @@ class Pace:
         near_driven_s, near_map_s = sums
         return (LOCAL_S * self.factor + near_driven_s) / (LOCAL_S + near_map_s)
 
-    def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
-        """Add one trip over edges (k,) with travel times (k,) s; NaN where not measured."""
+    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
+        """Add one trip.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges driven.
+        travel_s
+            (k,) travel times, s; NaN where not measured.
+        departed_s
+            Departure since a midnight, s.
+        """
         measured = np.isfinite(travel_s)
         if not measured.any():
             return
@@ -131,6 +149,9 @@ class Pace:
         np.add.at(self._seconds, edge, travel_s)
         np.add.at(self._passes, edge, 1.0)
         self._known, self._of_all_s = {}, None
+        moved = travel_s > 0
+        log_ratio = np.log(travel_s[moved] / self._map_s[edge[moved]])
+        self._profile.add(edge[moved], log_ratio, departed_s)
         added = travel_s.sum(), self._map_s[edge].sum(), 1.0
         self._totals = self._totals + np.array(added)
 
@@ -140,6 +161,7 @@ class Pace:
             "seconds": self._seconds.copy(),
             "passes": self._passes.copy(),
             "totals": self._totals,
+            "profile": self._profile.moments.copy(),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -150,9 +172,11 @@ class Pace:
         ValueError
             If the state has another number of edges.
         """
-        if state["seconds"].shape != self._seconds.shape:
-            raise ValueError(
-                f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}"
-            )
+        require(
+            state["seconds"].shape == self._seconds.shape,
+            f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}",
+            ValueError,
+        )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
         self._totals, self._known, self._of_all_s = np.array(state["totals"]), {}, None
+        self._profile = DayProfile(len(self._passes), state.get("profile"))

@@ -214,8 +214,8 @@ class TripBelief:
                 self._refused = [each for each in self._refused if each.number != number]
 
     def restart(self) -> None:
-        """Forget the errors, and take the features of the late field anew; coefficients stay."""
-        self._errors.forget()
+        """Begin the test anew, and take the features of the late field anew; all else stays."""
+        self._errors.restart()
         self._recent = []
         if self.late_std and self.late is not None:
             self._replace_late(

@@ -140,6 +140,13 @@ class TripDay:
         return self.terms @ self.belief.coefficients.coefficients[self.columns]
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+        return self.times.pace.times(
+            np.arange(self.space.edges.size), self.space.edges.conditions.departed_s
+        )
+
+    @property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
         noise = self.belief.noise
@@ -174,7 +181,7 @@ class TripDay:
         if expected is not None:
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
-        edges = self.space.states.edge[arms_of_route]
+        edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
         unknown_wh2 = self.unknown_wh2(edges)
         spread = reached @ self.belief.regression.root[self.columns]
         known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
@@ -183,7 +190,9 @@ class TripDay:
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
             known_wh2 + unknown_wh2,
-            lambda: self.times.expect(edges, speed_factor=self.space.edges.conditions.speed_factor),
+            lambda: self.times.expect(
+                edges, departed_s=day.departed_s, speed_factor=day.speed_factor
+            ),
         )
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:

@@ -7,8 +7,8 @@ A measured trip is one row of terms (`trip_terms`) as they were at departure, wi
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
 the rows, and keeps belief and pace together on disk and for plans.
 
-If a test detects a change of the errors of energies or times (`change`), the pace, the deviations
-of roads and the spread of the errors are learned anew; the coefficients stay.
+If a test detects a change of the errors of energies or times (`change`), the pace and the
+deviations of roads are learned anew; the coefficients and the spread of the errors stay.
 """
 
 from collections.abc import Sequence
@@ -132,16 +132,6 @@ class TripEnergies:
         return self.belief.seen
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts: 1, for their spread is learned."""
-        return 1.0
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
-        return self.times.pace.time_s
-
-    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
         return "trips" if self.times.pace.trips else "map"
@@ -165,6 +155,7 @@ class TripEnergies:
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
             payload_kg=float(np.nan_to_num(trip.payload_kg)),
             auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
+            departed_s=trip.departed_s,
         )
         arms = trip.edge
         if self.physics == "driving":
@@ -187,7 +178,7 @@ class TripEnergies:
         """Return energy and time of a trip before it is learned, by names of columns."""
         self._departing = trip, self.row(trip)
         numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge, routes=trip.routes)
+        numbers |= self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
             for name, number in numbers.items()
@@ -207,7 +198,7 @@ class TripEnergies:
         row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.times.learn(trip.edge, trip.travel_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
         if self.belief.changed or self.times.errors.changed:
             self.changed_after = self.trips
             self.times.pace.forget()
@@ -366,7 +357,7 @@ class TripEnergies:
                 moving=self._moving[edge],
             )
 
-        terms = at_pace(self.times.pace.paces(edge))
+        terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
         if self.physics == "driving":
             energy = TurnEnergy(
                 network, vehicle, self.setting.turn_table, conditions, free_flow=True

@@ -36,7 +36,12 @@ class TripTimes:
         self.errors = TripBelief(known, START_S)
 
     def expect(
-        self, edge: IntArray, *, speed_factor: float = 1.0, routes: int = 1
+        self,
+        edge: IntArray,
+        *,
+        departed_s: float | None = None,
+        speed_factor: float = 1.0,
+        routes: int = 1,
     ) -> dict[str, float]:
         """Return moments and intervals of the travel time of a trip by name, s.
 
@@ -44,20 +49,26 @@ class TripTimes:
         ----------
         edge
             (k,) edges of the trip, or of its plausible routes, one after another.
+        departed_s
+            Departure since a midnight, s; None for the mean of the day.
         speed_factor
             Driven speed over the usual one.
         routes
             Number of these routes.
         """
-        numbers = self.errors.expect(self._row(edge, speed_factor) / routes).measures("s")
+        numbers = self.errors.expect(self._row(edge, departed_s, speed_factor) / routes).measures(
+            "s"
+        )
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
-    def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
-        """Learn one trip over edges (k,) with travel times (k,) s; NaN where not measured."""
+    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
+        """Learn one trip; the arguments are those of `Pace.learn`."""
         measured = np.isfinite(travel_s)
         if measured.any():
-            self.errors.learn(self._row(edge[measured]), float(travel_s[measured].sum()))
-        self.pace.learn(edge, travel_s)
+            self.errors.learn(
+                self._row(edge[measured], departed_s), float(travel_s[measured].sum())
+            )
+        self.pace.learn(edge, travel_s, departed_s)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays."""
@@ -68,8 +79,9 @@ class TripTimes:
         self.pace.restore(part_of(state, "pace"))
         self.errors.restore(part_of(state, "errors"))
 
-    def _row(self, edge: IntArray, speed_factor: float = 1.0) -> FloatArray:
+    def _row(
+        self, edge: IntArray, departed_s: float | None, speed_factor: float = 1.0
+    ) -> FloatArray:
         """Return length, km, and expected time, s, of edges (k,)."""
-        return np.array(
-            [self._length_m[edge].sum() / 1000.0, self.pace.times(edge).sum() / speed_factor]
-        )
+        expected_s = self.pace.times(edge, departed_s).sum() / speed_factor
+        return np.array([self._length_m[edge].sum() / 1000.0, expected_s])

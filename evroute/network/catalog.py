@@ -21,6 +21,7 @@ from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
 from evroute.network import elevation, height_checks, names, profile, store, sumo_net
+from evroute.network.contraction import order_tables
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
 from evroute.network.texts import check_name
@@ -172,8 +173,9 @@ def build(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
-    network = replace(network, source=replace(network.source, notes=network.source.notes + inside))
-    return names.add_tables(network, read).with_tables(tables)
+    source = replace(network.source, notes=network.source.notes + inside)
+    network = names.add_tables(replace(network, source=source), read)
+    return network.with_tables(tables | order_tables(network))
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:

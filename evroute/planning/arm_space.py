@@ -6,7 +6,7 @@ Agents, planners, settings and beliefs hold a space and do not depend on its cla
 arm is one new file with a class that meets these protocols.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -104,6 +104,14 @@ class SearchSpace(ArmSpace, Protocol):
 
     def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
         """Return the arms of routes, one after the other, that begin at positions ``start``."""
+
+
+@runtime_checkable
+class ExpectsTimes(Protocol):
+    """An arm space that expects travel times by those of earlier trips."""
+
+    def time_error(self, feedback: Feedback) -> float:
+        """Return ``|log(measured/expected time)|`` of a trip; NaN if most of its roads are new."""
 
 
 def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -> Route:

@@ -20,6 +20,10 @@ class LearnedDay(Protocol):
         """The arms."""
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+
+    @property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each arm, Wh."""
 
@@ -67,12 +71,8 @@ class LearnedEnergies(Protocol):
     """The parts of a learned belief that a planner needs (`load_belief`)."""
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts."""
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
+    def note(self) -> str:
+        """Origin of its intervals, in words; empty if there is none."""
 
     @property
     def minutes_from(self) -> str:

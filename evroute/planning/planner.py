@@ -31,6 +31,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
+from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import (
     chargers_for,
@@ -39,6 +40,7 @@ from evroute.planning.chargers import (
     with_advice,
 )
 from evroute.planning.charging import Charger, ChargingStop
+from evroute.planning.day_profile import QUARTER_S, quarter_of
 from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
@@ -119,10 +121,9 @@ class Planner:
         self.conditions = conditions
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
-        usual_s = network.time_s if belief is None else belief.time_s
+        usual_s = network.time_s
         if belief is None:
-            edges = EdgeSpace(network, vehicle, conditions=conditions)
-            self.space = edges
+            self.space = edges = EdgeSpace(network, vehicle, conditions=conditions)
             if physics == "driving":
                 self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
                 usual_s = usual_s / speed_factors(network)
@@ -131,6 +132,7 @@ class Planner:
             self.learned = belief.under(conditions)
             self.space = self.learned.space
             self.network = network = self.space.edges.network
+            usual_s = self.learned.time_s
         self.uncertainty = uncertainty
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
@@ -142,6 +144,11 @@ class Planner:
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
         self.search = shared_search(network, turns=self.space is not self.space.edges)
+        self._leaving = cache(
+            lambda quarter_s: Planner(
+                network, vehicle, belief, conditions=replace(conditions, departed_s=quarter_s)
+            )
+        )
 
     @cached_property
     def uncertain(self) -> LearnedDay | None:
@@ -149,16 +156,6 @@ class Planner:
         if self.uncertainty is None:
             return self.learned
         return self.uncertainty.under(self.conditions)
-
-    @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` or ``"map"``."""
-        return "map" if self.belief is None else self.belief.minutes_from
-
-    @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts; 1 without a belief."""
-        return 1.0 if self.belief is None else self.belief.inflation
 
     @cached_property
     def charge(self) -> ChargeFunctions:
@@ -199,7 +196,7 @@ class Planner:
         origin, destination, via
             Places to drive from, to and, in this order, over: names, ``"lat,lon"``, ids or rows.
         depart
-            Clock time of departure, ``HH:MM``; the plan then has times of arrival.
+            Clock time, ``HH:MM``; adds times of arrival, and learned speeds of its quarter of day.
         search, battery, max_extra_time, alternatives, price, time_value, risk, charge
             As in `PlanOptions`.
 
@@ -220,12 +217,15 @@ class Planner:
         if charge:
             refuse_without_chargers(self.network, self.vehicle, self.chargers)
         departed_s = None if depart is None else clock_s("depart", depart)
+        planner = self
+        if departed_s is not None and self.belief is not None:
+            planner = self._leaving(quarter_of(departed_s) * QUARTER_S)
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
         Planner.plans += 1
         self.search.compiled = Planner.plans > INTERPRETED_PLANS and numba_installed()
-        problem = self.problem(places)
+        problem = planner.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
@@ -241,11 +241,11 @@ class Planner:
                     raise
                 raise with_advice(error, problem, battery, self.chargers) from error
         else:
-            rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
+            rows = choose_safe_rows(planner._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
-            unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
+            unlimited = planner.describe(usual.routes[usual.recommended], battery, risky=True)
         described = {
-            route: self.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            route: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
             for route in set(rows.routes.values())
         }
         return Plan(
@@ -259,7 +259,7 @@ class Planner:
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
-            minutes_from=self.minutes_from,
+            minutes_from="map" if self.belief is None else self.belief.minutes_from,
             depart_s=departed_s,
             unlimited=unlimited,
             roads=self.network,
@@ -281,14 +281,29 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        problem = self.problem(())
+        if (same := origin == destination).any():
+            place = f"request {np.argmax(same)}"
+            raise EvrouteError(f"{place}: origin and destination are the same edge")
+        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
+        weights = problem.weights()
         self.search.compiled = numba_installed()
-        edge, start = cheapest(self.search, problem.weights(), origin, destination)
-        arm = self.space.arms_of_routes(edge, start[:-1][np.diff(start) > 0])
+        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
+            edge, start, least_wh = self._contracted.routes(origin, destination)
+        else:
+            edge, start = cheapest(self.search, weights, origin, destination)
+        begins = start[:-1][np.diff(start) > 0]
+        arm = self.space.arms_of_routes(edge, begins)
+        cost_wh = weights[arm]
+        cost_wh[begins] = 0.0
         wh, metres, seconds = (
-            summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
+            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
-        return Energies(wh, metres, seconds, edge, start)
+        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
+        return Energies(wh, metres, seconds, within_wh, edge, start)
+
+    @cached_property
+    def _contracted(self) -> Contracted:
+        return Contracted(self.network, self.search, self.problem(()).weights())
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:

@@ -87,7 +87,7 @@ class Search:
         NoRouteError
             If no way over open edges leads from origin to destination.
         """
-        _check(weights)
+        check_weights(weights)
         edges: list[int] = []
         if self.turns or weights[origin] < np.inf:
             if self.compiled:
@@ -112,7 +112,7 @@ class Search:
         requests
             First and last edge of each.
         """
-        _check(weights)
+        check_weights(weights)
         return [self._two_sided.route(weights, *ends) for ends in requests]
 
     def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
@@ -176,7 +176,7 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        _check(weights)
+        check_weights(weights)
         arcs = self._weighted(weights, 0 if forwards else 1)
         return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
 
@@ -189,7 +189,7 @@ class Search:
     def _tree(
         self, weights: FloatArray, side: int, root: int, limit: float, until: int
     ) -> FloatArray:
-        _check(weights)
+        check_weights(weights)
         if self.compiled:
             return self._two_sided.tree(weights, side, root, limit, until)
         return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
@@ -228,7 +228,8 @@ def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
     return edges[::-1]
 
 
-def _check(weights: FloatArray) -> None:
+def check_weights(weights: FloatArray) -> None:
+    """Raise ValueError if a weight (a,) is negative or NaN."""
     least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")

@@ -26,6 +26,7 @@ from evroute.model.kernels import ArmGraph, TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
+from evroute.planning.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
 from evroute.planning.edge_space import ArmStates, EdgeSpace
 from evroute.planning.search import Search
 
@@ -33,8 +34,8 @@ TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
 CONTROL_LENGTHSCALE = 0.5
 """Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
-LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
-"""Keys of the state: sum and number of the logarithms of measured over known speeds, by edge."""
+LOG_RATIOS = tuple(f"space_log_ratio_{name}" for name in ("count", "sum", "square"))
+"""Keys of the state: moments of the logarithms of measured over known speeds (`DayProfile`)."""
 _KEPT_ROUNDS = 8
 SMOOTHED_EDGES, SAME_SPEED = 5.0, 2.0
 """Deviations of the weights by distance along a trip, edges, and by difference, noises."""
@@ -57,8 +58,9 @@ class TurnSpace:
         energy that physics expects to be regenerated there to the turn. Otherwise speeds change
         as an edge is entered.
     learn_speeds
-        Prior means and the potential use the mean ratio of measured to known speeds on each edge.
-        The contexts keep the known speeds.
+        Prior means and the potential use the mean ratio of measured to known speeds on each edge,
+        with its deviation by the quarter of the day (`DayProfile`). The contexts keep the known
+        speeds.
     controls
         Contexts have lights, stop signs and right of way as further features.
     free_flow
@@ -94,8 +96,7 @@ class TurnSpace:
         self.energy = TurnEnergy(
             edges.network, edges.vehicle, table, edges.conditions, free_flow=free_flow
         )
-        self._log_ratio_sum = np.zeros(table.n_edges)
-        self._log_ratio_count = np.zeros(table.n_edges)
+        self._log_ratio = DayProfile(table.n_edges)
         self._speed_scale = float(context.build(edges.network).scale[SPEED])
         self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
         if controls:
@@ -124,14 +125,14 @@ class TurnSpace:
     @cached_property
     def _expected_wh(self) -> FloatArray:
         """(a,) energies of all turns and starts at the expected speeds, Wh."""
-        if not self._log_ratio_count.any():
+        if not self._log_ratio.moments.any():
             return self.energy.limits_wh
         return self.energy.mean_wh(self._rows, self._expected_mps)
 
     @property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        return self._as_driven(self.energy.limits_mps)
+        return self._as_driven(self.energy.limits_mps, self.edges.conditions.departed_s)
 
     @property
     def time_s(self) -> FloatArray:
@@ -185,11 +186,11 @@ class TurnSpace:
 
         Their prior means are those of the edges entered, plus the energy of turning.
         """
-        return self._of(request.arms, request.vehicle)[0]
+        return self._of(request.arms, request.vehicle, quarter_of(request.departed_s))[0]
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return the rise of the total-energy potential over each open turn and start, (a,) Wh."""
-        return self._of(request.arms, request.vehicle)[1]
+        return self._of(request.arms, request.vehicle, quarter_of(request.departed_s))[1]
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open turns, its start included."""
@@ -204,8 +205,7 @@ class TurnSpace:
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return feedback on edges as feedback on a start and the turns into the other edges."""
         rows = self.table.rows_along(feedback.id)
-        known_mps = self.edges.network.speed_mps.copy()
-        known_mps[feedback.id] = self._speeds(feedback.features)
+        known_mps = self._known_speeds(feedback)
         speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
         energy_wh = feedback.energy_wh
         if self.braked:
@@ -220,20 +220,33 @@ class TurnSpace:
             energy_wh=energy_wh,
         )
 
+    def time_error(self, feedback: Feedback) -> float:
+        """Return ``|log(measured/expected time)|`` on the edges of a trip that were driven before.
+
+        NaN if they are less than half of its edges, or speeds are not learned.
+        """
+        passes, travel_s = self._log_ratio.moments[0].sum(axis=0)[feedback.id], feedback.travel_s
+        driven = (passes > 0) & (travel_s > 0)
+        if driven.mean() < 0.5:
+            return float("nan")
+        expected_mps = self._as_driven(self._known_speeds(feedback), feedback.departed_s)
+        expected_s = (self.edges.network.length_m / expected_mps)[feedback.id[driven]]
+        return float(abs(np.log(travel_s[driven].sum() / expected_s.sum())))
+
     def state(self) -> State:
         """Return the learned speeds; empty if speeds are not learned."""
         if not self.learn_speeds:
             return {}
-        return {
-            LOG_RATIO_SUM: self._log_ratio_sum.copy(),
-            LOG_RATIO_COUNT: self._log_ratio_count.copy(),
-        }
+        return dict(zip(LOG_RATIOS, self._log_ratio.moments.copy(), strict=True))
 
     def restore(self, state: State) -> None:
         """Restore the state of the space; other entries are ignored."""
         if self.learn_speeds:
-            self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
-            self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
+            count, total, *square = (state[name] for name in LOG_RATIOS if name in state)
+            if not square:  # of an earlier version: each quarter has a fourth of the day
+                count, total = (np.tile(each / QUARTERS, (QUARTERS, 1)) for each in (count, total))
+                square = [total**2 / np.maximum(count, ROUNDING)]
+            self._log_ratio = DayProfile(self.table.n_edges, np.array([count, total, *square]))
             self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
@@ -300,32 +313,31 @@ class TurnSpace:
         measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
         edge = feedback.id[measured]
         driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
-        np.add.at(self._log_ratio_sum, edge, smoothed(np.log(driven_mps / known_mps[edge])))
-        np.add.at(self._log_ratio_count, edge, 1.0)
+        log_ratio = smoothed(np.log(driven_mps / known_mps[edge]))
+        self._log_ratio.add(edge, log_ratio, feedback.departed_s)
         self._forget()
-        return self._as_driven(known_mps)
+        return self._as_driven(known_mps, feedback.departed_s)
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
         for name in ("reference", "states", "_of", "_expected_wh"):
             self.__dict__.pop(name, None)
 
-    def _as_driven(self, known_mps: FloatArray) -> FloatArray:
-        return known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
+    def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
+        return known_mps * np.exp(self._log_ratio.mean() + self._log_ratio.deviation(departed_s))
 
     @cached_property
-    def _of(self) -> Callable[[Arms, str], tuple[Arms, FloatArray]]:
+    def _of(self) -> Callable[[Arms, str, int], tuple[Arms, FloatArray]]:
         """`_make`, with the results of the last rounds kept."""
         return lru_cache(_KEPT_ROUNDS)(self._make)
 
-    def _make(self, edges: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
+    def _make(self, edges: Arms, vehicle: str, quarter: int) -> tuple[Arms, FloatArray]:
         """Return the turns and starts between open edges, and their potential, (a,) Wh."""
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
-        speed_mps = self.edges.network.speed_mps.copy()
-        speed_mps[edges.id] = self._speeds(edges.features)
-        driven_mps = self._as_driven(speed_mps)
+        speed_mps = self._known_speeds(edges)
+        driven_mps = self._as_driven(speed_mps, quarter * QUARTER_S)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         arms = Arms(
@@ -334,6 +346,12 @@ class TurnSpace:
             edges.prior_mean_wh[entered] + added_wh,
         )
         return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
+
+    def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
+        """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
+        known_mps = self.edges.network.speed_mps.copy()
+        known_mps[given.id] = self._speeds(given.features)
+        return known_mps
 
     def _speeds(self, features: FloatArray) -> FloatArray:
         return features[:, SPEED] * self._speed_scale

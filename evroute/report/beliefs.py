@@ -129,7 +129,9 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
             intervals = None
             if isinstance(model, HasSpectrum) and isinstance(model, HasJoint):
                 last = group[group["run"] == first[method]].nlargest(1, "t").iloc[0]
-                driven = belief.route_arms(read_route(folder, first[method], int(last["t"])))
+                driven = belief.route_arms(
+                    read_route(folder, first[method], int(last["t"])), float(last["departed_s"])
+                )
                 intervals = route_intervals(model, *driven, float(last["true_wh"]))
             yield Learned(method, first[method], roads, coefficients, intervals)
 

@@ -78,6 +78,24 @@ def test_a_restored_test_continues() -> None:
         detected.append(errors.changed)
     assert not detected[1]
     assert detected[-1]
-    errors.forget()
+    spread = errors.spread.quantile(0.9)
+    errors.restart()
     assert not errors.changed
-    assert errors.trips == 0
+    assert errors.spread.quantile(0.9) == spread  # the tests alone begin anew
+
+
+def test_errors_of_times_alone_are_a_change() -> None:
+    errors, rng = PastErrors(), np.random.default_rng(8)
+    for _ in range(60):
+        errors.add(rng.standard_normal(), 1.0)
+        errors.add_time(0.05 * abs(rng.standard_normal()))
+        errors.add_time(np.nan)
+    assert not errors.changed
+    trips = 0
+    while not errors.changed:
+        errors.add(rng.standard_normal(), 1.0)
+        errors.add_time(0.3)
+        trips += 1
+    assert trips <= 6
+    errors.restart()
+    assert not errors.changed

@@ -86,3 +86,28 @@ def test_order_does_not_matter_and_a_state_continues() -> None:
 def test_a_state_of_other_edges_is_refused() -> None:
     with pytest.raises(ValueError, match="a pace of 3 edges, expected 1"):
         Pace(np.ones(1), np.ones(1), np.zeros((1, 2))).restore(make().state())
+
+
+def test_times_at_a_departure_are_those_of_the_day_times_the_profile() -> None:
+    """Edge 0 takes 10 or 20 s by turns before noon, 40 or 80 s after; the map's 10 s."""
+    pace, edge = make(), np.array([0])
+    for second, noon in ((10.0, 40.0), (20.0, 80.0)) * 2:
+        pace.learn(edge, np.array([second]), 7 * 3600.0)
+        pace.learn(edge, np.array([noon]), (24 + 13) * 3600.0)
+    log = np.log
+    noise = 2 * (log(2) ** 2) / 6  # squares within quarters: 8 passes, 2 means
+    between = 8 * log(2) ** 2 - noise
+    ratio = noise / (between / (8 - (16 + 16) / 8))
+    factor = np.exp(4 / (4 + ratio) * log(2))
+    at_7, at_13, at_night = (pace.times(edge, hour * 3600.0) for hour in (7, 13, 1))
+    mean_s = pace.times(edge)
+    assert at_7 == pytest.approx(mean_s / factor)
+    assert at_13 == pytest.approx(mean_s * factor)
+    assert at_night == pytest.approx(mean_s)
+    assert pace.paces(edge, 7 * 3600.0) == pytest.approx(at_7 / 100.0)
+    again = make()
+    again.restore(pace.state())
+    assert np.array_equal(again.times(edge, 13 * 3600.0), at_13)
+    old = {name: part for name, part in pace.state().items() if name != "profile"}
+    again.restore(old)  # a belief without a profile: the mean of the day
+    assert np.array_equal(again.times(edge, 13 * 3600.0), mean_s)

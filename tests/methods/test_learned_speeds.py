@@ -7,6 +7,7 @@ import pytest
 from numpy.random import SeedSequence
 
 from evroute.arms import Feedback, Route
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_space
@@ -114,3 +115,53 @@ def test_noisy_times_do_not_pass_for_acceleration(setting: Setting) -> None:
         )
         more.append(noisy.arms(request).prior_mean_wh[passed].sum() / known_wh - 1)
     assert np.mean(more) < 0.08
+
+
+def test_speeds_differ_by_the_quarter_of_the_day_where_trips_do(setting: Setting) -> None:
+    """Zones of the morning are jammed in the morning alone; the mean of the day fits no quarter."""
+    world = load_world("daily").build(setting, Repeated(*setting.ends("A")), SeedSequence(1))
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    route = world.best_route(world.observe(1))
+    for t in range(1, 49):  # two days, a trip an hour
+        space.feedback(world.drive(world.observe(t), route))
+    for t in (3, 9, 15, 21):
+        request = world.observe(t)
+        true_s = world.travel_s(request)[route.rows]
+        leaving = space.under(DrivingConditions(departed_s=request.departed_s))
+        of_quarter, of_day = (each.time_s[route.rows] / true_s for each in (leaving, space))
+        assert np.abs(of_quarter - 1).max() < 0.2 < np.abs(of_day - 1).max()
+
+
+def test_the_error_of_a_time_counts_roads_that_were_driven_before(setting: Setting) -> None:
+    request = congested(setting).observe(1)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    route = space.route(space.arms(request).prior_mean_wh - space.potential_wh(request), request)
+    half = len(route) // 2
+
+    def driven(edges: Route, factor: float) -> Feedback:
+        rows = edges.rows
+        travel_s = factor * setting.network.time_s[rows]
+        return Feedback.of_route(
+            request.arms, edges, request.arms.prior_mean_wh[rows], travel_s=travel_s
+        )
+
+    assert np.isnan(space.time_error(driven(route, 1.0)))
+    space.feedback(driven(Route(route.edges[: half - 1]), 1.5))
+    assert np.isnan(space.time_error(driven(route, 1.0)))  # most roads are new
+    space.feedback(driven(Route(route.edges[half - 1 :]), 1.5))
+    assert space.time_error(driven(route, 3.0)) == pytest.approx(np.log(2.0))
+    assert space.time_error(driven(route, 0.75)) == pytest.approx(np.log(2.0))
+
+
+def test_a_state_without_a_profile_continues_with_the_mean_of_the_day(setting: Setting) -> None:
+    """Earlier versions kept the sum and the number of the log ratios of a whole day."""
+    n, rng = setting.network.n_edges, np.random.default_rng(3)
+    count = rng.integers(0, 4, n).astype(float)
+    total = count * rng.standard_normal(n)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    space.restore({"space_log_ratio_sum": total, "space_log_ratio_count": count})
+    slower = np.exp(-total / np.maximum(count, 1.0))
+    assert space.time_s == pytest.approx(setting.network.time_s * slower)
+    for hour in (1, 7, 13, 19):
+        leaving = space.under(DrivingConditions(departed_s=3600.0 * hour))
+        assert leaving.time_s == pytest.approx(space.time_s)

@@ -1,0 +1,69 @@
+"""DayProfile: deviations of the quarters of a day from the day's mean, by edge, shrunk.
+
+A value on edge e in quarter q is ``m_e + d_eq + noise``: the mean of the day, a deviation of
+variance tau², and noise of variance s². With n values in the quarter the deviation is
+
+    d_eq = sum of (value - m_e) / (n + s²/tau²),
+
+the posterior mean given m_e, and 0 in a quarter without values. s² and tau² are common to all
+edges, by the analysis of variance of unequal groups (Searle, Casella & McCulloch 1992, *Variance
+Components*): s² is the mean square within quarters, and tau² follows from the sum of squares
+between the quarters of each edge. Without evidence of a difference tau² and all deviations are 0.
+"""
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+
+QUARTERS, QUARTER_S = 4, 6 * 3600.0
+
+
+def quarter_of(departed_s: float) -> int:
+    """Return the quarter of the day of a departure, s since a midnight: 0 before 6 h, to 3."""
+    return int(departed_s // QUARTER_S) % QUARTERS
+
+
+class DayProfile:
+    """Values of n edges by quarter of the day; the order in which they came does not matter.
+
+    Parameters
+    ----------
+    n_edges
+        Number of edges.
+    moments
+        Those of another profile, to continue it; None before any trip.
+
+    Attributes
+    ----------
+    moments
+        (3, 4, n) number of values, their sum and the sum of their squares.
+    """
+
+    def __init__(self, n_edges: int, moments: FloatArray | None = None) -> None:
+        self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
+
+    def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
+        """Add values (k,) of edges (k,) on a trip that departs at ``departed_s``, s."""
+        for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
+            np.add.at(sums, edge, value**power)
+
+    def mean(self) -> FloatArray:
+        """Return the mean of the day, (n,); 0 without values."""
+        count, total, _ = self.moments.sum(axis=1)
+        means: FloatArray = total / np.maximum(count, 1.0)
+        return means
+
+    def deviation(self, departed_s: float | None) -> FloatArray:
+        """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
+        count, total, square = self.moments
+        nonzero, passes = np.maximum(count, 1.0), count.sum(axis=0)
+        apart, groups = total - count * self.mean(), np.count_nonzero(count)
+        free = passes.sum() - groups
+        noise = max((square - total**2 / nonzero).sum() / max(free, 1.0), 0.0)
+        between = (apart**2 / nonzero).sum() - noise * (groups - np.count_nonzero(passes))
+        if departed_s is None or free <= 0 or between <= 0:
+            return np.zeros(len(passes))
+        inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
+        quarter = quarter_of(departed_s)
+        shrunk: FloatArray = apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
+        return shrunk
