@@ -188,8 +188,9 @@ class Folder:
         finished = self.finished_runs()
         of_others = {path.stem for path in (self.path / "beliefs").glob("[!.]*@*.npz")}
         finished += sorted(name for name in of_others if name.rpartition("@")[0] in finished)
-        learned = sorted(path.stem for path in (self.path / "beliefs").glob("[!.]*-learned.npz"))
-        return finished or learned
+        return finished or sorted(
+            path.stem for path in (self.path / "beliefs").glob("[!.]*-learned.npz")
+        )
 
 
 def _acquired(lock: BaseFileLock, wait_s: float) -> bool:

@@ -120,8 +120,11 @@ def check_unpacked(path: Path, packed: int, unpacked: int) -> None:
     """
     check("unpacked_mb", unpacked / 1e6, f"{path} unpacks to {{}} MB or more")
     if unpacked > UNPACKED_FREELY_MB * 1e6:
-        ratio = unpacked / max(packed, 1)
-        check("unpacked_ratio", ratio, f"{path} unpacks to {{}} times its size or more")
+        check(
+            "unpacked_ratio",
+            unpacked / max(packed, 1),
+            f"{path} unpacks to {{}} times its size or more",
+        )
 
 
 def check_archive(path: Path) -> None:

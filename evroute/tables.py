@@ -78,8 +78,9 @@ def read_foreign(path: Path) -> pa.Table:
     table = pq.read_table(path, read_dictionary=texts)
     check_texts(path, table)
     text_bytes = sum(pc.sum(lengths).as_py() or 0 for lengths in _text_bytes(table))
-    number_bytes = 8 * table.num_columns * table.num_rows
-    limits.check_unpacked(path, path.stat().st_size, text_bytes + number_bytes)
+    limits.check_unpacked(
+        path, path.stat().st_size, text_bytes + (8 * table.num_columns * table.num_rows)
+    )
     return table
 
 

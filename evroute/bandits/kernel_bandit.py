@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -28,8 +27,8 @@ from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.context_kernels import check_kernel
+from evroute.model.kernels import Covariance
 from evroute.model.nystrom.gp import NystromOptions
-from evroute.model.nystrom.whitened import Covariance
 from evroute.tables import read_columns, write_columns
 
 log = logging.getLogger(__name__)
@@ -88,9 +87,7 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     return experiment
 
 
-def play(
-    experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None
-) -> pa.Table:
+def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path) -> pa.Table:
     """Play all repetitions of every method.
 
     Parameters
@@ -100,7 +97,7 @@ def play(
     on_run
         Called with the number of finished runs.
     out
-        Folder that stores each run as it ends and whose runs are not played again, or None.
+        Folder that stores each run as it ends and whose runs are not played again.
 
     Returns
     -------
@@ -124,23 +121,18 @@ def play(
         **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
         "versions": {"evroute": __version__},
     }
-    with nullcontext() if out is None else Folder(out).writing(manifest):
+    with Folder(out).writing(manifest):
         for done, (method, seed, name) in enumerate(runs, start=1):
-            tables.append(
-                _table(method, experiment, seed, None if out is None else out / "parts" / name)
-            )
+            tables.append(_table(method, experiment, seed, out / "parts" / name))
             on_run(done)
     return pa.concat_tables(tables, promote_options="default")
 
 
 def _table(
-    method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path
 ) -> pa.Table:
-    """Return the rounds of a run, read from its file or played now.
-
-    They are stored if there is a path.
-    """
-    if path is not None and path.exists():
+    """Return the rounds of a run, read from its file, or played now and stored there."""
+    if path.exists():
         try:
             return read_columns(path)
         except (OSError, pa.ArrowException):
@@ -148,8 +140,7 @@ def _table(
     rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
-    if path is not None:
-        write_columns(path, columns)
+    write_columns(path, columns)
     return pa.table(columns)
 
 

@@ -16,7 +16,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.base import lower_factor
 from evroute.model.context_kernels import context_kernel
-from evroute.model.nystrom.whitened import Covariance
+from evroute.model.kernels import Covariance
 
 
 class VectorKernel:
@@ -117,10 +117,7 @@ class Bump(_Actions):
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
         x, a = arms.features[:, :5], arms.features[:, 5]
-        cost: FloatArray = -np.maximum(
-            0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope
-        )
-        return cost
+        return -np.maximum(0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope)
 
 
 class Chessboard(_Actions):
@@ -134,8 +131,7 @@ class Chessboard(_Actions):
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
         row, column = np.minimum((4 * arms.features).astype(int), 3).T
-        cost: FloatArray = -self._CELLS[row, column]
-        return cost
+        return -self._CELLS[row, column]
 
 
 class StepDiagonal(_Actions):
@@ -148,8 +144,7 @@ class StepDiagonal(_Actions):
         """Return the expected cost of each."""
         difference = arms.features[:, 0] - arms.features[:, 1]
         high, low = np.abs(difference - 0.15) < 0.1, np.abs(difference + 0.15) < 0.1
-        cost: FloatArray = -np.where(high, 1.0, np.where(low, 0.5, 0.0))
-        return cost
+        return -np.where(high, 1.0, np.where(low, 0.5, 0.0))
 
 
 class GpSurface:
@@ -170,8 +165,7 @@ class GpSurface:
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
-        cost: FloatArray = self._cost[arms.id]
-        return cost
+        return self._cost[arms.id]
 
 
 PROBLEMS: dict[str, Callable[[Covariance, np.random.Generator], Problem]] = {

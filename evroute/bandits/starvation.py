@@ -84,5 +84,4 @@ def _exact_std(prior: FloatArray, measured: IntArray, noise_std: float) -> Float
     gram = prior[np.ix_(measured, measured)] + noise_std**2 * np.eye(len(measured))
     cross = prior[measured]
     variance = prior.diagonal() - np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
-    std: FloatArray = np.sqrt(np.maximum(variance, 0.0))
-    return std
+    return np.sqrt(np.maximum(variance, 0.0))

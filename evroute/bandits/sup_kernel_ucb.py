@@ -14,8 +14,8 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.errors import require
+from evroute.model.kernels import Covariance
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.whitened import Covariance
 from evroute.options import PartOptions
 
 

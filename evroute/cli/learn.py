@@ -79,7 +79,6 @@ COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 W
 
 
 def _print(learned: Learned) -> None:
-    console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
         shown = (
@@ -100,16 +99,12 @@ def _print(learned: Learned) -> None:
     ]
     counts += [f"{learned.known} known already"] * bool(learned.known)
     counts += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
-    console.print("; ".join(counts))
-    for finding in learned.findings:
-        console.print(finding, soft_wrap=True)
-    for trip, reason in list(learned.skipped.items())[:SHOWN]:
-        console.print(f"  {trip}: {reason}", soft_wrap=True)
-    if len(learned.skipped) > SHOWN:
-        console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    reasons = [f"  {trip}: {reason}" for trip, reason in learned.skipped.items()]
+    further = [f"  and {len(reasons) - SHOWN} more"] if len(reasons) > SHOWN else []
     aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
-    for line in (*aside, *learned.notes, f"{learned.folder}/trips.parquet"):
-        console.print(line, soft_wrap=True)
+    lines = ("; ".join(counts), *learned.findings, *reasons[:SHOWN], *further, *aside)
+    for line in (*lines, *learned.notes, f"{learned.folder}/trips.parquet"):
+        plain_console(highlight=False).print(line, soft_wrap=True)
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:

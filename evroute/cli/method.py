@@ -17,14 +17,21 @@ app = typer.Typer(
 @app.command("list")
 def list_methods() -> None:
     """List named methods, models, indices, and kernels between contexts."""
-    rows = []
-    for name, parts in METHODS.items():
-        options = [f"{key}={parts[key]}" for key in parts if key not in {"model", "index"}]
-        rows.append((name, str(parts["model"]), str(parts["index"]), ", ".join(options)))
+    options = {
+        name: ", ".join(f"{key}={parts[key]}" for key in parts if key not in {"model", "index"})
+        for name, parts in METHODS.items()
+    }
+    rows = (
+        (name, str(parts["model"]), str(parts["index"]), options[name])
+        for name, parts in METHODS.items()
+    )
     print_table(("method", "model", "index", "options"), rows, title="Named methods")
     for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
-        described = ((name, summary_of(known, name)) for name in known)
-        print_table(("name", "description"), described, title=title)
+        print_table(
+            ("name", "description"),
+            ((name, summary_of(known, name)) for name in known),
+            title=title,
+        )
 
 
 @app.command()

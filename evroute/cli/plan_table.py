@@ -42,22 +42,22 @@ def print_plan(roads: RoadNetwork, plan: Plan, alternatives: int, note: str) -> 
     console.print(plan.verdict, soft_wrap=True)
     if plan.recommended_route.stops:
         console.print(_stops(plan))
-    console.print(plan.proofs.get(plan.recommended, plan.proof))
-    if plan.safety:
-        console.print(plan.safety, soft_wrap=True)
-    console.print(plan.minutes_note)
-    for line in (held_note(plan.recommended_route), lowest_charge(roads, plan)):
-        if line:
-            console.print(line, soft_wrap=True)
     found = sum(name.startswith("alternative") for name in plan.routes)
-    if found < alternatives:
-        console.print(
-            f"{found} of {alternatives} alternatives: no more lie between the fastest and the "
-            "least energy",
-            soft_wrap=True,
-        )
-    if note:
-        console.print(note, soft_wrap=True)
+    fewer = (
+        f"{found} of {alternatives} alternatives: no more lie between the fastest and the least "
+        "energy"
+    )
+    lines = (
+        plan.proofs.get(plan.recommended, plan.proof),
+        plan.safety,
+        plan.minutes_note,
+        held_note(plan.recommended_route),
+        lowest_charge(roads, plan),
+        fewer if found < alternatives else "",
+        note,
+    )
+    for line in filter(None, lines):
+        console.print(line, soft_wrap=True)
     print_table(
         (f"streets of the recommended route ({plan.network})", "km", "kWh"),
         (

@@ -90,8 +90,9 @@ def reach(
     if goal is not None:
         _print_needs(planner, goal, battery)
         return
-    limit = None if risk is None else share_of("--risk", risk)
-    found = reach_of(planner, str(start), battery, risk=limit)
+    found = reach_of(
+        planner, str(start), battery, risk=None if risk is None else share_of("--risk", risk)
+    )
     write(geojson, lambda: reach_geojson(found))
     write(map_, lambda: reach_map(found))
     _print(found, learned is None)

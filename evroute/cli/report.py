@@ -36,8 +36,9 @@ def report(
             status.update(f"drawing {name}")
 
         if runs.manifest().get("kind") == "learned":
-            roads = None if network is None else load_network(network)
-            page = build_trips_page(runs, roads, on_progress)
+            page = build_trips_page(
+                runs, None if network is None else load_network(network), on_progress
+            )
         elif "problem" in runs.manifest().get("configuration", {}):
             page = build_bandit_page(runs)
         else:
@@ -54,10 +55,8 @@ def report(
         temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
-    for line in page.claims:
+    for line in (*page.claims, *page.abstract[:SHOWN_SENTENCES]):
         typer.echo(line)
-    for sentence in page.abstract[:SHOWN_SENTENCES]:
-        typer.echo(sentence)
     if len(page.abstract) > SHOWN_SENTENCES:
         typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more sentences are in the page")
     typer.echo(f"{target} and {len(page.figures)} figures")

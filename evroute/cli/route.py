@@ -27,6 +27,7 @@ from evroute.cli.shared import (
 from evroute.energy.driving import DrivingConditions, conditions
 from evroute.learning.physics_belief import driver_planner
 from evroute.network.catalog import load_network
+from evroute.network.contraction import contraction_installed
 from evroute.network.profile import on_terrain
 from evroute.planning.answers import (
     COLUMNS,
@@ -196,7 +197,7 @@ def route(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
             trip is None and (start is None) != (goal is None),
-            "give both ends of the trip: --from and --to",
+            "give origin and destination: --from and --to",
         ),
         (
             not (batch or matrix or trip or places),
@@ -326,7 +327,7 @@ def _answer(
             names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
             typer.echo(f"evroute: {batch}: not read: {names}", err=True)
         if only:
-            if not numba_installed():
+            if not (numba_installed() or contraction_installed()):
                 typer.echo(
                     "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
                     err=True,

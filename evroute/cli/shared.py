@@ -66,8 +66,9 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
         if hasattr(content, "save"):
             content.save(str(temporary))
         else:
-            text = content if isinstance(content, str) else dumps(content)
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(
+                content if isinstance(content, str) else dumps(content), encoding="utf-8"
+            )
 
 
 def parsed_options(given: list[str] | None) -> dict[str, Any]:

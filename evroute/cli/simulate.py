@@ -1,22 +1,19 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
-import math
 from itertools import groupby
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, Any
 
 import typer
 
-from evroute.cli.console import Report, print_table, progress
+from evroute.cli.console import print_table, progress
 from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, require
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
-from evroute.experiments.runs import RunFolder
-from evroute.experiments.summary import summarise
+from evroute.experiments.runs import RunFolder, summarise
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.text import counted
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
@@ -28,8 +25,6 @@ OF_RUNS = (
     "soc",
 )
 """Fields of an experiment that ``--option`` sets."""
-LOOK_EVERY_S = 2.0
-"""Interval between checks for failed runs, s."""
 
 
 def simulate(
@@ -121,17 +116,19 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    if vehicle and len(vehicle) > 1:
-        raise EvrouteError(
-            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a column "
-            "of the table of --trips"
-        )
+    require(
+        len(vehicle or ()) < 2,
+        f"--vehicle is given {len(vehicle or ())} times; for several vehicles, name them in a "
+        "column of the table of --trips",
+    )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
     options |= parsed_options(option)
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
-    for name in ("prior", "lengthscale"):
-        if name in of_runs and not isinstance(of_runs[name], list):
-            of_runs[name] = [of_runs[name]]
+    of_runs |= {
+        name: [value]
+        for name, value in of_runs.items()
+        if name in {"prior", "lengthscale"} and not isinstance(value, list)
+    }
     grids = {"world": world, "search": search, "kernel": kernel}
     parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
     choices = parts | grids | options
@@ -170,8 +167,13 @@ def simulate(
         return
     try:
         with progress(quiet=quiet) as report:
-            on_progress = _Progress(report, RunFolder(out))
-            folder = run(requested, out, jobs=jobs, resume=resume, on_progress=on_progress)
+            folder = run(
+                requested,
+                out,
+                jobs=jobs,
+                resume=resume,
+                on_progress=lambda done, total: report("trips", done, total),
+            )
     except KeyboardInterrupt:
         typer.echo(
             f"evroute: interrupted; finished runs are kept in {out}: the same command continues",
@@ -213,7 +215,11 @@ def _show(folder: RunFolder) -> None:
                 f"{row.network} {row.trip}",
                 f"{row.method}",
                 f"{row.regret_wh:,.0f}",
-                *(f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")[: len(spreads)],
+                *(
+                    (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
+                    if several
+                    else ()
+                ),
                 f"{row.against_eq8_wh:+.1f}",
                 f"{row.headroom_wh:+.1f}",
             )
@@ -239,22 +245,6 @@ def _block(row: Any) -> tuple[str, int]:
     scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
     world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
     return f"{world}search {row.search}{prior}{scale}", row.worlds
-
-
-class _Progress:
-    """Reports the number of finished trips and failed runs."""
-
-    def __init__(self, report: Report, folder: RunFolder) -> None:
-        self._report = report
-        self._folder = folder
-        self._looked_s = -math.inf
-        self._counted = "trips"
-
-    def __call__(self, done: int, total: int) -> None:
-        if monotonic() - self._looked_s > LOOK_EVERY_S:
-            self._looked_s, failed = monotonic(), len(self._folder.failures())
-            self._counted = f"trips ({failed} runs failed)" if failed else "trips"
-        self._report(self._counted, done, total)
 
 
 def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:

@@ -124,8 +124,9 @@ class TurnRegressors:
         _, of_gain, of_taken, of_returned = at_battery(
             car, taken.total_wh, returned.total_wh, gained_wh
         )
-        wasted_wh = self._energy.wasted_between_wh(rows, entry_mps, speed_mps)
-        kinetic_wh = of_gain * gained_wh + wasted_wh
+        kinetic_wh = of_gain * gained_wh + self._energy.wasted_between_wh(
+            rows, entry_mps, speed_mps
+        )
         climb_wh, rolling_wh, drag_wh = (
             of_taken * getattr(taken, name) + of_returned * getattr(returned, name)
             for name in ("climb_wh", "rolling_wh", "drag_wh")

@@ -13,7 +13,7 @@ from evroute.experiments.runs import Run
 from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
 from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
-from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
+from evroute.model.base import Anticipates, HasDiagnostics, HasJoint
 from evroute.model.fleet_view import FleetJointView, FleetView
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.corridor import Corridor
@@ -30,8 +30,8 @@ class Learner:
 
     Parameters
     ----------
-    agent, model
-        The agent, and the model that it learns.
+    agent
+        The agent; its model is over the same arms.
     space
         The arms of the model.
     setting
@@ -39,7 +39,6 @@ class Learner:
     """
 
     agent: Agent
-    model: EnergyModel
     space: SearchSpace
     setting: Setting
 
@@ -159,13 +158,15 @@ def _learner(
         space = make_space(method, setting)
     else:
         model, space = _shared(first, over_arms), first.space
-    guard = None
-    if method.guard:
-        guard = Guard(
+    guard = (
+        Guard(
             setting.edges,
             rng=default_rng(child(policy_seeds, 0)),
             share=DEFAULT_SHARE if method.guard is True else method.guard,
         )
+        if method.guard
+        else None
+    )
     agent = Agent(
         model=model,
         index=make_index(method, setting),
@@ -175,15 +176,15 @@ def _learner(
         guard=guard,
         restarts=bool(method.change_test),
     )
-    return Learner(agent, model, space, over_arms)
+    return Learner(agent, space, over_arms)
 
 
 def _shared(first: Learner, setting: Setting) -> FleetView:
     """Return the model of the first vehicle as another sees it."""
-    seen = FleetJointView if isinstance(first.model, HasJoint) else FleetView
+    seen = FleetJointView if isinstance(first.agent.model, HasJoint) else FleetView
     own, reference = setting.prior, first.setting.prior
     return seen(
-        first.model,
+        first.agent.model,
         prior_wh=own.mean_wh,
         potential_wh=own.potential_wh,
         reference_prior_wh=reference.mean_wh,

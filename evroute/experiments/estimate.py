@@ -18,7 +18,6 @@ from evroute.experiments.exact_time import exact_time_s
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
-from evroute.methods.setting import Prior
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
@@ -88,13 +87,11 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         kind = run.network, run.method.name, run.world.label, run.search, run.prior
         kinds.setdefault(kind, []).append(run)
     seconds, disk, failures = [0.0], 0.0, {}
-    preparing_s = 0.0
-    prepared: set[tuple[str, Prior]] = set()
+    # every process prepares the network before its first run
+    prepared = {(run.network, run.prior): run for run in reversed(left)}
+    preparing_s = sum(_played(run, 1)[0] for run in prepared.values())
     for same in kinds.values():
         first = same[0]
-        if (key := (first.network, first.prior)) not in prepared:
-            prepared.add(key)  # every process prepares the network before its first run
-            preparing_s += _played(first, 1)[0]
         start, slope, error = _calibrated(first)
         if error:
             failures[first.name] = error

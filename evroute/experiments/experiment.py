@@ -266,12 +266,11 @@ def grid(
     pairs = [pair(name) for name in methods]
     pairs += [{"model": model, "index": index} for model, index in product(models, indices)]
     taken = [_options_of_pair(each["model"], each["index"]) for each in pairs]
-    if idle := sorted(options.keys() - set().union(*taken)):
-        names = [f"{each['model']} with {each['index']}" for each in pairs]
-        raise EvrouteError(
-            f"no method takes {', '.join(idle)}: not {' and not '.join(names)}; options are "
-            f"{', '.join(sorted(set().union(*taken)))}"
-        )
+    known = set().union(*taken)
+    names = " and not ".join(f"{each['model']} with {each['index']}" for each in pairs)
+    for idle in sorted(options.keys() - known):
+        there = ", ".join(sorted(known))
+        raise EvrouteError(f"no method takes {idle}: not {names}; options are {there}")
     chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
@@ -351,11 +350,7 @@ def simulate(
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)
-
-        def on_rounds(done: int) -> None:
-            on_progress(kept + done, total)
-
-        execute(left, folder, jobs=jobs, on_progress=on_rounds)
+        execute(left, folder, jobs=jobs, on_progress=lambda done: on_progress(kept + done, total))
         folder.merge(runs)
     return folder
 

@@ -1,5 +1,14 @@
-"""Log: the tables of a run, and the logbook that collects their rows."""
+"""Log: the tables of a run, and the logbook that collects their rows.
 
+`BatteryLog` has the charge of a battery on each trip, from a given start and with a reserve. The
+learner plans without it. It shows how well the charge could be predicted before a trip.
+
+`RandomRouteProbe` drives random routes, hidden from the learner, to measure its errors on routes
+that it did not choose. A policy chooses routes with a low predicted energy, so the errors of its
+belief differ between chosen and other routes.
+"""
+
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +16,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback, Round, Route
+from evroute.arrays import FloatArray
 from evroute.experiments.regret import Score
 from evroute.model.base import HasDiagnostics
+from evroute.planning.battery import Battery, follow
+from evroute.planning.forecast import forecast_charge
+from evroute.planning.search import Search
+from evroute.policy.agent import Agent
 from evroute.policy.base import Index
+from evroute.policy.baselines import Random
+from evroute.worlds.environment import Environment, best_by_edges, child
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -136,3 +153,149 @@ def _enter(columns: defaultdict[str, list[Any]], row: Mapping[str, Any]) -> None
 
 def _columns(lists: Mapping[str, list[Any]]) -> Columns:
     return {name: np.array(values) for name, values in lists.items()}
+
+
+COLUMNS = (
+    "soc_lowest_percent",
+    "soc_arrival_percent",
+    "soc_arrival_expected_percent",
+    "below_reserve_midway",
+    "below_reserve_on_arrival",
+    "p_reserve",
+    "p_reserve_widened",
+)
+"""Columns of `BatteryLog.row`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatteryLog:
+    """Charge of the batteries of a run's vehicles; every trip starts with the same charge.
+
+    Parameters
+    ----------
+    batteries
+        Battery of each vehicle, by the vehicle names of the trips.
+    """
+
+    batteries: Mapping[str, Battery]
+
+    def row(
+        self,
+        agent: Agent,
+        request: Round,
+        route: Route,
+        feedback: Feedback,
+        *,
+        expected_wh: float,
+        widened: float,
+    ) -> dict[str, float]:
+        """Return the battery columns of a driven trip, with predictions made before the trip.
+
+        Parameters
+        ----------
+        agent
+            Agent that chose the route.
+        request, route, feedback
+            Request, route and measurements of the trip.
+        expected_wh
+            Predicted energy of the trip, Wh.
+        widened
+            Factor of the predicted deviations for ``p_reserve_widened``, as ``evroute route``
+            applies it.
+
+        Returns
+        -------
+        dict[str, float]
+            soc_lowest_percent and soc_arrival_percent are measured: lowest after any edge, and
+            after the last. soc_arrival_expected_percent is predicted by ``expected_wh``.
+            below_reserve_midway and below_reserve_on_arrival are 1 if the charge was below the
+            reserve after an edge before the last, and after the last. p_reserve and
+            p_reserve_widened are predicted probabilities that the charge never falls below the
+            reserve; NaN without a joint posterior.
+        """
+        battery = self.batteries[request.vehicle]
+        charge_wh = follow(battery, feedback.energy_wh).charge_wh[1:]
+        forecast = agent.forecast(request, route)
+        predicted = {"p_reserve": np.nan, "p_reserve_widened": np.nan}
+        if forecast is not None:
+            for name, energy in (
+                ("p_reserve", forecast),
+                ("p_reserve_widened", forecast.inflated(widened)),
+            ):
+                predicted[name] = forecast_charge(energy, battery).never_below_reserve
+        return {
+            "soc_lowest_percent": battery.percent(min(battery.start_wh, float(charge_wh.min()))),
+            "soc_arrival_percent": battery.percent(float(charge_wh[-1])),
+            "soc_arrival_expected_percent": battery.percent(
+                min(battery.capacity_wh, battery.start_wh - expected_wh)
+            ),
+            "below_reserve_midway": float(np.any(charge_wh[:-1] < battery.reserve_wh)),
+            "below_reserve_on_arrival": float(charge_wh[-1] < battery.reserve_wh),
+            **predicted,
+        }
+
+
+EVERY = 10
+
+
+class RandomRouteProbe:
+    """Drives a route of the index `Random` every tenth round, in the conditions of that round.
+
+    Parameters
+    ----------
+    search
+        Search over all edges.
+    potential_wh
+        (n,) ``m g dz`` of every edge, Wh.
+    seeds
+        Seeds of the routes; that of a round depends on nothing else.
+    """
+
+    def __init__(self, *, search: Search, potential_wh: FloatArray, seeds: SeedSequence) -> None:
+        self.search = search
+        self.potential_wh = potential_wh
+        self.seeds = seeds
+
+    def row(
+        self,
+        agent: Agent,
+        environment: Environment,
+        request: Round,
+        charge: BatteryLog | None = None,
+        widened: float = 1.0,
+    ) -> dict[str, float]:
+        """Return measured and predicted energy of a random route, Wh; NaN in the rounds between.
+
+        Parameters
+        ----------
+        agent
+            Agent whose predictions are tested.
+        environment
+            World in which the route is driven.
+        request
+            Request of the round.
+        charge
+            Battery log for further columns; None for none.
+        widened
+            Factor of the predicted deviations (`BatteryLog.row`).
+        """
+        of_charge = dict.fromkeys(COLUMNS, math.nan) if charge else {}
+        measured_wh = predicted_wh = predicted_sd_wh = math.nan
+        if request.t % EVERY == 0:
+            index_wh = Random(self.potential_wh)(
+                request.t, request.arms, agent.model, default_rng(child(self.seeds, request.t))
+            )
+            route = best_by_edges(request, index_wh, self.potential_wh, self.search)
+            predicted_wh, predicted_sd_wh = agent.predict(request, route)
+            feedback = environment.drive(request, route)
+            measured_wh = float(feedback.energy_wh.sum())
+            if charge:
+                of_charge = charge.row(
+                    agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+                )
+        return {
+            "audit_wh": measured_wh,
+            "audit_predicted_wh": predicted_wh,
+            "audit_predicted_sd_wh": predicted_sd_wh,
+            **{f"audit_{name}": value for name, value in of_charge.items()},
+        }

@@ -16,9 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.arms import Feedback
 from evroute.experiments.agents import make_learners, make_scorers
-from evroute.experiments.battery_log import BatteryLog
-from evroute.experiments.log import Log, Logbook
-from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
@@ -67,15 +65,18 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         audit = RandomRouteProbe(
             search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
         )
-        charge = None
-        if run.soc is not None:
-            cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
-            charge = BatteryLog(
+        charge = (
+            BatteryLog(
                 {
-                    name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
-                    for name, car in cars.items()
+                    vehicle: Battery.of_percent(
+                        learner.setting.vehicle.battery_kwh, run.soc, run.reserve
+                    )
+                    for vehicle, learner in learners.items()
                 }
             )
+            if run.soc is not None
+            else None
+        )
         errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
@@ -92,7 +93,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             if vehicle and run.share_belief:
                 continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
-                learner.model,
+                learner.agent.model,
                 learner.space,
                 method,
                 learner.setting,
@@ -100,7 +101,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
             )
             belief.save(folder.belief_path(run.name, vehicle), learned)
-        first = learners[""].model
+        first = learners[""].agent.model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)
         folder.write(run, log)
@@ -206,11 +207,11 @@ def run_loop(
             f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
             for level in LEVELS
         }
-        charged = {}
-        if charge:
-            charged = charge.row(
-                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
-            )
+        charged = (
+            charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+            if charge
+            else {}
+        )
         drove = perf_counter()
         update(flight.after(feedback))
         laps["update_s"] = perf_counter() - drove

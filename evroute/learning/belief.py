@@ -146,11 +146,11 @@ def _read(path: Path) -> tuple[dict[str, Any], Description]:
     """Return the arrays of a file by name, and the description of the belief."""
     try:
         state = read_arrays(path)
-        about = limits.parse_json(str(state.pop(_ABOUT)), str(path))
-        return state, _DESCRIPTION.validate_python(about)
+        return state, _DESCRIPTION.validate_python(
+            limits.parse_json(str(state.pop(_ABOUT)), str(path))
+        )
     except ValidationError as error:
-        wrong = f"{path} describes no belief: {first_problem(error)}"
-        raise _damaged(path, wrong) from None
+        raise _damaged(path, f"{path} describes no belief: {first_problem(error)}") from None
     except (DamagedFileError, KeyError, ValueError) as error:
         raise _damaged(path, error) from None
 

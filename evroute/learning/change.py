@@ -43,15 +43,13 @@ class ChangeTest:
     @property
     def detected(self) -> BoolArray:
         """Whether the evidence of a change reaches `THRESHOLD`, () or (s,)."""
-        reached: BoolArray = self._evidence.mean(axis=0) >= THRESHOLD
-        return reached
+        return self._evidence.mean(axis=0) >= THRESHOLD
 
     def add(self, score: FloatArray | float) -> None:
         """Add the score of the next trip, a number or (s,)."""
         if (earlier := len(self.scores)) >= SETTLING_TRIPS:
             at_least = np.sum(np.array(self.scores) >= score, axis=0)
-            share = np.arange(1, earlier + 2) / (earlier + 1)
-            payoff = share ** (POWERS[:, np.newaxis] - 1.0)
+            payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
             payoff /= payoff.mean(axis=1, keepdims=True)
             self._evidence = (self._evidence + 1.0) * payoff[:, at_least]
         self.scores.append(score)

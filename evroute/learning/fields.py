@@ -69,8 +69,7 @@ class Landmarks:
         if not len(self):
             return np.empty((len(places), 0))
         between = self._covariance(self.places, places)
-        features: FloatArray = solve_triangular(self._factor, between, lower=True).T
-        return features
+        return solve_triangular(self._factor, between, lower=True).T
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""
@@ -106,7 +105,9 @@ def road_deviation(network: RoadNetwork) -> Covariance:
     middle_m = network.middle_m
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
-        alike = _MATERN(middle_m[a], middle_m[b], _SCALE_M)
-        return alike * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        return (
+            _MATERN(middle_m[a], middle_m[b], _SCALE_M)
+            * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
+        )
 
     return covariance

@@ -7,16 +7,13 @@ Pairs of routes between the same ends that were both driven: measured and believ
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
@@ -24,52 +21,16 @@ from evroute.learning.noise_fit import LATE_REFITS
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
-from evroute.planning.learned import LearnedDay
 
 FEWEST = 2
 """Trips on each route of a pair."""
 
 
-class HasDays(Protocol):
-    """A belief with energies under the conditions of a day."""
+def driven_pairs(belief: LearnedBelief | TripEnergies, trips: Iterable[MeasuredTrip]) -> list[str]:
+    """Return a sentence on each pair of routes with at least two trips each, most trips first.
 
-    def under(self, conditions: DrivingConditions) -> LearnedDay:
-        """Return the energies on a day with these conditions."""
-
-
-@dataclass(frozen=True, slots=True)
-class RoutePair:
-    """Difference of two routes between the same ends, the second minus the first.
-
-    Parameters
-    ----------
-    first, second
-        Names of the newest trips on both routes.
-    trips
-        Number of trips on each.
-    measured_wh, error_wh
-        Difference of the mean measured energies and its standard error, Wh.
-    believed_wh
-        Difference of the expected energies, Wh.
-    """
-
-    first: str
-    second: str
-    trips: tuple[int, int]
-    measured_wh: float
-    error_wh: float
-    believed_wh: float
-
-    def __str__(self) -> str:
-        return (
-            f"the route of trip '{self.second}' against that of '{self.first}' "
-            f"({self.trips[1]} and {self.trips[0]} trips): measured {self.measured_wh:+.0f} ± "
-            f"{self.error_wh:.0f} Wh, expected {self.believed_wh:+.0f} Wh"
-        )
-
-
-def driven_pairs(belief: HasDays, trips: Iterable[MeasuredTrip]) -> list[RoutePair]:
-    """Return the pairs of routes that were driven at least twice each, most trips first.
+    It has the difference of the mean measured energies, the second minus the first, with its
+    standard error, and that of the expected energies, Wh. Routes are named by their newest trips.
 
     Parameters
     ----------
@@ -91,17 +52,15 @@ def driven_pairs(belief: HasDays, trips: Iterable[MeasuredTrip]) -> list[RoutePa
                 float(day.mean_wh[day.space.arms_of_route(Route(edges))].sum())
                 for edges in (one, two)
             ]
-            pairs.append(
-                RoutePair(
-                    first[-1].trip,
-                    second[-1].trip,
-                    (len(first), len(second)),
-                    mean_wh[1] - mean_wh[0],
-                    sum(variance_wh2) ** 0.5,
-                    believed_wh[1] - believed_wh[0],
-                )
+            sentence = (
+                f"the route of trip '{second[-1].trip}' against that of '{first[-1].trip}' "
+                f"({len(second)} and {len(first)} trips): measured "
+                f"{mean_wh[1] - mean_wh[0]:+.0f} ± {sum(variance_wh2) ** 0.5:.0f} Wh, expected "
+                f"{believed_wh[1] - believed_wh[0]:+.0f} Wh"
             )
-    return sorted(pairs, key=lambda pair: -min(pair.trips))
+            pairs.append((min(len(first), len(second)), sentence))
+    pairs.sort(key=lambda pair: -pair[0])
+    return [sentence for _, sentence in pairs]
 
 
 def _mean(trips: list[MeasuredTrip]) -> tuple[float, float]:
@@ -189,7 +148,7 @@ def findings(
                 f"errors grew by trip {after}, as if roads had changed: their speeds and "
                 "deviations, and the intervals, are learned anew since"
             )
-    sentences += map(str, driven_pairs(learner, measured)[:SHOWN_PAIRS])
+    sentences += driven_pairs(learner, measured)[:SHOWN_PAIRS]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -239,8 +198,7 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
         if not known.any():
             continue
         held = ((low <= columns[measured]) & (columns[measured] <= high))[known]
-        recent = held[-LAST:]
-        last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
+        last = f", {held[-LAST:].sum()} of the last {LAST}" if len(held) > LAST else ""
         width = float((high - low)[known].mean())
         shown = f"{width:.0f} Wh" if unit == "wh" else f"{width / 60:.1f} min"
         yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}; mean width {shown}"
@@ -276,8 +234,9 @@ def coefficients(learner: TripEnergies) -> str:
 
 def contradictions(belief: TripBelief) -> Iterator[str]:
     """Yield the coefficients that are far from the vehicle file, and the fields to change."""
-    own = len(belief.prior.mean)
-    distance = (belief.coefficients.coefficients[:own] - belief.prior.mean) / belief.prior.std
+    distance = (
+        belief.coefficients.coefficients[: len(belief.prior.mean)] - belief.prior.mean
+    ) / belief.prior.std
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "

@@ -19,6 +19,7 @@ from evroute.arrays import FloatArray
 from evroute.learning import tail
 from evroute.learning.change import ChangeTest
 
+MEASURES = ("mean", "sd", "low50", "high50", "low90", "high90")
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Levels of the intervals that runs record."""
 HALF_LIFE_TRIPS = 60.0
@@ -71,8 +72,7 @@ class ErrorSpread:
         return 1.0 - self.below(-self.scale * float(stdtrit(self.nu, student)))
 
     def _weights(self) -> FloatArray:
-        age = np.arange(len(self.scores), 0, -1)
-        return 0.5 ** (age / HALF_LIFE_TRIPS)
+        return 0.5 ** (np.arange(len(self.scores), 0, -1) / HALF_LIFE_TRIPS)
 
 
 class PastErrors:
@@ -171,15 +171,19 @@ class TripPrediction:
 
     def measures(self, unit: str) -> dict[str, float]:
         """Return moments, and 50 and 90 % intervals, by names that end in their unit."""
-        ends = [*self.interval(0.5), *self.interval(0.9)]
-        names = ("mean", "sd", "low50", "high50", "low90", "high90")
-        numbers = zip(names, (self.mean_wh, self.sd_wh, *ends), strict=True)
-        return {f"{name}_{unit}": number for name, number in numbers}
+        numbers = (self.mean_wh, self.sd_wh, *self.interval(0.5), *self.interval(0.9))
+        names = (f"{name}_{unit}" for name in MEASURES)
+        return dict(zip(names, numbers, strict=True))
 
     def numbers(self) -> dict[str, float]:
         """Return the prediction by name: moments, intervals, tail, trips, effect of the cone."""
-        tail = {"nu": self.spread.nu, "scale": self.spread.scale}
-        return self.measures("wh") | tail | {"trips": self.trips, "cone_wh": self.moved_wh}
+        return {
+            **self.measures("wh"),
+            "nu": self.spread.nu,
+            "scale": self.spread.scale,
+            "trips": self.trips,
+            "cone_wh": self.moved_wh,
+        }
 
 
 @cache

@@ -296,15 +296,15 @@ def _continued(
 
 def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
     """Return the columns of the table with a row per edge driven."""
-    table: dict[str, list[Any]] = {"t": [], "edge": [], "observed_wh": [], "travel_s": []}
-    for t, trip in enumerate(trips, start=1):
-        if trip.routes > 1:
-            continue
-        table["t"] += [t] * len(trip.edge)
-        table["edge"] += trip.edge.tolist()
-        table["observed_wh"] += trip.energy_wh.tolist()
-        table["travel_s"] += trip.travel_s.tolist()
-    return {"run": [run] * len(table["t"])} | table
+    driven = [
+        (t, *passage)
+        for t, trip in enumerate(trips, start=1)
+        if trip.routes == 1
+        for passage in zip(trip.edge, trip.energy_wh, trip.travel_s, strict=True)
+    ]
+    names = ("t", "edge", "observed_wh", "travel_s")
+    table = {name: [passage[k] for passage in driven] for k, name in enumerate(names)}
+    return {"run": [run] * len(driven)} | table
 
 
 def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:

@@ -125,10 +125,8 @@ class LearnedBelief:
 
     def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
-        edges = self.space.edges.reference
-        arms = self.space.arms(
-            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
-        )
+        ends, edges = (route.edges[0], route.edges[-1]), self.space.edges.reference
+        arms = self.space.arms(Round(1, edges, *ends, departed_s=departed_s))
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     @property
@@ -136,8 +134,9 @@ class LearnedBelief:
         """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
         edges = self.space.edges
         added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
-        slower_s = self.time_s / edges.conditions.speed_factor - self.space.time_s
-        added_wh = added_w * slower_s / J_PER_WH
+        added_wh = (
+            added_w * (self.time_s / edges.conditions.speed_factor - self.space.time_s) / J_PER_WH
+        )
         return mean_of(self.model, self.space.reference) + added_wh[self.space.states.edge]
 
     @property
@@ -180,8 +179,11 @@ class LearnedBelief:
         expected
             Charge along the trip, which does not matter here.
         """
-        energy = forecast(self.model, self.space.reference, arms_of_route)
-        return energy.inflated(self.inflation).around(energy_wh)
+        return (
+            forecast(self.model, self.space.reference, arms_of_route)
+            .inflated(self.inflation)
+            .around(energy_wh)
+        )
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
@@ -238,8 +240,7 @@ class LearnedBelief:
 
     def state(self) -> State:
         """Return the learned state of model and space, and of errors and pace."""
-        pace = {} if self.pace is None else self.pace.state()
-        own = flat(errors=self.errors.state(), pace=pace)
+        own = flat(errors=self.errors.state(), pace={} if self.pace is None else self.pace.state())
         return self.model.state() | self.space.state() | own
 
     def restore(self, state: State) -> None:
@@ -249,8 +250,9 @@ class LearnedBelief:
             self.pace.restore(pace)
         self.space.restore(state)
         of_space = self.space.state()
-        own = {name: a for name, a in state.items() if "/" not in name and name not in of_space}
-        self.model.restore(own)
+        self.model.restore(
+            {name: a for name, a in state.items() if "/" not in name and name not in of_space}
+        )
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.

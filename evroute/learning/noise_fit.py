@@ -120,8 +120,9 @@ def fit_scales(
         scale = centre * np.exp(log_ratio)
         parts = (scale[:3] ** 2)[:, np.newaxis] * powers
         variance = parts.sum(axis=0) + known_wh2
-        joined = zip(scale[3:], fields, strict=True)
-        z = np.hstack([rows, *(std * features for std, (features, _) in joined)])
+        z = np.hstack(
+            [rows, *(std * features for std, (features, _) in zip(scale[3:], fields, strict=True))]
+        )
         weighted = z.T / variance
         inverse = inverse_factor(identity + weighted @ z)
         half = inverse @ weighted
@@ -133,12 +134,19 @@ def fit_scales(
         slope = [*(parts @ (diagonal - solved**2))]
         for first, last in pairwise(widths.tolist()):
             own = z[:, first:last]
-            shrunk = np.sum(weighted[first:last] * own.T) - np.sum((half @ own) ** 2)
-            slope.append(shrunk - np.sum((solved @ own) ** 2))
+            slope.append(
+                (np.sum(weighted[first:last] * own.T) - np.sum((half @ own) ** 2))
+                - np.sum((solved @ own) ** 2)
+            )
         return float(value), np.array(slope) + log_ratio / LOG_STD**2
 
-    bounds = [(-4 * LOG_STD, 4 * LOG_STD)] * len(centre)
-    found = minimize(objective, np.zeros(len(centre)), jac=True, method="L-BFGS-B", bounds=bounds)
+    found = minimize(
+        objective,
+        np.zeros(len(centre)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-4 * LOG_STD, 4 * LOG_STD)] * len(centre),
+    )
     fitted = (centre * np.exp(found.x)).tolist()
     return FittedScales(TripNoiseScale(*fitted[:3]), tuple(fitted[3:]), float(found.fun))
 

@@ -27,8 +27,7 @@ def no_errors() -> FloatArray:
 def add_error(log_likelihood: FloatArray, z: float) -> FloatArray:
     """Return the discounted log likelihood after one more standardised error, (7, 29)."""
     density = _LOG_CONSTANT - (_NU + 1) / 2 * np.log1p((z * np.exp(-LOG_SCALES)) ** 2 / _NU)
-    added: FloatArray = DISCOUNT * log_likelihood + density - LOG_SCALES
-    return added
+    return DISCOUNT * log_likelihood + density - LOG_SCALES
 
 
 def mode(log_likelihood: FloatArray) -> tuple[float, float]:

@@ -218,8 +218,9 @@ class TripBelief:
         self._errors.restart()
         self._recent = []
         if self.late_std and self.late is not None:
-            numbers = [trip.number for trip in self._learned]
-            self._replace_late(self.late, self.late.features(numbers))
+            self._replace_late(
+                self.late, self.late.features([trip.number for trip in self._learned])
+            )
             self._rebuild()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -297,8 +298,9 @@ class TripBelief:
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
         else:
-            noise_wh2 = float(self.noise.variance(trip.row[KM], trip.known_wh2))
-            self.regression.update(trip.row, trip.energy_wh, noise_wh2)
+            self.regression.update(
+                trip.row, trip.energy_wh, float(self.noise.variance(trip.row[KM], trip.known_wh2))
+            )
         self._take()
         return True
 
@@ -327,8 +329,9 @@ class TripBelief:
                 *given, start=start, fields=[*fields, (features, late.least_std)]
             )
             self.late_fitted_std = joined.fields[-1]
-            gain = found.cost - joined.cost
-            joins = gain >= EVIDENCE and self.late_fitted_std >= late.least_std
+            joins = (
+                found.cost - joined.cost
+            ) >= EVIDENCE and self.late_fitted_std >= late.least_std
             self.late_std = self.late_fitted_std if joins else 0.0
             found = joined if joins else found
             self._replace_late(late, features[:, : features.shape[1] * joins])
@@ -367,5 +370,8 @@ class TripBelief:
         rows = np.zeros((len(trips), len(self.column)))
         for i, trip in enumerate(trips):
             rows[i, : len(trip.row)] = trip.row
-        energy_wh = np.array([trip.energy_wh for trip in trips])
-        return rows, energy_wh, np.array([trip.known_wh2 for trip in trips])
+        return (
+            rows,
+            np.array([trip.energy_wh for trip in trips]),
+            np.array([trip.known_wh2 for trip in trips]),
+        )

@@ -59,8 +59,9 @@ class TripForecast:
     @property
     def inflation(self) -> float:
         """Half-width of the 90 % interval in multiples of that of a normal distribution."""
-        quantile = self.prediction.spread.quantile(INTERVAL_LEVEL)
-        return quantile / float(ndtri(0.5 + INTERVAL_LEVEL / 2))
+        return self.prediction.spread.quantile(INTERVAL_LEVEL) / float(
+            ndtri(0.5 + INTERVAL_LEVEL / 2)
+        )
 
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
@@ -216,10 +217,7 @@ class TripDay:
             edges = self.space.states.edge[arms]
             routes = [edges[way(before, position)] for position in range(len(edges))]
             unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
-        std_wh: FloatArray = np.sqrt(
-            variance + self.belief.noise.variance(reached[:, KM], unknown_wh2)
-        )
-        return std_wh
+        return np.sqrt(variance + self.belief.noise.variance(reached[:, KM], unknown_wh2))
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""

@@ -326,8 +326,9 @@ class TripEnergies:
             unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1)
         if self.junctions is not None:
             rest = self.junctions.rest(self._ends(edge))
-            apart = rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
-            unknown += self.belief.field_std**2 * apart
+            unknown += self.belief.field_std**2 * (
+                rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
+            )
         np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
         return unknown
 
@@ -358,14 +359,16 @@ class TripEnergies:
 
         terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
         if self.physics == "driving":
-            table = self.setting.turn_table
-            energy = TurnEnergy(network, vehicle, table, conditions, free_flow=True)
+            energy = TurnEnergy(
+                network, vehicle, self.setting.turn_table, conditions, free_flow=True
+            )
             plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
             turning_wh = plan_wh - at_pace(self._map_spm[edge]) @ prior[:TURNING]
             terms = np.column_stack([terms, turning_wh])
         if np.isfinite(soc_percent).any():
-            loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
-            returned_wh = returned_by_pieces(network, edge, terms, prior, loaded)
+            returned_wh = returned_by_pieces(
+                network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
+            )
             terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
         return terms
 

@@ -52,8 +52,7 @@ def inverse_factor(precision: FloatArray) -> FloatArray:
     numpy.linalg.LinAlgError
         If the precision is not positive definite.
     """
-    inverse: FloatArray = dtrtri(np.linalg.cholesky(precision), lower=1)[0]
-    return inverse
+    return dtrtri(np.linalg.cholesky(precision), lower=1)[0]
 
 
 class TripRegression:
@@ -107,8 +106,10 @@ class TripRegression:
         weighted = (z / noise_wh2[:, np.newaxis]).T
         inverse = inverse_factor(np.eye(rows.shape[1]) + weighted @ z)
         root = self.prior_std[:, np.newaxis] * inverse.T
-        information = weighted @ (energy_wh - rows @ self.prior_mean)
-        self.set(self.prior_mean + root @ (inverse @ information), root)
+        self.set(
+            self.prior_mean + root @ (inverse @ (weighted @ (energy_wh - rows @ self.prior_mean))),
+            root,
+        )
 
     def variance(self, row: FloatArray) -> float:
         """Return the posterior variance of ``x' b``, noise left out, Wh²."""

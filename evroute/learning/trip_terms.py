@@ -121,8 +121,7 @@ def edge_terms(
         (k,) mean speed over the speed between stops, which sets the drag.
     """
     minutes = length_m * pace_spm / 60.0
-    speed_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS)
-    air_mps = speed_mps + headwind_mps
+    air_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS) + headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
     loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
@@ -153,8 +152,11 @@ def full_battery_term(
     returned_wh
         (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh.
     """
-    above = np.asarray(soc_percent) - vehicle.full_battery_percent
-    return -np.nan_to_num(np.maximum(above, 0.0)) / 10.0 * returned_wh
+    return (
+        -np.nan_to_num(np.maximum(np.asarray(soc_percent) - vehicle.full_battery_percent, 0.0))
+        / 10.0
+        * returned_wh
+    )
 
 
 def returned_by_pieces(

@@ -6,11 +6,11 @@ one new line.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, cast, get_type_hints
 
 from evroute.errors import UnknownNameError, require
-from evroute.model.options import ModelOptions
+from evroute.model.base import ModelOptions
 from evroute.policy.base import IndexOptions
 
 MODELS = {
@@ -18,9 +18,9 @@ MODELS = {
     "exact": "evroute.model.exact:ExactOptions",
     "regional": "evroute.model.regional:RegionalOptions",
     "svgp": "evroute.model.svgp:SVGPOptions",
-    "factor": "evroute.model.physics:FactorOptions",
-    "edge-speeds": "evroute.model.edge_speeds:EdgeSpeedsOptions",
-    "physics": "evroute.model.physics:PhysicsOptions",
+    "factor": "evroute.model.coefficients:FactorOptions",
+    "edge-speeds": "evroute.model.independent:EdgeSpeedsOptions",
+    "physics": "evroute.model.coefficients:PhysicsOptions",
     "physics+gp": "evroute.model.physics_gp:PhysicsGPOptions",
     "bkb": "evroute.model.nystrom.bkb:BKBOptions",
     "cbkb": "evroute.model.nystrom.bkb:CBKBOptions",
@@ -147,8 +147,7 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     """
     if name not in table:
         raise UnknownNameError(f"unknown {kind} '{name}'; there are {', '.join(table)}")
-    module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute)
+    return resolve_name(table[name])
 
 
 def summary_of(table: Mapping[str, str], name: str) -> str:

@@ -1,22 +1,29 @@
-"""Protocols of energy models, and the Cholesky factorisation that they share.
+"""Protocols of energy models, their options, and the Cholesky factorisation that they share.
 
 A model is a belief about the *expected* energy of each arm (an edge in a context), measurement
 noise excluded. Trips update it. The arms carry the prior means, so models contain no physics:
-inside, every model works on residuals, energy minus prior mean.
+inside, every model works on residuals, energy minus prior mean. `ModelSetting` holds the values
+that a model takes from its network, vehicle and prior.
 """
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, require
 from evroute.model.bounds.spectrum import Points, Spectrum
+from evroute.options import PartOptions
+
+if TYPE_CHECKING:
+    from evroute.energy.regressors import Derivatives
+    from evroute.model.kernels import Covariance, EdgeContextKernel
 
 JITTER = 1e-8
 """Share of the mean diagonal added once to a covariance that rounding left indefinite."""
@@ -254,3 +261,68 @@ def _factorise(matrix: FloatArray) -> int:
     # LAPACK lets values that are not numbers pass; they reach the diagonal.
     broken = np.flatnonzero(~np.isfinite(matrix.diagonal()))
     return int(failed) or (int(broken[0]) + 1 if len(broken) else 0)
+
+
+class CovarianceSetting(Protocol):
+    """Values that a model without roads takes, over a arms."""
+
+    @property
+    def kernel(self) -> "Covariance":
+        """Prior covariance of arms."""
+
+    @property
+    def arms(self) -> Arms:
+        """All arms in their reference contexts."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+
+class ModelSetting(CovarianceSetting, Protocol):
+    """Values that a model takes from its network, vehicle and prior, over a arms."""
+
+    @property
+    def potential_wh(self) -> FloatArray:
+        """(a,) rise of the potential over each arm, Wh."""
+
+    @property
+    def prior_variance_wh2(self) -> FloatArray:
+        """(a,) diagonal of the kernel, Wh²."""
+
+    @property
+    def kernel(self) -> "EdgeContextKernel":
+        """Prior covariance of arms."""
+
+    @property
+    def sparse_kernel(self) -> "EdgeContextKernel":
+        """Prior covariance to 1e-6, on a sparse graph kernel."""
+
+    @property
+    def dissipation_kernel(self) -> "EdgeContextKernel":
+        """Prior covariance with deviations as shares of the dissipated energy."""
+
+    @property
+    def regressors(self) -> "Derivatives":
+        """Derivatives of the energy of the arms by the coefficients of physics."""
+
+    @property
+    def prior_factor(self) -> FloatArray:
+        """(a, a) factor of the prior covariance, Wh."""
+
+
+class ModelOptions(PartOptions):
+    """Options of a model."""
+
+    has_kernel: ClassVar[bool] = False
+    """Whether the model takes `ModelSetting.kernel`, so that it can be scaled and fitted."""
+    only_edges: ClassVar[str] = ""
+    """Reason why the model has no arms on turns; empty if it has."""
+
+    def build(self, setting: ModelSetting, rng: Generator) -> EnergyModel:
+        """Return the model before any trip, with ``rng`` as its source of randomness."""
+        raise NotImplementedError
+
+    @classmethod
+    def cache(cls, setting: ModelSetting) -> None:
+        """Compute the arrays of the setting that workers then map from the cache."""

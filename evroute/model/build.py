@@ -78,10 +78,7 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
             prior_covariance(kernel, arms), "the prior covariance of all edges", overwrite=True
         )
 
-    made: FloatArray = mapped(
-        cache_path(cache_dir, "prior-factor", kernel.digest(arms.features)), factor
-    )
-    return made
+    return mapped(cache_path(cache_dir, "prior-factor", kernel.digest(arms.features)), factor)
 
 
 def mapped(path: Path | None, make: Callable[[], Any]) -> Any:

@@ -2,6 +2,16 @@
 
 Bayesian linear regression: Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51.
 Inside, columns are multiplied by the prior deviations, so that the prior precision is the identity.
+
+`PhysicsRegression` learns the parameters of eq. 8, and nothing else: ``y_e - E_e = sum_j x_ej b_j +
+noise`` with the derivatives x of eq. 8 (`energy.regressors`). A coefficient learned on one road
+holds on all roads; residuals that no coefficient explains are never learned.
+
+`ConsumptionFactor` has one coefficient: ``f_e = p_e + c w_e`` with ``p_e = m g dz`` and dissipated
+energy ``w_e = E_e - p_e >= 0`` by eq. 8. The factor does not scale p_e: a downhill road of negative
+energy would otherwise return more where the vehicle takes more. So ``y_e - E_e = (c - 1) w_e +
+noise`` with ``c ~ N(1, factor_std²)``. There is one factor per belief; vehicles with separate
+beliefs have separate factors.
 """
 
 from abc import ABC, abstractmethod
@@ -9,12 +19,21 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from pydantic import Field
 from scipy.linalg import cho_solve, solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.energy.regressors import Derivatives
 from evroute.errors import require
-from evroute.model.base import State, check_noise, check_state, lower_factor
+from evroute.model.base import (
+    ModelOptions,
+    ModelSetting,
+    State,
+    check_noise,
+    check_state,
+    lower_factor,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,16 +198,118 @@ class CoefficientModel(ABC):
 
     def _mean(self) -> FloatArray:
         """Return the posterior mean of the coefficients, (p,)."""
-        mean: FloatArray = self._prior_std * cho_solve((self._factor(), True), self._information)
-        return mean
+        return self._prior_std * cho_solve((self._factor(), True), self._information)
 
     def _root(self) -> FloatArray:
         """Return R (p, p) with ``R' R`` the posterior covariance of the coefficients."""
-        root: FloatArray = solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
-        return root
+        return solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
 
     def _factor(self) -> FloatArray:
         return lower_factor(self._precision, "the precision of the coefficients")
 
     def _columns_of(self, arms: Arms) -> FloatArray:
         return self._columns(arms.id, arms.features, arms.prior_mean_wh)
+
+
+class CoefficientOptions(ModelOptions):
+    """Options of models that learn the coefficients of eq. 8."""
+
+    coefficient_scale: float = Field(
+        default=1.0,
+        gt=0,
+        description="factor of the prior deviations of mass, rolling, drag, auxiliary power and "
+        "wind",
+    )
+
+    def prior_std(self, regressors: Derivatives) -> FloatArray:
+        """Return the prior deviations of the coefficients, (p,) in their units."""
+        return self.coefficient_scale * np.array(regressors.prior_std)
+
+
+class PhysicsOptions(CoefficientOptions):
+    """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression."""
+
+    label = "physics"
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "PhysicsRegression":
+        """Return the model before any trip."""
+        return PhysicsRegression(
+            setting.regressors, setting.noise_std_wh, self.prior_std(setting.regressors)
+        )
+
+
+class PhysicsRegression(CoefficientModel):
+    """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression.
+
+    Parameters
+    ----------
+    regressors
+        Derivatives of eq. 8 by its parameters.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    prior_std
+        (p,) prior deviations of the coefficients, in their units.
+
+    Raises
+    ------
+    ValueError
+        If a deviation is not positive.
+    """
+
+    title = "physics regression"
+
+    def __init__(
+        self, regressors: Derivatives, noise_std_wh: FloatArray, prior_std: FloatArray
+    ) -> None:
+        super().__init__(prior_std, noise_std_wh)
+        self._regressors = regressors
+        self.names, self.units = regressors.names, regressors.units
+
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
+        return self._regressors.of(edge, features)
+
+
+class FactorOptions(ModelOptions):
+    """Eq. 8 with one learned consumption factor, common to all roads."""
+
+    label = "factor"
+
+    factor_std: float = Field(default=0.25, gt=0, description="prior deviation of the factor")
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "ConsumptionFactor":
+        """Return the model before any trip."""
+        return ConsumptionFactor(
+            setting.potential_wh, setting.noise_std_wh, factor_std=self.factor_std
+        )
+
+
+class ConsumptionFactor(CoefficientModel):
+    """Eq. 8 with one learned consumption factor c; its coefficient is ``c - 1``.
+
+    Parameters
+    ----------
+    potential_wh
+        (n,) ``m g dz``, Wh.
+    noise_std_wh
+        (n,) noise deviation of one measurement, Wh.
+    factor_std
+        Prior standard deviation of the factor, positive; 0.25 is also the prior share of single
+        edges.
+    """
+
+    names = ("consumption",)
+    units = ("share",)
+    title = "consumption factor"
+
+    def __init__(
+        self, potential_wh: FloatArray, noise_std_wh: FloatArray, *, factor_std: float
+    ) -> None:
+        super().__init__(np.array([factor_std]), noise_std_wh)
+        self._potential_wh = potential_wh
+
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
+        return (prior_mean_wh - self._potential_wh[edge])[:, np.newaxis]

@@ -18,12 +18,18 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, check_noise, check_state, lower_factor
+from evroute.model.base import (
+    ModelOptions,
+    ModelSetting,
+    State,
+    check_noise,
+    check_state,
+    lower_factor,
+)
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.incremental_posterior import IncrementalPosterior
 from evroute.model.kernels import ArmKernel
-from evroute.model.options import ModelOptions, ModelSetting
-from evroute.model.prior_draws import PriorDraws
+from evroute.model.sparse_graph import PriorDraws
 
 CHECK_EVERY = 10
 """Updates between checks of rounding errors."""
@@ -157,14 +163,11 @@ class ExactGP:
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
         if not self._elsewhere(arms.id, arms.features).any():
-
-            def among(some: IntArray) -> FloatArray:
-                edge, features = arms.id[some], arms.features[some]
-                return self._kernel(edge, features, edge, features)
-
-            return self._core.covariance(arms.id, among)
+            return self._core.covariance(
+                arms.id, lambda some: self.prior_covariance(arms.take(some))
+            )
         prior = self._prior_with_slots(arms.id, arms.features)
-        covariance = self._kernel(arms.id, arms.features, arms.id, arms.features)
+        covariance = self.prior_covariance(arms)
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
 
@@ -217,10 +220,9 @@ class ExactGP:
         """
         if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
-        strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
         if (
             len(arms) <= DIRECT_SAMPLE_ARMS
-            or strays
+            or self._core.size > np.count_nonzero(self._core.slot_of >= 0)  # other contexts
             or self._elsewhere(arms.id, arms.features).any()
         ):
             factor = lower_factor(
@@ -300,7 +302,8 @@ class ExactGP:
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._met.append(state["edge"], state["features"])
-        self._core.restore(state, self._prior_with_reference)
+        features = self._reference.features
+        self._core.restore(state, lambda edge: self._prior_with_slots(edge, features[edge]))
 
     def unpack(self) -> None:
         """Expand a restored posterior, before a model continues to learn."""
@@ -347,8 +350,7 @@ class ExactGP:
             return np.ones(len(edge), dtype=np.bool_)
         if features is self._reference.features:
             return np.zeros(len(edge), dtype=np.bool_)
-        elsewhere: BoolArray = np.any(features != self._reference.features[edge], axis=1)
-        return elsewhere
+        return np.any(features != self._reference.features[edge], axis=1)
 
     def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
         """Return the slot of each arm, (k,); add slots for new arms."""
@@ -359,23 +361,14 @@ class ExactGP:
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         """Add a slot for each new arm."""
-        cross = self._kernel(edge, features, self._met.id, self._met.features)
-        among = self._kernel(edge, features, edge, features)
+        reference = self._reference
         self._core.append(
-            cross,
-            among,
-            self._rows(edge, features),
+            self._kernel(edge, features, self._met.id, self._met.features),
+            self._kernel(edge, features, edge, features),
+            self._kernel(edge, features, reference.id, reference.features),
             np.where(self._elsewhere(edge, features), -1, edge),
         )
         self._met.append(edge, features)
-
-    def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of arms with all reference arms, (q, n) Wh²."""
-        return self._kernel(edge, features, self._reference.id, self._reference.features)
-
-    def _prior_with_reference(self, edge: IntArray) -> FloatArray:
-        """Return the prior covariance of the slots with reference arms, (D, a) Wh²."""
-        return self._prior_with_slots(edge, self._reference.features[edge])
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of the slots with arms, (D, a) Wh²."""

@@ -70,8 +70,7 @@ class GraphMatern:
         if len(edge_a) > len(edge_b):
             return self.block(edge_b, edge_a).T
         self._make(edge_a)
-        block: FloatArray = self._rows[self._slot[edge_a, np.newaxis], edge_b]
-        return block
+        return self._rows[self._slot[edge_a, np.newaxis], edge_b]
 
     def matrix(self) -> FloatArray:
         """Return the full k_G, (n, n), seconds on a city; no row is kept."""

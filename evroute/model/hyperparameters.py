@@ -186,12 +186,11 @@ class _Problem:
         filtered, _ = filter_blocks(kernel.matern.laplacian, nu, kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
-        origin: FloatArray = np.log(
+        return np.log(
             np.array(
                 [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
             )
         )
-        return origin
 
     def log_likelihood(self, nu: int, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""

@@ -60,7 +60,7 @@ class IncrementalPosterior:
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
-        # One triangle, so C cannot lose its symmetry; column-major and zero beyond D for BLAS.
+        # One triangle keeps C symmetric; column-major and zero beyond D for BLAS.
         self._flat, self._triangle = np.zeros(0), np.zeros((0, 0), order="F")
         self._packed: Packed | None = None
         self._prior_variance = reference_variance
@@ -84,7 +84,7 @@ class IncrementalPosterior:
         if self._belief is None:
             mean, variance = np.empty(len(self.slot_of)), np.empty(len(self.slot_of))
             mean[self._open], variance[self._open] = self._open_mean, self._open_variance
-            visited = self._visited()
+            visited = np.flatnonzero(self.slot_of >= 0)
             slots = self.slot_of[visited]
             mean[visited], variance[visited] = self.mean[slots], self._at(slots, slots)
             self._belief = mean, variance
@@ -186,22 +186,21 @@ class IncrementalPosterior:
             (k,) noise variances, Wh².
         """
         self._forget()
-        k, size = len(slots), self.size
         posterior_p = self._of_slots(slots)
         predictive = posterior_p[:, slots]
-        predictive[np.arange(k), np.arange(k)] += noise_variance
+        predictive[np.diag_indices(len(slots))] += noise_variance
         # The k x k triangle is inverted: it multiplies three times, and the weights contain it.
         inverse, _ = dtrtri(
             lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
         )
         h = inverse @ posterior_p
-        weights = -h[:, :size] * self.precision
+        weights = -h[:, : self.size] * self.precision
         weights[:, slots] += inverse
         g = weights @ self._open_rows()
         surprise = inverse @ (residual_wh - self.mean[slots])
         self._open_mean += surprise @ g
         self._open_variance -= np.einsum("ij,ij->j", g, g)
-        self.mean += surprise @ h[:, :size]
+        self.mean += surprise @ h[:, : self.size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
         self.precision[slots] += 1.0 / noise_variance
         self.information[slots] += residual_wh / noise_variance
@@ -227,7 +226,7 @@ class IncrementalPosterior:
         at_slots = self._times(surprise.T).T
         response = np.empty((len(surprise), len(self.slot_of)))
         response[:, self._open] = (surprise - at_slots * self.precision) @ self._open_rows()
-        visited = self._visited()
+        visited = np.flatnonzero(self.slot_of >= 0)
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
 
@@ -335,8 +334,7 @@ class IncrementalPosterior:
     def _at(self, row: IntArray, column: IntArray) -> FloatArray:
         """Return entries of C whose row is no less than their column."""
         packed = self._packed
-        covariance: FloatArray = packed.at(row, column) if packed else self._triangle[row, column]
-        return covariance
+        return packed.at(row, column) if packed else self._triangle[row, column]
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
         """Return the rows of C of some slots, (k, capacity)."""
@@ -345,9 +343,6 @@ class IncrementalPosterior:
             row[:slot] = self._lower[slot, :slot]
             row[slot:] = self._lower[slot:, slot]
         return rows
-
-    def _visited(self) -> IntArray:
-        return np.flatnonzero(self.slot_of >= 0)
 
     def _open_rows(self) -> FloatArray:
         """Return the prior covariance of each slot with each open arm, a view (D, n - D)."""
@@ -372,8 +367,7 @@ class IncrementalPosterior:
         """Return ``C right`` for a right-hand side (D, m)."""
         padded = np.zeros((right.shape[1], len(self._lower))).T
         padded[: self.size] = right
-        product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
-        return product[: self.size]
+        return dsymm(1.0, self._lower, padded, lower=1)[: self.size]
 
     def _close(self) -> None:
         """Drop the columns of arms that got a slot; columns from the end move into the gaps."""

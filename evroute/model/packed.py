@@ -37,8 +37,7 @@ class Packed:
 
     def at(self, row: IntArray, column: IntArray) -> FloatArray:
         """Return entries whose row is no less than their column."""
-        entries: FloatArray = self.numbers[column * (2 * self.size - column - 1) // 2 + row]
-        return entries
+        return self.numbers[column * (2 * self.size - column - 1) // 2 + row]
 
     def after(self, left: FloatArray) -> FloatArray:
         """Return the product of ``left`` (q, D) and the matrix, (q, D), by blocks of columns."""

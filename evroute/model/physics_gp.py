@@ -16,12 +16,10 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
-from evroute.model.base import State
-from evroute.model.coefficients import Coefficients
+from evroute.model.base import ModelSetting, State
+from evroute.model.coefficients import CoefficientOptions, Coefficients
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
-from evroute.model.options import ModelSetting
-from evroute.model.physics import CoefficientOptions
 
 
 class PhysicsGPOptions(CoefficientOptions):
@@ -94,8 +92,7 @@ class PhysicsKernel:
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior variance of each arm, (a,) Wh²."""
-        linear: FloatArray = (self._columns(edge, features) ** 2).sum(axis=1)
-        return linear + self.rest.diagonal(edge, features)
+        return (self._columns(edge, features) ** 2).sum(axis=1) + self.rest.diagonal(edge, features)
 
     def matrix(self, features: FloatArray) -> FloatArray:
         """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from evroute.model.base import ModelOptions, ModelSetting
 from evroute.model.build import KAPPA, cache_path, mapped
 from evroute.model.exact import ExactGP
-from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_digest, sparse_root
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork

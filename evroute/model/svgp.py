@@ -23,9 +23,15 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, check_noise, check_state, lower_factor
+from evroute.model.base import (
+    ModelOptions,
+    ModelSetting,
+    State,
+    check_noise,
+    check_state,
+    lower_factor,
+)
 from evroute.model.kernels import EdgeContextKernel
-from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.variational import DivergedError, Inducing, Variational
 
 Slots = Literal["follow", "padded", "literal"]
@@ -127,12 +133,9 @@ class SparseVariationalGP:
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = _points(arms.id, arms.features)
-        self._most = options.inducing_points
-        if options.slots != "follow":
-            self._most = min(self._most, n)
-        self._slots = options.slots
-        self._batch_size = options.batch_size
-        self._steps = options.steps
+        most = options.inducing_points
+        self._most = most if options.slots == "follow" else min(most, n)
+        self._options = options
         self._rng = rng
         self._variational = Variational(
             kernel,
@@ -178,7 +181,7 @@ class SparseVariationalGP:
         self._updates += 1
         try:
             self._place()
-            for _ in range(self._steps):
+            for _ in range(self._options.steps):
                 self._inducing = self._variational.step(self._inducing, *self._batch())
         except DivergedError as error:
             log.warning(
@@ -213,8 +216,7 @@ class SparseVariationalGP:
         factor = lower_factor(
             self.covariance(arms), "the posterior covariance of the arms", overwrite=True
         )
-        draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
-        return draws + self.posterior(arms).mean_wh
+        return (rng.standard_normal((size, len(arms))) @ factor.T) + self.posterior(arms).mean_wh
 
     def state(self) -> State:
         """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
@@ -283,19 +285,19 @@ class SparseVariationalGP:
     def _place(self) -> None:
         """Assign slots to the most visited arms (Algorithm 3, line 2)."""
         visits = np.bincount(self._seen, minlength=len(self._met))
-        if self._slots == "literal":
+        if self._options.slots == "literal":
             driven = np.argsort(-visits, kind="stable")[: self._most]
         else:
             driven = kept_slots(self._held[self._held >= 0], visits, self._most)
         held = driven
-        if self._slots != "follow":
+        if self._options.slots != "follow":
             undriven = np.setdiff1d(np.arange(len(self._reference)), self._met.id)
             held = np.concatenate([driven, -1 - undriven[: self._most - len(driven)]])
         arms = _points(self._met.id, self._met.features)
         points = np.concatenate([arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
         m = len(self._held)
-        changed = np.flatnonzero((held[:m] != self._held) | (self._slots == "literal"))
-        if self._slots != "literal" and np.any(self._held[changed] >= 0):
+        changed = np.flatnonzero((held[:m] != self._held) | (self._options.slots == "literal"))
+        if self._options.slots != "literal" and np.any(self._held[changed] >= 0):
             self._inducing = self._variational.carried(self._inducing, changed, points[changed])
         elif len(changed):
             self._inducing = self._inducing.relabelled(changed, points[changed])
@@ -311,8 +313,8 @@ class SparseVariationalGP:
         n = len(self._seen)
         drawn = (
             np.arange(n)
-            if self._batch_size is None or n <= self._batch_size
-            else self._rng.choice(n, self._batch_size, replace=False)
+            if self._options.batch_size is None or n <= self._options.batch_size
+            else self._rng.choice(n, self._options.batch_size, replace=False)
         )
         arm, place = np.unique(self._seen[drawn], return_inverse=True)
         count = np.bincount(place)

@@ -221,28 +221,25 @@ class Variational:
         DivergedError
             If the points lie too close together.
         """
-        try:
-            return self._carried(belief, slots, points)
-        except NotPSDError as error:
-            raise DivergedError(str(error)) from None
-
-    def _carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
         moved = belief.relabelled(slots, points)
         mean, _ = self.predict(belief, moved.points)
         covariance = self.covariance(belief, moved.points)
-        with torch.no_grad():
-            factor = self._prior_factor(self._tensor(moved.points))
-            white_mean = torch.linalg.solve_triangular(
-                factor, self._tensor(mean)[:, None], upper=False
-            )
-            half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
-            white = torch.linalg.solve_triangular(factor, half.T, upper=False)
-            precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
-            return replace(
-                moved,
-                information=_array((precision @ white_mean)[:, 0]),
-                precision=_array(precision),
-            )
+        try:
+            with torch.no_grad():
+                factor = self._prior_factor(self._tensor(moved.points))
+                white_mean = torch.linalg.solve_triangular(
+                    factor, self._tensor(mean)[:, None], upper=False
+                )
+                half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
+                white = torch.linalg.solve_triangular(factor, half.T, upper=False)
+                precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
+        except NotPSDError as error:
+            raise DivergedError(str(error)) from None
+        return replace(
+            moved,
+            information=_array((precision @ white_mean)[:, 0]),
+            precision=_array(precision),
+        )
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return ``A = L^-1 K_Zx``, B with ``B' B = A' S A``, (M, a) each, and m, (M,)."""
@@ -257,8 +254,7 @@ class Variational:
     def _prior_factor(self, points: Tensor) -> Tensor:
         prior: Tensor = self._kernel(points).to_dense()
         jitter = JITTER * torch.eye(len(points), dtype=prior.dtype, device=prior.device)
-        factor: Tensor = psd_safe_cholesky(prior + jitter)
-        return factor
+        return psd_safe_cholesky(prior + jitter)
 
     def _tensor(self, array: FloatArray) -> Tensor:
         return torch.tensor(array, dtype=torch.float64, device=self._device)
@@ -313,10 +309,10 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         graph = self._share * torch.tensor(looked_up, device=x1.device)
         contexts = x1[:, 1:], x2[:, 1:]
         alone: Tensor = self.alone.forward(*contexts, diag=diag)
-        with_graph: Tensor = (
-            alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        return (
+            graph * (alone if self._is_one else self.with_graph.forward(*contexts, diag=diag))
+            + (1.0 - self._share) * alone
         )
-        return graph * with_graph + (1.0 - self._share) * alone
 
 
 def _find_device(name: str) -> torch.device:

@@ -21,6 +21,7 @@ from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
 from evroute.network import elevation, height_checks, names, profile, store, sumo_net
+from evroute.network.contraction import order_tables
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
 from evroute.network.texts import check_name
@@ -70,9 +71,8 @@ def load_network(name: str | Path) -> RoadNetwork:
 def network_version(name: str) -> tuple[object, ...]:
     """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
-    files = [kept if kept.is_file() else data_path(name, "network.npz")]
-    if recipe and not kept.is_file():
-        files = [recipe.net, *recipe.rasters, *recipe.names]
+    sources = [recipe.net, *recipe.rasters, *recipe.names] if recipe else []
+    files = [kept] if kept.is_file() else sources or [data_path(name, "network.npz")]
     found = [path.stat() for path in files if path.exists()]
     return (*files, *((one.st_mtime_ns, one.st_size, one.st_ino) for one in found))
 
@@ -174,7 +174,8 @@ def build(
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
     source = replace(network.source, notes=network.source.notes + inside)
-    return names.add_tables(replace(network, source=source), read).with_tables(tables)
+    network = names.add_tables(replace(network, source=source), read)
+    return network.with_tables(tables | order_tables(network))
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:

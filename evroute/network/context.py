@@ -1,4 +1,4 @@
-"""Contexts of edges: the features of the context kernel, with names and units, standardised.
+"""Contexts of edges: the features of the context kernel, standardised.
 
 Sandberg et al., section B.1: length, speed limit and incline, each divided by its standard
 deviation.
@@ -12,30 +12,26 @@ from evroute.arrays import FloatArray, freeze
 from evroute.network.road_network import RoadNetwork
 
 NAMES = ("length", "speed limit", "incline")
-UNITS = ("m", "m/s", "rad")
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Per-edge features in natural units and the scale that standardises them.
+    """Features of n edges.
 
-    values: (n, d) in ``units``.  scale: (d,) standard deviation of each column, 1 where a column is
-    constant.
+    features: (n, d), the columns `NAMES`, in m, m/s and rad, divided by their scale.  scale: (d,)
+    standard deviation of each column, 1 where a column is constant.
     """
 
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    values: FloatArray
+    features: FloatArray
     scale: FloatArray
 
     def __post_init__(self) -> None:
-        n, d = self.values.shape
-        freeze(self, values=(self.values, np.float64, (n, d)), scale=(self.scale, np.float64, (d,)))
-
-    @property
-    def features(self) -> FloatArray:
-        """(n, d) values divided by their scale, so that each column has unit standard deviation."""
-        return self.values / self.scale
+        n, d = self.features.shape
+        freeze(
+            self,
+            features=(self.features, np.float64, (n, d)),
+            scale=(self.scale, np.float64, (d,)),
+        )
 
 
 def build(network: RoadNetwork) -> Context:
@@ -43,4 +39,5 @@ def build(network: RoadNetwork) -> Context:
     values = np.column_stack([network.length_m, network.speed_mps, network.incline_rad])
     scale = values.std(axis=0)
     constant = scale <= 1e-12 * np.maximum(1.0, np.abs(values).max(axis=0))
-    return Context(NAMES, UNITS, values, np.where(constant, 1.0, scale))
+    scale[constant] = 1.0
+    return Context(values / scale, scale)

@@ -111,7 +111,10 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
         np.array([_number(graph.nodes[node], "x") for node in used]),
         np.array([_number(graph.nodes[node], "y") for node in used]),
     )
-    z, described = _heights(graph, used)
+    z, described = np.zeros(len(used)), "none: every junction at 0 m"
+    if all("elevation" in graph.nodes[node] for node in used):
+        z = np.array([_number(graph.nodes[node], "elevation") for node in used])
+        described = "elevation of the graph's nodes"
 
     lines = [_line(edge, graph) for edge in edges]
     shape_x, shape_y = transform(*np.concatenate(lines).T)
@@ -163,10 +166,9 @@ def _first(data: dict[str, Any], key: str) -> str:
 
 def _street(data: dict[str, Any]) -> str:
     """Return the name of an edge, or its several names, which streets have that were joined."""
-    name = data.get("name", "")
-    if isinstance(name, list):
-        return osm_tags.NAME_SEPARATOR.join(dict.fromkeys(map(str, name)))
-    return str(name or "")
+    name = data.get("name") or ""
+    names = name if isinstance(name, list) else [name]
+    return osm_tags.NAME_SEPARATOR.join(dict.fromkeys(map(str, names)))
 
 
 def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
@@ -231,14 +233,6 @@ def _system(
         check_places(nodes, lon, lat, np.zeros(len(nodes)))
         target = utm_zone(lon, lat)
     return target, transformer(crs.to_wkt(), target).transform
-
-
-def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray, str]:
-    if all("elevation" in graph.nodes[node] for node in nodes):
-        return np.array(
-            [_number(graph.nodes[node], "elevation") for node in nodes]
-        ), "elevation of the graph's nodes"
-    return np.zeros(len(nodes)), "none: every junction at 0 m"
 
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:

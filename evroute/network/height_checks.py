@@ -148,8 +148,9 @@ def _shortest_roads(network: RoadNetwork) -> csr_array:
     v = network.n_junctions
     order = np.lexsort((network.length_m, network.head, network.tail))
     first = order[np.append(True, np.diff((network.tail * v + network.head)[order]) != 0)]
-    ends = network.tail[first], network.head[first]
-    return csr_array((network.length_m[first], ends), shape=(v, v))
+    return csr_array(
+        (network.length_m[first], (network.tail[first], network.head[first])), shape=(v, v)
+    )
 
 
 def _surrounded(tree: KDTree, place: FloatArray) -> bool:

@@ -61,6 +61,19 @@ class _Candidate:
     off_m: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """Places of one position; cost: least cost of each.  back: its predecessor in the layer before.
+
+    row: of the position in the track.
+    """
+
+    row: int
+    found: list[_Candidate]
+    cost: list[float]
+    back: list[int]
+
+
 class MapMatcher:
     """Matches tracks to one network.
 
@@ -120,26 +133,23 @@ class MapMatcher:
 
         Positions that are not finite count as off the network.
         """
-        matches: list[Match] = []
-        position: list[int] = []
-        layers: list[list[_Candidate]] = []
-        cost: list[list[float]] = []
-        back: list[list[int]] = []
+        matches, layers = list[Match](), list[_Layer]()
 
         def close() -> None:
-            if len(position) > 1:
-                matches.append(self._walk(position, layers, cost, back))
-            for kept in (position, layers, cost, back):
-                kept.clear()
+            if len(layers) > 1:
+                matches.append(self._walk(layers))
+            layers.clear()
 
         track_m = _track_m(x_m, y_m)
         lost = False
         for row, found in self._candidates(x_m, y_m):
             if not found:
-                lost = bool(position)
+                lost = bool(layers)
                 continue
-            if position:
-                last = position[-1]
+            beginning = [0.0] * len(found), [-1] * len(found)
+            costs, origins = beginning
+            if layers:
+                last = layers[-1].row
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
                 if air_m < 2 * SIGMA_M and row < len(x_m) - 1:
                     continue
@@ -150,19 +160,14 @@ class MapMatcher:
                     limit_m = (1 + TRACK_SHARE) * far_m + TRACK_M
                     lost = False
                 costs, origins = self._step(
-                    layers[-1], cost[-1], found, far_m, least_m=least_m, limit_m=limit_m
+                    layers[-1], found, far_m, least_m=least_m, limit_m=limit_m
                 )
                 if not np.isfinite(costs).any():
                     close()
+                    costs, origins = beginning
             emitted = [0.5 * (each.off_m / SIGMA_M) ** 2 for each in found]
-            if position:
-                cost.append([a + b for a, b in zip(costs, emitted, strict=True)])
-                back.append(origins)
-            else:
-                cost.append(emitted)
-                back.append([-1] * len(found))
-            position.append(row)
-            layers.append(found)
+            total = [way + place for way, place in zip(costs, emitted, strict=True)]
+            layers.append(_Layer(row, found, total, origins))
         close()
         return matches
 
@@ -190,8 +195,7 @@ class MapMatcher:
 
     def _step(
         self,
-        before: Sequence[_Candidate],
-        cost: Sequence[float],
+        before: _Layer,
         after: Sequence[_Candidate],
         far_m: float,
         *,
@@ -200,14 +204,14 @@ class MapMatcher:
     ) -> tuple[list[float], list[int]]:
         """Return the least cost of each candidate and its predecessor; inf if there is none."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
-        for i, start in enumerate(before):
-            if cost[i] == np.inf:
+        for i, (start, cost) in enumerate(zip(before.found, before.cost, strict=True)):
+            if cost == np.inf:
                 continue
             ways = self._from(start.edge, limit_m)
             for j, end in enumerate(after):
                 way_m = self._between(start, end, ways)
                 if least_m <= way_m <= limit_m:
-                    total = cost[i] + abs(way_m - far_m) / BETA_M
+                    total = cost + abs(way_m - far_m) / BETA_M
                     if total < costs[j]:
                         costs[j], origins[j] = total, i
         return costs, origins
@@ -242,18 +246,12 @@ class MapMatcher:
         self._ways[edge] = limit_m, ways
         return ways
 
-    def _walk(
-        self,
-        position: Sequence[int],
-        layers: Sequence[Sequence[_Candidate]],
-        cost: Sequence[Sequence[float]],
-        back: Sequence[Sequence[int]],
-    ) -> Match:
+    def _walk(self, layers: Sequence[_Layer]) -> Match:
         """Follow the best candidates back, and join them by the ways between them."""
-        chosen = [int(np.argmin(cost[-1]))]
-        for origins in reversed(back[1:]):
-            chosen.append(origins[chosen[-1]])
-        states = [layer[i] for layer, i in zip(layers, reversed(chosen), strict=True)]
+        chosen = [int(np.argmin(layers[-1].cost))]
+        for layer in reversed(layers[1:]):
+            chosen.append(layer.back[chosen[-1]])
+        states = [layer.found[i] for layer, i in zip(layers, reversed(chosen), strict=True)]
         edges = [states[0].edge]
         start_m, at_m = 0.0, [states[0].along_m]
         for before, after in pairwise(states):
@@ -266,7 +264,8 @@ class MapMatcher:
                     start_m += self._length_m[edges[-1]]
                     edges.append(reached)
             at_m.append(max(at_m[-1], start_m + after.along_m))
-        return Match(np.array(edges), np.array(position), np.array(at_m))
+        position = np.array([layer.row for layer in layers])
+        return Match(np.array(edges), position, np.array(at_m))
 
 
 def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:

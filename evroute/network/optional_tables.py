@@ -27,7 +27,9 @@ def to_arrays(tables: Mapping[str, Table]) -> tuple[dict[str, Any], dict[str, An
     for name, table in tables.items():
         texts = [column for column, values in table.items() if isinstance(values, tuple)]
         own = {
-            f"tables/{name}/{column}": _bytes(values) if isinstance(values, tuple) else values
+            f"tables/{name}/{column}": np.frombuffer(json.dumps(values).encode(), dtype=np.uint8)
+            if isinstance(values, tuple)
+            else values
             for column, values in table.items()
         }
         described[name] = {"columns": list(table), "texts": texts, "sha256": digest_of(own)}
@@ -92,7 +94,3 @@ class StoredTables(Mapping[str, Table]):
             else arrays[member]
             for column, member in members.items()
         }
-
-
-def _bytes(texts: tuple[str, ...]) -> np.ndarray[Any, Any]:
-    return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)

@@ -226,8 +226,9 @@ def _turns(
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for row, edge in enumerate(edges):
         leaving[edge.tail].append(row)
-    met = sum(len(leaving[edge.head]) for edge in edges)
-    limits.check("turns", met, "the network has {} turns or more")
+    limits.check(
+        "turns", sum(len(leaving[edge.head]) for edge in edges), "the network has {} turns or more"
+    )
     turns = set()
     for row, edge in enumerate(edges):
         onward = leaving[edge.head]

@@ -59,9 +59,6 @@ _CLOSED = {
 _SERVICES_LEFT_OUT = {
     *("emergency_access", "parking", "parking_aisle", "private", "driveway", "drive-through"),
 }
-_FORWARD = {"yes", "true", "1"}
-_BACKWARD = {"-1", "reverse"}
-_CHANGING = {"reversible"}
 _PASSABLE_BARRIERS = {
     *(
         "no",
@@ -96,14 +93,14 @@ def directions(tags: Tags) -> tuple[bool, bool]:
     oneway = next(
         (tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), ""
     )
-    if oneway in _CHANGING:
+    if oneway == "reversible":
         return False, False
     implied = oneway == "" and (
         tags["highway"] == "motorway" or tags.get("junction") in {"roundabout", "circular"}
     )
     return (
-        oneway not in _BACKWARD and _may_enter(tags, ":forward"),
-        not (implied or oneway in _FORWARD) and _may_enter(tags, ":backward"),
+        oneway not in {"-1", "reverse"} and _may_enter(tags, ":forward"),
+        not (implied or oneway in {"yes", "true", "1"}) and _may_enter(tags, ":backward"),
     )
 
 

@@ -169,10 +169,10 @@ def _kind(tags: Tags) -> str:
 
 def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession]:
     """Return the successions of edges that the relation names, one for each from and to."""
-    by_role: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-    for member, ref, role in relation.members:
-        by_role[role].append((member, ref))
-    origins, vias, targets = by_role["from"], by_role["via"], by_role["to"]
+    origins, vias, targets = (
+        [(member, ref) for member, ref, own in relation.members if own == role]
+        for role in ("from", "via", "to")
+    )
     ways = [ref for member, ref in (*origins, *vias, *targets) if member == "way"]
     via_kinds = {member for member, _ in vias}
     require(

@@ -30,7 +30,8 @@ from evroute.network.road_network import RoadNetwork, Source
 SHORTEST_EDGE_M = 0.1
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
-_VEHICLE_CLASS = "passenger"
+_CARS = {"passenger", "all"}
+"""Vehicle classes that hold cars."""
 _NOT_ROADS = {"internal", "crossing", "walkingarea"}
 _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
 
@@ -158,13 +159,8 @@ def _open_to_cars(attributes: Mapping[str, str]) -> bool:
 
     ``allow`` lists the permitted classes; else ``disallow`` the others; else all are permitted.
     """
-    if allow := attributes.get("allow"):
-        classes = allow.split()
-        return _VEHICLE_CLASS in classes or "all" in classes
-    if disallow := attributes.get("disallow"):
-        classes = disallow.split()
-        return not (_VEHICLE_CLASS in classes or "all" in classes)
-    return True
+    allow, disallow = (attributes.get(name, "").split() for name in ("allow", "disallow"))
+    return not _CARS.isdisjoint(allow) if allow else _CARS.isdisjoint(disallow)
 
 
 def _parse(path: Path) -> tuple[_Collector, str]:

@@ -40,8 +40,9 @@ def check_texts(kind: str, texts: Sequence[str]) -> None:
     """
     if wrong := [text for text in texts if not isinstance(text, str)]:
         raise NetworkFormatError(f"{kind} holds {shown(wrong[0])}, which is no text")
-    longest = max(map(len, texts), default=0)
-    limits.check("characters", longest, f"a text of {kind} has {{}} characters")
+    limits.check(
+        "characters", max(map(len, texts), default=0), f"a text of {kind} has {{}} characters"
+    )
     check_printable(kind, texts)
 
 

@@ -15,8 +15,7 @@ from evroute.network.controls import RIGHT_OF_WAY
 from evroute.network.road_network import RoadNetwork
 
 NAMES = (*context.NAMES, "entry speed", "turn angle")
-UNITS = (*context.UNITS, "m/s", "rad")
-"""Units of the contexts: the entered edge's, the speed on the edge left, the angle."""
+"""Contexts: the entered edge's, the speed on the edge left, m/s, and the angle, rad."""
 SPEED = NAMES.index("speed limit")
 ENTRY_SPEED = NAMES.index("entry speed")
 """Column of the entry speed; both speeds are divided by the scale of the edges' speed limits."""

@@ -21,6 +21,7 @@ from evroute.planning.weights import check_search
 
 ENERGY_COLUMNS = ("id", "trip", "from", "to")
 """Columns of requests for least energies alone."""
+_ENERGIES = ("energy_wh", "length_m", "time_s", "within_wh")
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
@@ -163,7 +164,8 @@ def answer_energies(
 ) -> Iterator[dict[str, Any]]:
     """Yield the least energies of requests (``id``, ``trip`` or ``from`` and ``to``), in order.
 
-    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``.
+    An answer has ``id``, ``energy_wh``, ``length_m``, ``time_s`` and ``within_wh`` (`Energies`), or
+    an ``error``.
 
     Parameters
     ----------
@@ -181,20 +183,18 @@ def answer_energies(
         found = planner.energies(
             [origin for origin, _ in pairs], [destination for _, destination in pairs]
         )
-        totals = zip(
-            found.energy_wh.tolist(), found.length_m.tolist(), found.time_s.tolist(), strict=True
-        )
+        totals = zip(*(getattr(found, name).tolist() for name in _ENERGIES), strict=True)
         for (number, row), each in zip(taken, ends, strict=True):
             answer: dict[str, Any] = {"id": row.get("id") or str(number)}
             if isinstance(each, str):
                 yield answer | {"error": each}
                 continue
-            energy_wh, length_m, time_s = next(totals)
-            if isnan(energy_wh):
+            totals_of = dict(zip(_ENERGIES, next(totals), strict=True))
+            if isnan(totals_of["energy_wh"]):
                 first, last = (edge_label(planner.network, row) for row in each)
                 yield answer | {"error": f"no legal way leads from '{first}' to '{last}'"}
             else:
-                yield answer | {"energy_wh": energy_wh, "length_m": length_m, "time_s": time_s}
+                yield answer | totals_of
 
 
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | str:
@@ -202,8 +202,9 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | 
     try:
         _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        ends = stops(planner.network, row.get("trip") or None, places)
-        return different_rows(planner.network, ends)
+        return different_rows(
+            planner.network, stops(planner.network, row.get("trip") or None, places)
+        )
     except EvrouteError as error:
         return str(error)
 

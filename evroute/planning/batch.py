@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
 from evroute.planning.search import Search
 
 BLOCK = 64
@@ -23,14 +22,16 @@ SHARED = 3
 class Energies:
     """The least-energy routes of q requests, in their order.
 
-    energy_wh, length_m, time_s: (q,), NaN where there is no route.  edge: network rows of all
-    routes, one after the other in driving order; request i drives
+    energy_wh, length_m, time_s: (q,), NaN where there is no route.  within_wh: (q,) greatest
+    excess of ``energy_wh`` over the least energy, Wh; 0 where the search does not round costs.
+    edge: network rows of all routes, one after the other in driving order; request i drives
     ``edge[start[i]:start[i + 1]]``.
     """
 
     energy_wh: FloatArray
     length_m: FloatArray
     time_s: FloatArray
+    within_wh: FloatArray
     edge: IntArray
     start: IntArray
 
@@ -59,11 +60,7 @@ def cheapest(
     ------
     ValueError
         If a weight is negative or NaN.
-    EvrouteError
-        If a request ends where it begins.
     """
-    if (same := origin == destination).any():
-        raise EvrouteError(f"request {np.argmax(same)}: origin and destination are the same edge")
     ends = [len(np.unique(each)) for each in (origin, destination)]
     if len(origin) < SHARED * min(ends) and search.compiled:
         routes = search.routes(weights, zip(origin.tolist(), destination.tolist(), strict=True))
@@ -86,9 +83,10 @@ def _by_trees(
         block = slice(low, low + BLOCK)
         parent = search.trees(weights, roots[block], forwards=forwards)
         mine = order[first[low] : first[min(low + BLOCK, len(roots))]]
-        tree = np.searchsorted(roots[block], root[mine])
         for request, steps in zip(
-            mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True
+            mine.tolist(),
+            _climbed(parent, np.searchsorted(roots[block], root[mine]), leaf[mine], root[mine]),
+            strict=True,
         ):
             routes[request] = steps[::-1] if forwards else steps
     return routes
@@ -117,19 +115,12 @@ def _climbed(
     ]
 
 
-def summed(values: FloatArray, arm: IntArray, start: IntArray) -> FloatArray:
-    """Return the sum of values over every route, (q,), NaN where there is no route.
+def summed(values: FloatArray, start: IntArray) -> FloatArray:
+    """Return the sum of values (k,) over every route, (q,), NaN where there is no route.
 
-    Parameters
-    ----------
-    values
-        (a,) value of each arm.
-    arm
-        (k,) arms of all routes, one after the other.
-    start
-        (q + 1,) as `cheapest` returns them.
+    The routes follow one another, with starts (q + 1,) as `cheapest` returns them.
     """
     request = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    total: FloatArray = np.bincount(request, values[arm], minlength=len(start) - 1).astype(float)
+    total: FloatArray = np.bincount(request, values, minlength=len(start) - 1).astype(float)
     total[np.diff(start) == 0] = np.nan
     return total

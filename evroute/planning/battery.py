@@ -18,7 +18,7 @@ exceeds ``s + m/W``: search labels stay exact.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -154,10 +154,6 @@ class Battery:
             return cls.of_percent(capacity_kwh, start_percent, reserve_percent or 0.0)
         require(not reserve_percent, "a reserve needs the charge at the start, 'soc'")
         return None
-
-    def charged(self) -> "Battery":
-        """Return the battery with a full charge at the start."""
-        return replace(self, start_wh=self.capacity_wh)
 
     def percent(self, charge_wh: float) -> float:
         """Return a charge in percent of the usable capacity."""

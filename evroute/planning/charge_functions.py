@@ -75,10 +75,14 @@ class ChargeFunctions:
         count = np.bincount(arm, minlength=len(edge))
         each_wh = piece_wh[row]
         each_wh += ((energy_wh - summed(each_wh, arm, len(edge))) / count)[arm]
-        turns = (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)
-        first = np.flatnonzero(np.concatenate([[True], turns]))
-        start = np.searchsorted(arm[first], np.arange(len(edge) + 1))
-        return cls(energy_wh, start, np.add.reduceat(each_wh, first))
+        first = np.flatnonzero(
+            np.concatenate([[True], (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)])
+        )
+        return cls(
+            energy_wh,
+            np.searchsorted(arm[first], np.arange(len(edge) + 1)),
+            np.add.reduceat(each_wh, first),
+        )
 
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""

@@ -64,8 +64,10 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
     def reach(edge: int, arm: int, previous: int, charge_wh: float) -> None:
         left_wh, low_wh = drive(charge_wh, arm)
         if low_wh >= least_wh:
-            key_wh = -(left_wh + after_wh[edge])
-            heapq.heappush(queue, (key_wh, edge, arm, previous, charge_wh, left_wh, low_wh))
+            heapq.heappush(
+                queue,
+                (-(left_wh + after_wh[edge]), edge, arm, previous, charge_wh, left_wh, low_wh),
+            )
 
     for origin in problem.legs.stops:
         reach(origin, search.starts.start + origin, -1, battery.start_wh)

@@ -7,7 +7,7 @@ import numpy as np
 
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NotEnoughChargeError, require
 from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -20,15 +20,11 @@ from evroute.planning.shortage import Shortage
 
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
     """Return the sockets of a network that fit a car."""
-    fits = [
-        (station, socket, kw, charging_s(vehicle, socket, kw))
-        for station in stations(network)
-        for socket, kw in station.sockets
-    ]
     return tuple(
         Charger(station.name, edges_at(network, station), socket, kw, time_s)
-        for station, socket, kw, time_s in fits
-        if time_s is not None
+        for station in stations(network)
+        for socket, kw in station.sockets
+        if (time_s := charging_s(vehicle, socket, kw)) is not None
     )
 
 
@@ -46,16 +42,17 @@ def refuse_without_chargers(
     """
     if chargers:
         return
-    if not (found := stations(network)):
-        raise EvrouteError(
-            f"network '{network.name}' has no charging stations; add them with 'evroute network "
-            f"chargers {network.name} FILE'"
-        )
-    if not (vehicle.ac_kw or vehicle.dc_kw):
-        raise EvrouteError(
-            f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
-            "vehicle list', or set ac_kw or dc_kw in a vehicle file"
-        )
+    found = stations(network)
+    require(
+        found,
+        f"network '{network.name}' has no charging stations; add them with 'evroute network "
+        f"chargers {network.name} FILE'",
+    )
+    require(
+        vehicle.ac_kw or vehicle.dc_kw,
+        f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
+        "vehicle list', or set ac_kw or dc_kw in a vehicle file",
+    )
     kinds = sorted({socket for station in found for socket, _ in station.sockets})
     raise EvrouteError(
         f"no compatible plug: the {len(found)} charging stations of network '{network.name}' have "
@@ -134,8 +131,9 @@ def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Cha
     if len(legs.stops) > 2:
         return "charging on the way does not help"
     shortage = Shortage(legs, problem.head_wh, problem.charge)
-    unbounded = replace(battery, capacity_wh=np.inf, fade=0.0)
-    need_wh = shortage.least_starts_wh(unbounded, legs.stops[-1:])
+    need_wh = shortage.least_starts_wh(
+        replace(battery, capacity_wh=np.inf, fade=0.0), legs.stops[-1:]
+    )
     edge = min(reached, key=lambda edge: need_wh[edge] - reached[edge][1])
     station, held_wh = reached[edge]
     return (

@@ -121,8 +121,9 @@ def charging_stops(
     """
     proof, exact_s = "exact: no plan that charges to whole per cents arrives earlier", None
     for step in STEPS:
-        most = effort if step < STEPS[-1] else 2**62
-        labels, bound_s = _settled(problem, battery, chargers, step, most)
+        labels, bound_s = _settled(
+            problem, battery, chargers, step, effort if step < STEPS[-1] else 2**62
+        )
         if labels or bound_s == np.inf:
             break
         exact_s = exact_s or bound_s

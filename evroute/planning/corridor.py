@@ -40,10 +40,16 @@ def corridor(
     NoRouteError
         If no way over open edges leads to the destination.
     """
-    least = float(weights[search.route(weights, origin, destination).rows].sum())
-    most = factor * least * (1.0 + ROUNDING)
-    before = search.distances(weights, origin, limit=most)
-    return np.flatnonzero(before + search.rest(weights, destination, limit=most) <= most)
+    most = (
+        factor
+        * float(weights[search.route(weights, origin, destination).rows].sum())
+        * (1.0 + ROUNDING)
+    )
+    return np.flatnonzero(
+        search.distances(weights, origin, limit=most)
+        + search.rest(weights, destination, limit=most)
+        <= most
+    )
 
 
 class Corridor:

@@ -50,8 +50,7 @@ class DayProfile:
     def mean(self) -> FloatArray:
         """Return the mean of the day, (n,); 0 without values."""
         count, total, _ = self.moments.sum(axis=1)
-        means: FloatArray = total / np.maximum(count, 1.0)
-        return means
+        return np.divide(total, np.maximum(count, 1.0))
 
     def deviation(self, departed_s: float | None) -> FloatArray:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
@@ -65,5 +64,4 @@ class DayProfile:
             return np.zeros(len(passes))
         inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
         quarter = quarter_of(departed_s)
-        shrunk: FloatArray = apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
-        return shrunk
+        return np.divide(apart[quarter], nonzero[quarter] + noise * inner.sum() / between)

@@ -191,8 +191,9 @@ class EdgeSpace:
         """All edges in free flow; at the temperature of the day, or 21 °C, if it is a feature."""
         features = context.build(self.network).features
         if self.temperature:
-            of_day = np.full(self.size, temperature_feature(self._feature_c))
-            features = np.column_stack([features, of_day])
+            features = np.column_stack(
+                [features, np.full(self.size, temperature_feature(self._feature_c))]
+            )
         return Arms(np.arange(self.size), features, self.parts.total_wh)
 
     @property
@@ -236,8 +237,9 @@ class EdgeSpace:
         """Return ``m g dz`` of the open edges of a round, (a,) Wh."""
         name = request.vehicle
         if name not in self._potentials_wh:
-            loaded = self.conditions.load(load_vehicle(name))
-            self._potentials_wh[name] = potential_wh(loaded, self.network.climb_m)
+            self._potentials_wh[name] = potential_wh(
+                self.conditions.load(load_vehicle(name)), self.network.climb_m
+            )
         return self._potentials_wh[name][request.arms.id]
 
     def route(self, weights: FloatArray, request: Round) -> Route:

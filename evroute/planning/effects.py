@@ -49,8 +49,9 @@ def energy_by_condition(
     }
     if "temperature_c" in effects_wh and time_s is not None:
         slower_s = time_s - network.time_s[route.rows].sum() / conditions.speed_factor
-        added_w = conditions.load(vehicle).auxiliary_w - vehicle.auxiliary_w
-        effects_wh["temperature_c"] += float(added_w * slower_s / J_PER_WH)
+        effects_wh["temperature_c"] += float(
+            (conditions.load(vehicle).auxiliary_w - vehicle.auxiliary_w) * slower_s / J_PER_WH
+        )
     return effects_wh
 
 

@@ -48,8 +48,7 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
     if len(kept) < 2:
         return float(tails[worst])
     slope = covariance_wh2[kept, worst] / std_wh[worst]
-    rest = covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope)
-    value, vector = np.linalg.eigh(rest)
+    value, vector = np.linalg.eigh(covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope))
     root = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
     rest_wh = _normal(len(kept)) @ root.T
     room = room_wh[kept] / _scales(nu) + np.concatenate([rest_wh, -rest_wh])
@@ -63,15 +62,13 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
 
 def _below(deviates: FloatArray, nu: float) -> FloatArray:
     """Return the probability that a normal or Student t error is below deviates (k,), (k,)."""
-    below: FloatArray = ndtr(deviates) if np.isinf(nu) else stdtr(nu, deviates)
-    return below
+    return ndtr(deviates) if np.isinf(nu) else stdtr(nu, deviates)
 
 
 @cache
 def _normal(dimensions: int) -> FloatArray:
     """Return normal numbers of the points, (`N_POINTS`, dimensions)."""
-    normal: FloatArray = ndtri(_points(1 + dimensions)[:, 1:])
-    return normal
+    return ndtri(_points(1 + dimensions)[:, 1:])
 
 
 @cache
@@ -94,5 +91,4 @@ def _points(dimensions: int) -> FloatArray:
     numbers = np.arange(2, int(n * (np.log(n) + np.log(np.log(n)))) + 1)
     prime = (numbers[:, np.newaxis] % numbers > 0).sum(axis=1) == len(numbers) - 1
     steps = np.arange(1, N_POINTS + 1)[:, np.newaxis]
-    points: FloatArray = np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)
-    return points
+    return np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)

@@ -209,8 +209,7 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
         As in `forecast`.
     """
     distinct, place = np.unique(arms_of_route, return_inverse=True)
-    mean_wh: FloatArray = model.posterior(arms.take(distinct)).mean_wh[place]
-    return mean_wh
+    return model.posterior(arms.take(distinct)).mean_wh[place]
 
 
 def forecast_charge(
@@ -276,8 +275,8 @@ def forecast_charge(
 @cache
 def _standard(blocks: int) -> FloatArray:
     """Return standard normal numbers, (`N_TRIPS`, 64 * blocks), whose columns are uncorrelated."""
-    levels = ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)
-    columns = np.repeat(levels[:, np.newaxis], 64 * blocks, axis=1)
+    columns = np.repeat(
+        ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)[:, np.newaxis], 64 * blocks, axis=1
+    )
     mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
-    root = np.linalg.cholesky(mixed.T @ mixed / N_TRIPS)
-    return np.linalg.solve(root, mixed.T).T
+    return np.linalg.solve(np.linalg.cholesky(mixed.T @ mixed / N_TRIPS), mixed.T).T

@@ -54,7 +54,7 @@ class LabelSearch:
         self,
         battery: Battery | None,
         time_s: FloatArray,
-        limit_s: float,
+        limit_s: float = np.inf,
         *,
         worth: tuple[float, float] = (1.0, 0.0),
         better_than: float = np.inf,
@@ -67,11 +67,11 @@ class LabelSearch:
         battery
             Bounds of the charge; None for an unbounded battery.
         time_s
-            (a,) travel time of each arm.
+            (a,) travel time of each arm, or another additive cost.
         limit_s
             Longest travel time, s.
         worth
-            Cost of one Wh, > 0, and of one second, >= 0.
+            Cost of one Wh and of one second, >= 0, one of them > 0.
         better_than
             Cost of a known route; only better ones are returned.
         effort
@@ -84,25 +84,13 @@ class LabelSearch:
         complete
             True if no better one exists; False if the search stopped before that was proven.
         """
-        limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
-        return self._settled(battery, time_s, limits, worth, effort)
-
-    def least_cost(self, battery: Battery, cost: FloatArray) -> tuple[Route | None, bool]:
-        """Return the route of least ``cost``, time or length, that keeps the reserve.
-
-        Parameters
-        ----------
-        battery
-            Bounds of the charge.
-        cost
-            (a,) additive cost of each arm.
-
-        Returns
-        -------
-        route, complete
-            As in `cheapest`.
-        """
-        return self._settled(battery, cost, (np.inf, np.inf), (0.0, 1.0), GREATEST_EFFORT)
+        return self._settled(
+            battery,
+            time_s,
+            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]),
+            worth,
+            effort,
+        )
 
     def most_charge(self, battery: Battery) -> Route | None:
         """Return the route that arrives with the most charge and keeps the reserve, or None."""
@@ -115,8 +103,12 @@ class LabelSearch:
         stops = self.legs.stops
         after_wh = self.head_wh[self.legs.search.starts]
         climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
-        shifted_wh = np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
-        rest_wh = self.legs.rest(shifted_wh, whole=whole) + climb_wh
+        rest_wh = (
+            self.legs.rest(
+                np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0), whole=whole
+            )
+            + climb_wh
+        )
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
         return rest_wh, self.legs.rest(cost, whole=whole)
@@ -173,8 +165,7 @@ def compiled(
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from numba import njit
 
-    compiled_function: Callable[..., Any] = njit(cache=True, nogil=True)(function)
-    return compiled_function
+    return njit(cache=True, nogil=True)(function)
 
 
 def _settle(  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ def share_of(what: str, text: str) -> float:
     """
     percent, expected = text.endswith("%"), "a share such as 10% or 0.1"
     share = number_of(what, text.removesuffix("%"), expected) / (100 if percent else 1)
-    require(percent or share <= 1, f"{what} is '{text}'; it must be {expected}")
+    require(percent or not share > 1, f"{what} is '{text}'; it must be {expected}")
     return share
 
 

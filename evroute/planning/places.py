@@ -107,13 +107,15 @@ def different_rows(network: RoadNetwork, places: Sequence[int | str]) -> tuple[i
     """
     rows = tuple(place for place in places if not isinstance(place, str))
     if len(rows) < len(places):
-        names = [p if isinstance(p, str) else network.edge_id[p] for p in places]
-        rows = stops(network, None, names)
+        rows = stops(
+            network, None, [p if isinstance(p, str) else network.edge_id[p] for p in places]
+        )
     for place, following in pairwise(rows):
         if place == following:
             ends = "origin and destination" if len(rows) == 2 else "two successive places"
-            street = edge_label(network, place)
-            raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
+            raise EvrouteError(
+                f"{ends} lie on the same block of {edge_label(network, place)}; choose two places"
+            )
     return rows
 
 

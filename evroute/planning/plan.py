@@ -222,9 +222,10 @@ class Plan:
     @property
     def minutes_note(self) -> str:
         """Text on the source of the travel times."""
-        if self.minutes_from == "trips":
-            return "minutes: learned from the travel times of trips"
-        return "minutes: from the speeds of the map"
+        return {
+            "trips": "minutes: learned from the travel times of trips",
+            "map": "minutes: from the speeds of the map",
+        }[self.minutes_from]
 
     @property
     def verdict(self) -> str:

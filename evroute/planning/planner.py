@@ -18,13 +18,20 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError, UnknownNameError
+from evroute.errors import (
+    EvrouteError,
+    NoRouteError,
+    NotEnoughChargeError,
+    UnknownNameError,
+    require,
+)
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
+from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.chargers import (
     chargers_for,
@@ -104,8 +111,10 @@ class Planner:
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if check_physics(physics) != "eq8" and belief is not None:
-            raise EvrouteError("a belief has its own physics; leave physics out")
+        require(
+            check_physics(physics) == "eq8" or belief is None,
+            "a belief has its own physics; leave physics out",
+        )
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -272,14 +281,29 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        problem = self.problem(())
+        if (same := origin == destination).any():
+            place = f"request {np.argmax(same)}"
+            raise EvrouteError(f"{place}: origin and destination are the same edge")
+        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
+        weights = problem.weights()
         self.search.compiled = numba_installed()
-        edge, start = cheapest(self.search, problem.weights(), origin, destination)
+        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
+            edge, start, least_wh = self._contracted.routes(origin, destination)
+        else:
+            edge, start = cheapest(self.search, weights, origin, destination)
         begins = start[:-1][np.diff(start) > 0]
         arm = self.space.arms_of_routes(edge, begins)
-        each = problem.energy_wh, problem.length_m, problem.time_s
-        wh, metres, seconds = (summed(of_arms, arm, start) for of_arms in each)
-        return Energies(wh, metres, seconds, edge, start)
+        cost_wh = weights[arm]
+        cost_wh[begins] = 0.0
+        wh, metres, seconds = (
+            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
+        )
+        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
+        return Energies(wh, metres, seconds, within_wh, edge, start)
+
+    @cached_property
+    def _contracted(self) -> Contracted:
+        return Contracted(self.network, self.search, self.problem(()).weights())
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
@@ -313,8 +337,7 @@ class Planner:
             auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
             minutes_wh = auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
+            off_wh = ((edge_wh - held_wh) - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())

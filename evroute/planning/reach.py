@@ -16,7 +16,7 @@ from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
@@ -110,18 +110,18 @@ def reach(
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
         check_risk(risk)
-    if planner.uncertain is None:
-        if risk is not None:
-            raise EvrouteError(NO_BELIEF)
-    elif len(tree.edges):
-        arms = planner.uncertain_arms(tree.arms)
-        std_wh = planner.uncertain.reached_std_wh(arms, tree.before, tree.begin_wh)
+        require(planner.uncertain, NO_BELIEF)
+    if planner.uncertain is not None and len(tree.edges):
+        std_wh = planner.uncertain.reached_std_wh(
+            planner.uncertain_arms(tree.arms), tree.before, tree.begin_wh
+        )
         first = planner.charge_forecast(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
             charge_percent[level] = np.full(n, np.nan)
-            left_wh = tree.end_wh - deviates * std_wh
-            charge_percent[level][tree.edges] = left_wh / battery.capacity_wh * 100
+            charge_percent[level][tree.edges] = (
+                (tree.end_wh - deviates * std_wh) / battery.capacity_wh * 100
+            )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
     return Reach(planner.network, origins, battery, risk, within, charge_percent)
@@ -149,8 +149,10 @@ def _kept(
         return float(brentq(lambda z: first.beyond(z) - share, -1e-9, 1e3, xtol=1e-9))
 
     def keeps(position: int) -> bool:
-        charges = planner.charge_forecast(tree.route(position), battery)[1]
-        return charges.never_below_reserve >= 1.0 - risk
+        return (
+            planner.charge_forecast(tree.route(position), battery)[1].never_below_reserve
+            >= 1.0 - risk
+        )
 
     kept, open_ = worst > deviates(risk / 2), worst >= deviates(risk)
     open_ &= ~kept
@@ -181,8 +183,9 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     """
     ends = _edges(planner.network, destination, leaving=False)
     problem = planner.problem((ends[0], ends[0]))
-    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
-    need_wh = shortage.least_starts_wh(planner.fading(battery), ends)
+    need_wh = Shortage(problem.legs, problem.head_wh, problem.charge).least_starts_wh(
+        planner.fading(battery), ends
+    )
     return need_wh / battery.capacity_wh * 100
 
 
@@ -241,5 +244,9 @@ def reachable(
     planner = Planner(
         roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
     )
-    battery = Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    return reach(planner, origin, battery, risk=risk)
+    return reach(
+        planner,
+        origin,
+        Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent),
+        risk=risk,
+    )

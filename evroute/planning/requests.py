@@ -77,18 +77,15 @@ def _requests(
     """Return rows of the known columns; commas in ``numbers`` become decimal points."""
     kept = [name for name in names if name in columns]
 
-    def known() -> Rows:
-        for row in rows:
-            if None in row:  # kept, for the row's own error
-                yield row
-                continue
-            cells = {name: row[name] for name in kept}
-            for name in numbers:
-                if text := cells.get(name):
-                    cells[name] = text.replace(",", ".")
-            yield cells
+    def cell(name: str, text: str | None) -> str | None:
+        return text.replace(",", ".") if text and name in numbers else text
 
-    return Requests(known(), [name for name in names if name not in columns])
+    known = (
+        # a row with too many cells is kept for its own error
+        row if None in row else {name: cell(name, row[name]) for name in kept}
+        for row in rows
+    )
+    return Requests(known, [name for name in names if name not in columns])
 
 
 def _parquet(path: Path) -> tuple[Sequence[str], Rows]:
@@ -101,9 +98,9 @@ def _parquet(path: Path) -> tuple[Sequence[str], Rows]:
         table = read_foreign(path)
     except ArrowException as error:
         raise EvrouteError(f"{path} is not a Parquet table: {error}") from None
-    rows = table.to_pylist()
     return table.column_names, (
-        {name: None if cell is None else str(cell) for name, cell in row.items()} for row in rows
+        {name: None if cell is None else str(cell) for name, cell in row.items()}
+        for row in table.to_pylist()
     )
 
 
@@ -208,11 +205,11 @@ def _row(answer: Mapping[str, Any]) -> dict[str, Any]:
         return row | {name: answer[name] for name in _OF_ROUTE if name in answer}
     chosen, fastest = answer["routes"][answer["recommended"]], answer["routes"]["time"]
     low_wh, high_wh = chosen.get("forecast", {}).get("interval_90_wh", (None, None))
-    ends = {name: answer[name] for name in ("network", "vehicle", "origin_name")}
-    ends["destination_name"], ends["route"] = answer["destination_name"], answer["recommended"]
+    ends = ("network", "vehicle", "origin_name", "destination_name")
     return (
         row
-        | ends
+        | {name: answer[name] for name in ends}
+        | {"route": answer["recommended"]}
         | {name: chosen[name] for name in _OF_ROUTE}
         | {"low90_wh": low_wh, "high90_wh": high_wh}
         | {"fastest_wh": fastest["energy_wh"], "fastest_s": fastest["time_s"]}

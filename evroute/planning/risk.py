@@ -96,14 +96,16 @@ class RiskSearch:
         legs, (per_wh, per_cost) = self.problem.legs, worth
 
         def price(route: Route) -> float:
-            energy_wh = self.problem.taken_wh(route, self.battery)
-            return per_wh * energy_wh + per_cost * legs.total(cost, route)
+            return per_wh * self.problem.taken_wh(route, self.battery) + per_cost * legs.total(
+                cost, route
+            )
 
         allowed = [each for each in known if legs.total(cost, each) <= limit + TOLERANCE_S]
         best = next((each for each in sorted(allowed, key=price) if self.keeps(each)), None)
         least = np.inf if best is None else price(best)
-        cheaper = self._in_order(worth, cost, (limit + TOLERANCE_S, least))
-        for judged, (bound, route) in enumerate(cheaper, start=1):
+        for judged, (bound, route) in enumerate(
+            self._in_order(worth, cost, (limit + TOLERANCE_S, least)), start=1
+        ):
             if route is not None and self.keeps(route):
                 return route, 0.0
             if route is None or judged == MOST_ROUTES:
@@ -133,8 +135,10 @@ class RiskSearch:
         n, final = search.line_graph.n_edges, search.line_graph.n_edges * (len(stops) - 2)
         indptr, indices = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
         entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
-        bounds = self.problem.label_search.bounds(cost)
-        (rest_wh, rest), costs = (each.tolist() for each in bounds), cost.tolist()
+        (rest_wh, rest), costs = (
+            (each.tolist() for each in self.problem.label_search.bounds(cost)),
+            cost.tolist(),
+        )
         states: list[int] = []
         before: list[int] = []
         queue: list[tuple[float, int, float, float, int]] = []
@@ -176,8 +180,9 @@ class RiskSearch:
         first, cost = ceil(battery.percent(battery.start_wh) - 1e-9), self.problem.time_s
 
         def started(percent: int) -> RiskSearch:
-            wh = battery.capacity_wh * percent / 100
-            return replace(self, battery=replace(battery, start_wh=wh))
+            return replace(
+                self, battery=replace(battery, start_wh=battery.capacity_wh * percent / 100)
+            )
 
         least = first + bisect_left(
             range(first, 101), True, key=lambda percent: any(map(started(percent).keeps, known))
@@ -230,8 +235,9 @@ def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
         proofs[recommended] = _proof(gap_wh)
     if options.price is not None and options.time_value is not None:
         recommended = "cost"
-        worth = options.price / 1000, options.time_value / 3600
-        routes[recommended], gap = search.best(worth, problem.time_s, limit_s)
+        routes[recommended], gap = search.best(
+            (options.price / 1000, options.time_value / 3600), problem.time_s, limit_s
+        )
         proofs[recommended] = (
             f"within {rounded_up(gap, 1000):.3f} of the least cost with this risk"
             if gap

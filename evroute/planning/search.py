@@ -87,14 +87,15 @@ class Search:
         NoRouteError
             If no way over open edges leads from origin to destination.
         """
-        _check(weights)
+        check_weights(weights)
         edges: list[int] = []
         if self.turns or weights[origin] < np.inf:
             if self.compiled:
                 edges = self._two_sided.route(weights, origin, destination).tolist()
             else:
-                before = self.trees(weights, np.array([origin]), forwards=True)[0]
-                edges = _climbed(before, origin, destination)
+                edges = _climbed(
+                    self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
+                )
         if not edges:
             raise NoRouteError(
                 f"no open way leads from edge row {origin} to edge row {destination}"
@@ -111,7 +112,7 @@ class Search:
         requests
             First and last edge of each.
         """
-        _check(weights)
+        check_weights(weights)
         return [self._two_sided.route(weights, *ends) for ends in requests]
 
     def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
@@ -131,8 +132,7 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        cost: FloatArray = self._tree(weights, 0, origin, limit, -1) + weights[origin]
-        return cost
+        return self._tree(weights, 0, origin, limit, -1) + weights[origin]
 
     def rest(
         self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
@@ -176,10 +176,9 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        _check(weights)
+        check_weights(weights)
         arcs = self._weighted(weights, 0 if forwards else 1)
-        parent: IntArray = dijkstra(arcs, indices=roots, return_predecessors=True)[1]
-        return parent
+        return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
 
     @property
     def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -190,11 +189,10 @@ class Search:
     def _tree(
         self, weights: FloatArray, side: int, root: int, limit: float, until: int
     ) -> FloatArray:
-        _check(weights)
+        check_weights(weights)
         if self.compiled:
             return self._two_sided.tree(weights, side, root, limit, until)
-        cost: FloatArray = dijkstra(self._weighted(weights, side), indices=root, limit=limit)
-        return cost
+        return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
 
     def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
         """Return the turns of a side with their weights: a copy, invisible to other searches."""
@@ -230,7 +228,8 @@ def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
     return edges[::-1]
 
 
-def _check(weights: FloatArray) -> None:
+def check_weights(weights: FloatArray) -> None:
+    """Raise ValueError if a weight (a,) is negative or NaN."""
     least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")

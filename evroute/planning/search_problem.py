@@ -67,8 +67,9 @@ class SearchProblem:
 
     def taken_wh(self, route: Route, battery: Battery | None) -> float:
         """Return the energy of a route from the battery, lost regeneration included, Wh."""
-        lost_wh = self.follow(battery, route).lost_wh if battery else 0.0
-        return self.legs.total(self.energy_wh, route) + lost_wh
+        return self.legs.total(self.energy_wh, route) + (
+            self.follow(battery, route).lost_wh if battery else 0.0
+        )
 
     def most_charge(self, battery: Battery) -> Route:
         """Return the route that arrives with the most charge and keeps the reserve.
@@ -101,13 +102,12 @@ class SearchProblem:
         """
         if self.keeps(battery, best):
             return best, True
-        found, _ = self.label_search.least_cost(battery, cost)
+        found, _ = self.label_search.cheapest(battery, cost, worth=(0.0, 1.0))
         return found or drivable, found is not None
 
     def keeps(self, battery: Battery, route: Route) -> bool:
         """Return True if the charge never falls below the reserve on a route."""
-        lowest_wh = float(self.follow(battery, route).low_wh.min())
-        return lowest_wh >= battery.reserve_wh - TOLERANCE_WH
+        return float(self.follow(battery, route).low_wh.min()) >= battery.reserve_wh - TOLERANCE_WH
 
 
 def least_energy(

@@ -46,10 +46,8 @@ class Shortage:
         infinite; the charge of ``battery`` at the start does not matter.
         """
         stops = self.legs.stops
-        for leg, edge, need_wh in self._settled(battery, stops[-1:]):
-            if (leg, edge) == (0, stops[0]):
-                return need_wh
-        return np.inf
+        settled = self._settled(battery, stops[-1:])
+        return next((need_wh for *at, need_wh in settled if at == [0, stops[0]]), np.inf)
 
     def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
         """Return the least charge at the start of every edge of a route to any end, (n,) Wh.
@@ -89,8 +87,9 @@ class Shortage:
                 need_wh = self.charge.before(battery, end_wh, arm)
                 if need_wh <= most_wh + TOLERANCE_WH:
                     for of_leg in begins:
-                        key_wh = need_wh + after_wh[previous]
-                        heapq.heappush(queue, (key_wh, of_leg, previous, need_wh))
+                        heapq.heappush(
+                            queue, (need_wh + after_wh[previous], of_leg, previous, need_wh)
+                        )
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""
@@ -117,7 +116,8 @@ class Shortage:
                 f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
             )
         full = battery.start_wh == battery.reserve_wh
-        missing_wh = self._least_missing_wh(battery.charged() if full else battery)
+        filled = replace(battery, start_wh=battery.capacity_wh) if full else battery
+        missing_wh = self._least_missing_wh(filled)
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "

@@ -175,10 +175,16 @@ def cheapest_within(
         better, complete = labels(best)
         if complete:
             return better or best, "exact: no route within the time takes less energy"
-    weights = per_wh * problem.weights() + per_s * problem.time_s
-    on_hull = hull(problem.legs, weights, problem.time_s, limit_s, ends)
-    rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)
-    bound = on_hull.bound + per_wh * rise_wh
+    on_hull = hull(
+        problem.legs,
+        per_wh * problem.weights() + per_s * problem.time_s,
+        problem.time_s,
+        limit_s,
+        ends,
+    )
+    bound = on_hull.bound + per_wh * problem.legs.total(
+        problem.head_wh - problem.tail_wh, on_hull.route
+    )
     if battery is None or problem.keeps(battery, on_hull.route):
         best = min(on_hull.route, best, key=cost)
     if cost(best) - bound < NO_GAP_WH * per_wh:

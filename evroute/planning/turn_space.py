@@ -154,8 +154,10 @@ class TurnSpace:
     def lengthscale_factors(self) -> FloatArray:
         """(d,) 1 for the features of edges, `TURN_LENGTHSCALE` and `CONTROL_LENGTHSCALE`."""
         own, controls = len(NAMES) - len(context.NAMES), len(CONTEXTS) if self.controls else 0
-        counts = (len(self.edges.lengthscale_factors), own, controls)
-        return np.repeat([1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE], counts)
+        return np.repeat(
+            [1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE],
+            (len(self.edges.lengthscale_factors), own, controls),
+        )
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
         """Return the prior of turns: energies and their spread; ``spread`` is one of `SPREADS`."""
@@ -254,8 +256,9 @@ class TurnSpace:
         of stops, turns and changes of speed.
         """
         parts = self.edges.parts_wh(route)
-        time_s = float(self.time_s[route.rows].sum())
-        parts["auxiliary"] = self.energy.vehicle.auxiliary_w * time_s / J_PER_WH
+        parts["auxiliary"] = (
+            self.energy.vehicle.auxiliary_w * float(self.time_s[route.rows].sum()) / J_PER_WH
+        )
         total_wh = float(self._expected_wh[self.arms_of_route(route)].sum())
         return parts | {"turning": total_wh - sum(parts.values())}
 
@@ -273,9 +276,10 @@ class TurnSpace:
         def mean(values: FloatArray) -> FloatArray:
             return np.bincount(table.entered, counted * values, minlength=table.n_edges) / total
 
-        learned_wh = mean(belief.mean_wh - self.reference.prior_mean_wh)
         return Belief(
-            self.edges.reference.prior_mean_wh + learned_wh, np.sqrt(mean(belief.std_wh**2))
+            self.edges.reference.prior_mean_wh
+            + mean(belief.mean_wh - self.reference.prior_mean_wh),
+            np.sqrt(mean(belief.std_wh**2)),
         )
 
     @property
@@ -292,8 +296,9 @@ class TurnSpace:
         after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
         starts = table.n_edges + np.arange(table.n_edges)
         tail = np.concatenate([table.left[: table.n_turns], starts])
-        state_wh = np.concatenate([after_wh, height_wh[network.tail]])
-        return ArmStates(table.entered, tail, table.entered, state_wh)
+        return ArmStates(
+            table.entered, tail, table.entered, np.concatenate([after_wh, height_wh[network.tail]])
+        )
 
     def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
         """Return the turns of routes, each after its start."""
@@ -335,8 +340,11 @@ class TurnSpace:
         driven_mps = self._as_driven(speed_mps, quarter * QUARTER_S)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
-        features = self._features(rows, edges.features[entered], speed_mps)
-        arms = Arms(rows, features, edges.prior_mean_wh[entered] + added_wh)
+        arms = Arms(
+            rows,
+            self._features(rows, edges.features[entered], speed_mps),
+            edges.prior_mean_wh[entered] + added_wh,
+        )
         return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
 
     def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
@@ -380,5 +388,4 @@ def smoothed(log_ratio: FloatArray) -> FloatArray:
     apart = np.subtract.outer(k, k) / SMOOTHED_EDGES
     differ = np.subtract.outer(log_ratio, log_ratio) / max(SAME_SPEED * noise, ROUNDING)
     weight = np.exp(-0.5 * (apart**2 + differ**2))
-    means: FloatArray = weight @ log_ratio / weight.sum(axis=1)
-    return means
+    return weight @ log_ratio / weight.sum(axis=1)

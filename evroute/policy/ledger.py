@@ -183,12 +183,10 @@ class Ledger:
 
     def _square_wh2(self, noise_wh: FloatArray | float) -> FloatArray:
         """Return the bound q on the mean square of r, Wh²."""
-        square: FloatArray = SAFETY * self._squares / self._count * np.square(noise_wh)
-        return square
+        return SAFETY * self._squares / self._count * np.square(noise_wh)
 
     def _margin_wh(self, variance_wh2: FloatArray | float) -> FloatArray:
         """Return the bound on the sum of losses minus the sum of X for V, Wh."""
         total_wh2 = variance_wh2 + self._mixture_wh2
         ratio = np.sqrt(total_wh2 / self._mixture_wh2)
-        margin: FloatArray = np.sqrt(2 * total_wh2 * np.log1p(ratio / (2 * DELTA)))
-        return margin
+        return np.sqrt(2 * total_wh2 * np.log1p(ratio / (2 * DELTA)))

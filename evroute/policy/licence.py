@@ -33,14 +33,10 @@ class Totals:
     squares_wh2: float = 0.0
 
     @property
-    def mean_wh(self) -> float:
-        """Mean of the totals, Wh; NaN before the first."""
-        return self.total_wh / self.count if self.count else np.nan
-
-    @property
     def within_wh2(self) -> float:
         """Sum of squared deviations from the mean, Wh²."""
-        return max(self.squares_wh2 - self.count * self.mean_wh**2, 0.0) if self.count else 0.0
+        mean_wh = self.total_wh / max(self.count, 1)
+        return max(self.squares_wh2 - self.count * mean_wh**2, 0.0)
 
     def add(self, energy_wh: float) -> None:
         """Add the total of one trip, Wh."""

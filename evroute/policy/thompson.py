@@ -42,11 +42,8 @@ class IndependentThompson(_Thompson):
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one draw for each arm, (a,) Wh."""
         belief = model.posterior(arms)
-        draw = rng.standard_normal(len(arms))
-        draw *= belief.std_wh
-        draw *= self.multiplier
-        draw += belief.mean_wh
-        return draw
+        normal = rng.standard_normal(len(arms))
+        return normal * belief.std_wh * self.multiplier + belief.mean_wh
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,8 +113,11 @@ def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
 
 def starvation_table(bands: "pd.DataFrame") -> "pd.DataFrame":
     """Return mean deviations over unmeasured points (x > 0.7), by the number of evaluations."""
-    far = bands[bands["x"] > 0.7].groupby("evaluations")
-    table = far[["points", "std", "exact_std", "sor_std"]].mean()
+    table = (
+        bands[bands["x"] > 0.7]
+        .groupby("evaluations")[["points", "std", "exact_std", "sor_std"]]
+        .mean()
+    )
     inside = (bands["truth"] - bands["mean"]).abs() <= 3 * bands["std"]
     table["truth within 3 std, %"] = 100 * inside.groupby(bands["evaluations"]).mean()
     return table.reset_index()

@@ -1,7 +1,7 @@
 """Calibration of energy forecasts: coverage, CRPS and reliability diagram.
 
 Chosen routes are no fair sample of the belief, so random routes are reported too where a run has
-a random-route probe (`experiments.random_route_probe`). The first 50 trips are left out.
+a random-route probe (`experiments.log.RandomRouteProbe`). The first 50 trips are left out.
 
 Calibration of charge forecasts: announced and observed falls below the reserve.
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
-from evroute.experiments.battery_log import COLUMNS
+from evroute.experiments.log import COLUMNS
 from evroute.learning.intervals import LEVELS
 from evroute.report.charts import LABEL_LIMIT
 from evroute.report.extras import alt, pd
@@ -70,8 +70,9 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
         if measured in rounds:
             columns = {"mean_wh": late[mean], "sd_wh": late[sd], "measured_wh": late[measured]}
             wider = late[sd] / late["predicted_sd_wh"]
-            scaled = {half: late[half] * wider for half in halves}
-            frame = late[names].assign(routes=routes, **columns, **scaled)
+            frame = late[names].assign(
+                routes=routes, **columns, **{half: late[half] * wider for half in halves}
+            )
             frames.append(frame[frame["sd_wh"] > 0])
     return pd.concat(frames, ignore_index=True)
 
@@ -118,14 +119,15 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
     ).groupby(["method", "routes"], observed=True):
         same = {"method": str(method), "routes": routes}
         scores = group["off_wh"] / group["sd_wh"]
-        for level in NOMINAL:
-            held = float((scores <= ndtri(0.5 + level / 2)).mean())
-            rows.append(
-                same | {"level": float(level), "held": round(held, 6), "intervals": "Gaussian"}
-            )
-        for level in LEVELS:
-            held = float((group["off_wh"] <= group[f"half{100 * level:.0f}_wh"]).mean())
-            rows.append(same | {"level": level, "held": round(held, 6), "intervals": "conformal"})
+        held = [("Gaussian", level, scores <= ndtri(0.5 + level / 2)) for level in NOMINAL.tolist()]
+        held += [
+            ("conformal", level, group["off_wh"] <= group[f"half{100 * level:.0f}_wh"])
+            for level in LEVELS
+        ]
+        rows += [
+            same | {"level": level, "held": round(float(each.mean()), 6), "intervals": kind}
+            for kind, level, each in held
+        ]
     base = alt.Chart().encode(
         x=alt.X(
             "level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
@@ -268,14 +270,16 @@ def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
         .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
         .encode(x="announced:Q", y="kept:Q")
     )
-    panels = []
-    for method in dict.fromkeys(str(row["method"]) for row in rows):
-        of_method = points.properties(
-            data=alt.Data(values=[row for row in rows if str(row["method"]) == method])
+    of_method = {
+        method: alt.Data(values=[row for row in rows if str(row["method"]) == method])
+        for method in dict.fromkeys(str(row["method"]) for row in rows)
+    }
+    panels = (
+        alt.layer(diagonal, points.properties(data=data)).properties(
+            width=260, height=180, title=method
         )
-        panels.append(
-            alt.layer(diagonal, of_method).properties(width=260, height=180, title=method)
-        )
+        for method, data in of_method.items()
+    )
     return alt.concat(*panels, columns=3).properties(
         title=alt.Title(TITLE, anchor="start", fontSize=14)
     )

@@ -51,8 +51,6 @@ _SPARE_COLOURS = (
 )
 _DASHES = {"exact": (1, 0), "independent": (5, 3)}
 _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
-_ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
-_ALL_DASHES = (*_DASHES.values(), *_SPARE_DASHES)
 _MOST_DASHED = 3
 _PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 
@@ -201,8 +199,8 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     first = {variant[0]: variant for variant in reversed(variant_of.values())}
     variant_of = {m: v[:1] if first[v[0]] == v else v for m, v in variant_of.items()}
     if len(set(model_of.values())) > _MOST_DASHED:
-        colours = _styles(model_of.values(), {}, _ALL_COLOURS)
-        dashes = _styles(variant_of.values(), {}, _ALL_DASHES)
+        colours = _styles(model_of.values(), {}, (*_COLOURS.values(), *_SPARE_COLOURS))
+        dashes = _styles(variant_of.values(), {}, (*_DASHES.values(), *_SPARE_DASHES))
         return {m: (colours[model_of[m]], dashes[variant_of[m]]) for m in model_of}
     own: dict[tuple[str, ...], str] = {(index,): colour for index, colour in _COLOURS.items()}
     of_variant = _styles(variant_of.values(), own, _SPARE_COLOURS)

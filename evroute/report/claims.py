@@ -76,7 +76,9 @@ def claims_table(judged: list[Verdict]) -> "pd.DataFrame":
             {
                 "claim": each.claim.statement,
                 "source": each.claim.source,
-                "comparator": _comparator(each.claim),
+                "comparator": ", ".join(map(str, each.claim.against.values()))
+                if isinstance(each.claim.against, dict)
+                else f"{each.claim.against:g}",
                 "statistic": each.claim.statistic,
                 "panel": each.panel,
                 "verdict": each.word,
@@ -111,12 +113,6 @@ def overall(panels: list[Verdict]) -> str:
     """Return ``fails`` if a claim fails in any panel, ``holds`` if it holds in all."""
     words = {each.word for each in panels}
     return "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
-
-
-def _comparator(claim: Claim) -> str:
-    if not isinstance(claim.against, dict):
-        return f"{claim.against:g}"
-    return ", ".join(map(str, claim.against.values()))
 
 
 def run_table(folder: RunFolder) -> "pd.DataFrame":

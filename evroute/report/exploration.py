@@ -73,13 +73,12 @@ def visits_chart(
             .project("mercator")
             .properties(**shape, title=alt.Title(name, limit=_WIDTH))
         )
-    chart: alt.ConcatChart = (
+    return (
         alt.concat(*maps, columns=min(_COLUMNS, len(maps)))
         .resolve_scale(stroke="shared")
         .properties(title=alt.Title(title, anchor="start", fontSize=14, limit=LABEL_LIMIT))
         .configure_view(stroke="#ddd")
     )
-    return chart
 
 
 def _around(network: RoadNetwork, driven: IntArray) -> IntArray:

@@ -36,8 +36,8 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
         }
         features.append(_feature(route_line(network, planned.route.rows), properties | values))
         for position, row in enumerate(planned.route.edges):
-            properties = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
-            features.append(_feature(edge_line(network, row), properties))
+            of_edge = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
+            features.append(_feature(edge_line(network, row), of_edge))
     return {
         "type": "FeatureCollection",
         "attribution": network.source.attribution,

@@ -74,9 +74,9 @@ def belief_html(belief: LearnedBelief | TripEnergies) -> str:
             for label, of in coefficient_history(belief, []).items()
         }
         table = pd.DataFrame(rows, ["vehicle file", "learned"]).T
-        return _lines(repr(belief)) + _table(table)
-    roads = differences(belief.edge_posterior, belief.space.edges.reference, belief.network)
-    table = roads.head(SHOWN_ROWS).set_index("edge")
+    else:
+        roads = differences(belief.edge_posterior, belief.space.edges.reference, belief.network)
+        table = roads.head(SHOWN_ROWS).set_index("edge")
     return _lines(repr(belief)) + _table(table)
 
 

@@ -75,8 +75,8 @@ def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     lon, lat = network.lon_lat
     rows, place = expanded(network.shape_start, edges)
     shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)
-    seen: dict[tuple[LonLat, ...], None] = {}
-    for shape in shapely.simplify(shapes, _TOLERANCE_DEG):
-        line = tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)
-        seen.setdefault(min(line, line[::-1]))
-    return [list(line) for line in seen]
+    lines = (
+        tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)
+        for shape in shapely.simplify(shapes, _TOLERANCE_DEG)
+    )
+    return list(map(list, dict.fromkeys(min(line, line[::-1]) for line in lines)))

@@ -11,7 +11,6 @@ folium's default addresses lead to content delivery networks, so its maps stay e
 
 import re
 from base64 import b64encode
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -44,17 +43,9 @@ class _Pieces(Element):
 _MIME = {".js": "text/javascript", ".css": "text/css", ".png": "image/png"}
 
 
-@dataclass(frozen=True, slots=True)
-class Leaflet:
-    """Addresses of Leaflet for a page: script and style sheet, each readable by a browser."""
-
-    js: str
-    css: str
-
-
 @cache
-def embedded() -> Leaflet:
-    """Return the shipped Leaflet as ``data:`` addresses, with the images of its style embedded."""
+def embedded() -> tuple[str, str]:
+    """Return script and style sheet of the shipped Leaflet as ``data:`` addresses, with images."""
     folder = app_path("static", "leaflet")
     css = re.sub(
         r"url\((images/[\w.-]+)\)",
@@ -62,7 +53,7 @@ def embedded() -> Leaflet:
         (folder / "leaflet.css").read_text(encoding="utf-8"),
     )
     js = (folder / "leaflet.js").read_bytes()
-    return Leaflet(js=_data_address(js, ".js"), css=_data_address(css.encode(), ".css"))
+    return _data_address(js, ".js"), _data_address(css.encode(), ".css")
 
 
 def _data_address(content: bytes, suffix: str) -> str:

@@ -76,8 +76,9 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     MissingPackageError
         If folium or altair is not installed.
     """
-    rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = base_map(network, rows)
+    chart = base_map(
+        network, np.concatenate([planned.route.rows for planned in plan.routes.values()])
+    )
     for layer in _route_layers(network, plan):
         layer.add_to(chart)
     panel(ENERGY_CLASSES.legend_html(), "bottomright").add_to(chart)
@@ -201,8 +202,8 @@ def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
     """
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
     MapPage().add_child(chart)
-    leaflet = embedded()
-    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    js, css = embedded()
+    chart.default_js, chart.default_css = [("leaflet", js)], [("leaflet_css", css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
     folium.TileLayer(
         "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False

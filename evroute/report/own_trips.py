@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evroute.arrays import FloatArray
 from evroute.errors import DamagedFileError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
@@ -164,10 +163,13 @@ def coefficient_history(
         By label, rows of ``trips`` (number learned), ``mean`` and ``sd``. The first row is the
         prior, the last the belief as it is.
     """
-    rows: dict[int, tuple[FloatArray, FloatArray]] = {}
-    for belief in _refits(learner, measured):
-        sd = np.sqrt(belief.regression.covariance.diagonal())
-        rows[belief.trips] = belief.coefficients.coefficients, sd
+    rows = {
+        belief.trips: (
+            belief.coefficients.coefficients,
+            np.sqrt(belief.regression.covariance.diagonal()),
+        )
+        for belief in _refits(learner, measured)
+    }
     scale = np.ones(len(learner.belief.prior.mean))
     scale[DRAG] = learner.belief.prior.mean[DRAG]
     return {

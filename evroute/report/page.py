@@ -75,11 +75,10 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     methods = list(method_styles(rounds))
     if len(methods) <= MAX_METHODS:
         return rounds, []
-    note = (
+    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [
         f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
         "the tables have all methods."
-    )
-    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
+    ]
 
 
 def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
@@ -180,12 +179,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
         on_progress(name)
         figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
-    learned = []
-    for belief in beliefs(folder, few_methods(rounds)[0]):
-        if isinstance(belief, Learned):
-            learned.append(_learned(belief))
-        else:
-            notes.append(belief)
+    learned = list(beliefs(folder, few_methods(rounds)[0]))
+    notes += [reason for reason in learned if isinstance(reason, str)]
     judged = judged_claims(folder, notes)
     n_names, calibrated = len(label_columns(rounds)), "half90_wh" in rounds
     html = template("page.html.j2").render(
@@ -203,7 +198,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         calibration=_filled(calibration_table(rounds), n_names + 1) if calibrated else None,
         intervals=_filled(interval_table(rounds), n_names + 2) if calibrated else None,
         n_names=n_names,
-        learned=learned,
+        learned=[_learned(belief) for belief in learned if isinstance(belief, Learned)],
         manifest=manifest,
     )
     return Page(html, sentences, tuple(figures), tuple(notes), tuple(verdict_lines(judged)))

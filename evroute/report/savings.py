@@ -88,12 +88,14 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 def _table(rounds: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
 
-    order = list(method_styles(rounds))
-    frame = rounds.assign(method=pd.Categorical(rounds["method"], order, ordered=True))
-    rows = []
-    for names, group in frame.groupby(keys, observed=True, sort=True):
-        seeds = [seed.sort_values("t") for _, seed in group.groupby("run")]
-        rows.append(dict(zip(keys, names, strict=True)) | _row(seeds))
+    frame = rounds.assign(
+        method=pd.Categorical(rounds["method"], list(method_styles(rounds)), ordered=True)
+    )
+    rows = [
+        dict(zip(keys, names, strict=True))
+        | _row([seed.sort_values("t") for _, seed in group.groupby("run")])
+        for names, group in frame.groupby(keys, observed=True, sort=True)
+    ]
     return pd.DataFrame(rows).astype({"method": str})
 
 

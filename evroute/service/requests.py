@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from evroute.energy.driving import DrivingConditions
+
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs; none is a path."""
 MOST_PLANS = 1_000
@@ -19,17 +21,6 @@ class Body(BaseModel):
     """A JSON object without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class Conditions(Body):
-    """Conditions of the day; see `energy.driving.DrivingConditions`."""
-
-    temperature_c: float | None = None
-    wind_mps: float = 0.0
-    wind_from_deg: float = 0.0
-    speed_factor: float = 1.0
-    payload_kg: float = 0.0
-    auxiliary_w: float | None = None
 
 
 class PlanRequest(Body):
@@ -66,7 +57,7 @@ class PlanRequest(Body):
     depart: str | None = Field(default=None, max_length=5, description="HH:MM.")
     price: float | None = Field(default=None, description="Money per kWh.")
     time_value: float | None = Field(default=None, description="Money per hour; needs price.")
-    conditions: Conditions = Conditions()
+    conditions: DrivingConditions = DrivingConditions()
     belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
 
 

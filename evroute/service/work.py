@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from evroute.energy.driving import conditions
+from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
@@ -67,7 +67,7 @@ class Work:
                 request.network,
                 network_version(request.network),
                 request.vehicle,
-                tuple(request.conditions.model_dump().items()),
+                request.conditions,
                 request.belief,
                 self._belief_version(request.belief),
             )
@@ -163,14 +163,14 @@ class Work:
         network: str,
         version: tuple[object, ...],
         vehicle: str | None,
-        day: tuple[tuple[str, float | None], ...],
+        day: DrivingConditions,
         belief: str | None,
         belief_version: int,
     ) -> Planner:
         del belief_version  # of the key alone
         roads = self._network(network, version)
         learned = None if belief is None else load_belief(self._folder(belief), network=roads)
-        return driver_planner(roads, vehicle, learned, conditions=conditions(**dict(day)))
+        return driver_planner(roads, vehicle, learned, conditions=day)
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name

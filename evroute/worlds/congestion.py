@@ -95,8 +95,7 @@ class Rough(Congested):
         waves = np.cos(network.middle_m / self.error_range_m @ frequency + phase)
         field = waves.sum(axis=1) * np.sqrt(2.0 / FEATURES)
         error = (field + rng.standard_normal(network.n_edges)) * np.sqrt(0.5)
-        factor: FloatArray = np.exp(self.error_std * error - 0.5 * self.error_std**2)
-        return factor
+        return np.exp(self.error_std * error - 0.5 * self.error_std**2)
 
     def trip_deviates(self, rng: np.random.Generator) -> FloatArray:
         """Return the deviates of a trip's energy and time, (2,), the first by Student's t."""

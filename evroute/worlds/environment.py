@@ -1,7 +1,9 @@
 """The protocol of a world: requests and measurements for the loop, true energies for the regret.
 
 Worlds use edges. If the energy of an edge depends on the edge before it, ``expected_wh`` is its
-mean over the edges before, and ``route_wh`` the exact energy of a route.
+mean over the edges before, and ``route_wh`` the exact energy of a route. Worlds share the noise of
+edges, and edges drawn at random: closed ones, anew in each round (volatile arms), and congested
+zones.
 """
 
 from typing import Protocol
@@ -9,9 +11,11 @@ from typing import Protocol
 import numpy as np
 
 from evroute.arms import Feedback, Round, Route
-from evroute.arrays import FloatArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.errors import NoRouteError
 from evroute.methods.setting import Setting
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 
@@ -103,5 +107,75 @@ def edge_noise(seeds: np.random.SeedSequence, t: int, route: Route, n_edges: int
     by_passage = np.random.default_rng(child(seeds, t)).standard_normal(
         (passage.max() + 1, n_edges)
     )
-    noise: FloatArray = by_passage[passage, route.rows]
-    return noise
+    return by_passage[passage, route.rows]
+
+
+def edges_in_zones(
+    network: RoadNetwork, zones: int, radius_m: float, rng: np.random.Generator
+) -> BoolArray:
+    """Return whether the middle of each edge lies in a zone around a random edge, (n,).
+
+    The middle is that of the line between the edge's two junctions.
+
+    Parameters
+    ----------
+    network
+        Road network of n edges.
+    zones
+        Number of zones.
+    radius_m
+        Radius of the zones, m.
+    rng
+        Draws the centres.
+    """
+    middle_m = network.middle_m
+    inside = np.zeros(network.n_edges, dtype=bool)
+    for centre in rng.integers(network.n_edges, size=zones):
+        inside |= np.hypot(*(middle_m - middle_m[centre]).T) <= radius_m
+    return inside
+
+
+ATTEMPTS = 100
+
+
+def open_edges(
+    share: float,
+    search: Search,
+    seeds: np.random.SeedSequence,
+    t: int,
+    ends: tuple[int, int],
+) -> IntArray:
+    """Return the open edges of round ``t``, increasing.
+
+    The two ends of a trip stay open, and closures that cut it off are drawn again.
+
+    Parameters
+    ----------
+    share
+        Share of all edges that is closed, in [0, 1).
+    search
+        Search over all edges.
+    seeds
+        Seeds of the draws of all rounds.
+    t
+        Round.
+    ends
+        Origin and destination of the trip.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination cannot be reached in any of `ATTEMPTS` draws.
+    """
+    rng = np.random.default_rng(child(seeds, t))
+    n = search.line_graph.n_edges
+    for _ in range(ATTEMPTS):
+        weights = np.zeros(n)
+        weights[rng.choice(n, size=round(share * n), replace=False)] = np.inf
+        weights[list(ends)] = 0.0
+        if np.isfinite(search.distances(weights, ends[0])[ends[1]]):
+            return np.flatnonzero(weights == 0.0)
+    raise NoRouteError(
+        f"closing {share:.0%} of the edges cut the trip off in each of {ATTEMPTS} draws; "
+        "close fewer"
+    )

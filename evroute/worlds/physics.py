@@ -25,11 +25,9 @@ from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
-from evroute.worlds.closures import open_edges
 from evroute.worlds.conditions import Conditions
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import child, edge_noise, vehicle_of
-from evroute.worlds.zones import edges_in_zones
+from evroute.worlds.environment import child, edge_noise, edges_in_zones, open_edges, vehicle_of
 
 ROUNDING_WH = 1e-9
 SPEED = context.NAMES.index("speed limit")

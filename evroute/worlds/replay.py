@@ -1,8 +1,7 @@
 """Replay: a world whose energies are a user's measurements by edge, resampled by the seed.
 
 Driving an edge takes the energy of one of its measurements, with equal probability; the true
-energy is their mean. With bands of hours, the trips that departed in the band count, or all trips
-if the band has none. An edge without measurements takes its climb and the median multiple of its
+energy is their mean. An edge without measurements takes its climb and the median multiple of its
 dissipated energy by eq. 8, without noise. So all roads can be used, but the choice among
 unmeasured roads cannot be evaluated.
 """
@@ -13,18 +12,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.measured import Measured
 from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
-from evroute.worlds.demand.trips import S_PER_H, Trips
+from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import best_by_edges, child
 from evroute.worlds.world import World
-
-HOURS_PER_DAY = 24
 
 
 class ReplayWorld(World):
@@ -34,14 +30,10 @@ class ReplayWorld(World):
     ----------
     table
         CSV or Parquet table of trips, as for ``evroute learn``.
-    bands
-        Number of equal bands of hours in a day, by departure; their measurements are separate. 1
-        uses all measurements together.
     """
 
     kind: Literal["replay"] = "replay"
     table: Path
-    bands: int = Field(1, ge=1, le=HOURS_PER_DAY)
 
     def build(self, setting: Setting, trips: Trips, seeds: np.random.SeedSequence) -> "Replay":
         """Return the world of these seeds.
@@ -58,7 +50,6 @@ class ReplayWorld(World):
         return Replay(
             _measured(self.table, setting),
             setting=setting,
-            bands=self.bands,
             trips=trips,
             seeds=seeds,
         )
@@ -88,8 +79,6 @@ class Replay:
         Trips over edges of the setting's network.
     setting
         Network, vehicle and prior of the learner.
-    bands
-        Number of bands of hours in a day.
     trips
         Trips to drive.
     seeds
@@ -101,31 +90,19 @@ class Replay:
         measured: Measured,
         *,
         setting: Setting,
-        bands: int,
         trips: Trips,
         seeds: np.random.SeedSequence,
     ) -> None:
         self.setting = setting
         self.trips = trips
-        self.bands = bands
         self._seeds = seeds
         edge = np.concatenate([trip.edge for trip in measured.trips])
-        band = np.concatenate(
-            [np.full(len(trip.edge), self._band(trip.departed_s)) for trip in measured.trips]
-        )
         energy_wh = np.concatenate([trip.energy_wh for trip in measured.trips])
         travel_s = np.concatenate([trip.travel_s for trip in measured.trips])
-        whole = _Draws.of(edge, energy_wh, setting)
-        self._draws = [
-            whole
-            if bands == 1
-            else _Draws.of(edge[band == b], energy_wh[band == b], setting).or_else(whole)
-            for b in range(bands)
-        ]
-        timed = np.isfinite(travel_s)
-        total_s, times = np.zeros(setting.network.n_edges), np.zeros(setting.network.n_edges)
-        np.add.at(total_s, edge[timed], travel_s[timed])
-        np.add.at(times, edge[timed], 1)
+        self._draws = _Draws(edge, energy_wh, setting)
+        timed, n = np.isfinite(travel_s), setting.network.n_edges
+        times = np.bincount(edge[timed], minlength=n)
+        total_s = np.bincount(edge[timed], travel_s[timed], minlength=n)
         self.time_s: FloatArray = np.where(
             times > 0, total_s / np.maximum(times, 1), setting.network.time_s
         )
@@ -146,7 +123,7 @@ class Replay:
         return Feedback.of_route(
             request.arms,
             route,
-            self._of(request).drawn_wh(route.rows, chance),
+            self._draws.drawn_wh(route.rows, chance),
             trip_id=self.trips.trip(request.t).trip_id,
             vehicle=request.vehicle,
             departed_s=request.departed_s,
@@ -154,8 +131,8 @@ class Replay:
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return the mean measurement of each edge in the band of hours, (n,) Wh."""
-        return self._of(request).mean_wh
+        """Return the mean measurement of each edge, (n,) Wh."""
+        return self._draws.mean_wh
 
     def travel_s(self, request: Round) -> FloatArray:
         """Return mean measured travel times, (n,) s, at the speed limit where none was measured."""
@@ -163,19 +140,13 @@ class Replay:
 
     def route_wh(self, request: Round, route: Route) -> float:
         """Return the expected energy of a whole route, Wh."""
-        return float(self._of(request).mean_wh[route.rows].sum())
+        return float(self._draws.mean_wh[route.rows].sum())
 
     def best_route(self, request: Round) -> Route:
         """Return the route of least expected energy."""
         return best_by_edges(
             request, self.expected_wh(request), self.setting.potential_wh, self.setting.search
         )
-
-    def _of(self, request: Round) -> "_Draws":
-        return self._draws[self._band(request.departed_s)]
-
-    def _band(self, departed_s: float) -> int:
-        return int(departed_s / S_PER_H % HOURS_PER_DAY * self.bands / HOURS_PER_DAY)
 
 
 class _Draws:
@@ -184,16 +155,10 @@ class _Draws:
     mean_wh: (n,) mean, Wh; scaled eq. 8 for edges without measurements.
     """
 
-    def __init__(self, start: IntArray, values: FloatArray, mean_wh: FloatArray) -> None:
-        self.start = start
-        self.values = values
-        self.mean_wh = mean_wh
-
-    @classmethod
-    def of(cls, edge: IntArray, energy_wh: FloatArray, setting: Setting) -> "_Draws":
+    def __init__(self, edge: IntArray, energy_wh: FloatArray, setting: Setting) -> None:
         n = setting.network.n_edges
         count = np.bincount(edge, minlength=n)
-        start = np.concatenate([[0], np.cumsum(count)])
+        self.start = np.concatenate([[0], np.cumsum(count)])
         total_wh = np.bincount(edge, weights=energy_wh, minlength=n)
         seen = count > 0
         mean_wh = total_wh / np.maximum(count, 1)
@@ -201,18 +166,8 @@ class _Draws:
         if seen.any():
             multiple = float(np.median((mean_wh[seen] - climb_wh[seen]) / dissipated_wh[seen]))
             mean_wh = np.where(seen, mean_wh, climb_wh + max(multiple, 0.0) * dissipated_wh)
-        return cls(start, energy_wh[np.argsort(edge, kind="stable")], mean_wh)
-
-    def or_else(self, whole: "_Draws") -> "_Draws":
-        """Return these measurements, with those of ``whole`` for edges that have none."""
-        here, there = np.diff(self.start), np.diff(whole.start)
-        count = np.where(here > 0, here, there)
-        values = [
-            (self if here[e] else whole).values[(self if here[e] else whole).start[e] :][: count[e]]
-            for e in np.flatnonzero(count)
-        ]
-        mean_wh = np.where(here > 0, self.mean_wh, whole.mean_wh)
-        return _Draws(np.concatenate([[0], np.cumsum(count)]), np.concatenate(values), mean_wh)
+        self.values = energy_wh[np.argsort(edge, kind="stable")]
+        self.mean_wh: FloatArray = mean_wh
 
     def drawn_wh(self, edges: IntArray, chance: FloatArray) -> FloatArray:
         """Return one value of each edge, (k,) Wh, by a uniform number in [0, 1) of each."""

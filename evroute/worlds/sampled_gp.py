@@ -13,9 +13,8 @@ from pydantic import Field
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.methods.setting import Setting
-from evroute.worlds.closures import open_edges
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import best_by_edges, edge_noise
+from evroute.worlds.environment import best_by_edges, edge_noise, open_edges
 from evroute.worlds.world import World
 
 

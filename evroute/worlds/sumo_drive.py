@@ -135,8 +135,9 @@ class SumoDrive:
             STEP_S,
             "--no-step-log",
             "--no-warnings",
+            "--time-to-teleport",
+            -1,
         ]
-        command += ["--time-to-teleport", -1]
         try:
             with _projections_kept():
                 os.environ.setdefault(

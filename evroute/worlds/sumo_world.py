@@ -18,7 +18,6 @@ import numpy as np
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.checked import read_arrays, write_arrays
-from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.methods.setting import Setting
@@ -27,11 +26,10 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.weights import potential
 from evroute.worlds import sumo_survey
 from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import best_by_edges, child, vehicle_of
+from evroute.worlds.environment import best_by_edges, child, edges_in_zones, vehicle_of
 from evroute.worlds.sumo_drive import simulation
 from evroute.worlds.sumo_options import SumoOptions
 from evroute.worlds.sumo_survey import Passages, Surveyed
-from evroute.worlds.zones import edges_in_zones
 
 TRUTH_SEED = 20_261_122
 _log = logging.getLogger(__name__)
@@ -74,7 +72,7 @@ class SumoWorld:
         )
         self._source = options.source(setting)
         self._table = TurnTable.from_network(network)
-        self._arms: dict[str, Arms] = {}
+        self._arms = {"": setting.arms, setting.vehicle.name: setting.arms}
         self._surveyed: dict[str, Surveyed] = {}
         self._route_wh: dict[tuple[str, tuple[int, ...]], float] = {}
         simulation(network, self._source)  # raises for impossible parameters
@@ -156,17 +154,9 @@ class SumoWorld:
         ), trace.travel_s(network.length_m[rows])
 
     def _known_arms(self, vehicle: str) -> Arms:
-        if vehicle in {"", self.setting.vehicle.name}:
-            return self.setting.arms
         if vehicle not in self._arms:
-            network, arms = self.setting.network, self.setting.arms
-            parts = energy_parts(
-                vehicle_of(self.setting, vehicle),
-                network.length_m,
-                network.climb_m,
-                network.speed_mps,
-            )
-            self._arms[vehicle] = Arms(arms.id, arms.features, parts.total_wh)
+            own = Setting(self.setting.network, vehicle_of(self.setting, vehicle))
+            self._arms[vehicle] = own.arms
         return self._arms[vehicle]
 
     def _energy(self, vehicle: str) -> TurnEnergy:

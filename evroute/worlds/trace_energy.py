@@ -90,8 +90,7 @@ def work_at_wheels_j(
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     drag_n = 0.5 * vehicle.drag * vehicle.front_m2 * air_density_kgpm3 * air_mps * abs(air_mps)
     steady_j = (weight_n * (incline + vehicle.rolling * level) + drag_n) * speed_mps * STEP_S
-    work_j: FloatArray = steady_j + 0.5 * vehicle.mass_kg * (speed_mps**2 - before_mps**2)
-    return work_j
+    return steady_j + 0.5 * vehicle.mass_kg * (speed_mps**2 - before_mps**2)
 
 
 def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
@@ -117,5 +116,4 @@ def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
     place_m = np.interp(odometer_m, [0.0, *end_m[ends]], [0.0, *along_m[ends]])
     climbed_m = np.cumsum(network.climb_m[trace.rows])
     climb_m = np.diff(np.interp(place_m, [0.0, *along_m], [0.0, *climbed_m]), prepend=0.0)
-    incline: FloatArray = np.clip(climb_m / np.where(step_m > 0, step_m, 1.0), -1.0, 1.0)
-    return incline
+    return np.clip(climb_m / np.where(step_m > 0, step_m, 1.0), -1.0, 1.0)

@@ -12,8 +12,8 @@ kind alone.
 
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 from numpy.random import SeedSequence
@@ -78,9 +78,7 @@ class World(Options):
         EvrouteError
             If the options do not fit the network or the vehicle.
         """
-        module, _, name = self.environment.partition(":")
-        made: Environment = getattr(import_module(module), name)(self, setting, trips, seeds)
-        return made
+        return resolve_name(self.environment)(self, setting, trips, seeds)
 
     @property
     def tells_temperature(self) -> bool:
@@ -157,8 +155,7 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
         f"{what}: unknown kind '{kind}'; there are {', '.join(WORLDS)}",
         UnknownNameError,
     )
-    module, _, name = WORLDS[kind].partition(":")
-    options: type[World] = getattr(import_module(module), name)
+    options: type[World] = resolve_name(WORLDS[kind])
     if unknown := sorted(table.keys() - options.model_fields.keys()):
         there = [field for field in options.model_fields if field not in {"kind", "name"}]
         raise UnknownNameError(

@@ -49,11 +49,11 @@ def test_worlds_depend_on_their_seed_alone(name):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_plays(name):
-    rounds = play(experiment(methods=[name]), lambda done: None)
+def test_every_engine_plays(name, tmp_path):
+    rounds = play(experiment(methods=[name]), lambda done: None, tmp_path / "once")
     assert rounds.num_rows == 15
     assert np.all(np.array(rounds["regret"]) >= 0)
-    again = play(experiment(methods=[name]), lambda done: None)
+    again = play(experiment(methods=[name]), lambda done: None, tmp_path / "again")
     assert rounds["regret"] == again["regret"]
 
 
@@ -74,7 +74,8 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
     )
     whole = play(wanted, lambda done: None, tmp_path)
     assert played == [("bbkb", 1)]
-    assert whole.drop_columns("seconds") == play(wanted, lambda done: None).drop_columns("seconds")
+    anew = play(wanted, lambda done: None, tmp_path / "anew")
+    assert whole.drop_columns("seconds") == anew.drop_columns("seconds")
     with pytest.raises(EvrouteError, match="another configuration"):
         play(experiment(methods=["bkb"]), lambda done: None, tmp_path)
     (tmp_path / "parts" / "0-s0.parquet").write_bytes(b"cut off")
@@ -88,14 +89,15 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("ridge", [1, 16])
-def test_learning_beats_chance_at_every_ridge(ridge):
+def test_learning_beats_chance_at_every_ridge(ridge, tmp_path):
     """Widths are in units of the noise: beta~ = eta = 1 at each ridge."""
     methods = [
         {"method": "k-ucb", "ridge": ridge, "multiplier": ridge**-0.5},
         {"method": "sup-k-ucb", "ridge": ridge, "eta": 1},
         {"model": "k-ucb", "index": "random"},
     ]
-    rounds = play(experiment(methods=methods, horizon=80, lengthscale=0.3), lambda done: None)
+    wanted = experiment(methods=methods, horizon=80, lengthscale=0.3)
+    rounds = play(wanted, lambda done: None, tmp_path)
     learned, levels, chance = (np.array(rounds["cumulative_regret"])[[79, 159, 239]]).tolist()
     assert learned < 0.5 * chance
     assert levels < 0.7 * chance

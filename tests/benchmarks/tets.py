@@ -38,8 +38,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.methods.parts import MODELS
-from evroute.model.base import EnergyModel, State
-from evroute.model.options import ModelOptions, ModelSetting
+from evroute.model.base import EnergyModel, ModelOptions, ModelSetting, State
 from evroute.report.results import read_rounds, read_timings
 
 N_TREES, N_LEAVES, RATE, PENALTY, REGROWTHS = 100, 1024, 0.3, 1.0, 8

@@ -7,8 +7,8 @@ from scipy.special import ndtr
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.errors import EvrouteError
-from evroute.experiments.battery_log import COLUMNS, BatteryLog
 from evroute.experiments.experiment import grid, simulate
+from evroute.experiments.log import COLUMNS, BatteryLog
 from evroute.methods.setting import load_setting
 from evroute.planning.battery import Battery
 from evroute.planning.forecast import RouteForecast

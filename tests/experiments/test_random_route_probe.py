@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.experiments.experiment import Experiment, simulate
-from evroute.experiments.random_route_probe import EVERY
+from evroute.experiments.log import EVERY
 from evroute.learning.intervals import PastErrors
 
 COLUMNS = ["audit_wh", "audit_predicted_wh", "audit_predicted_sd_wh"]

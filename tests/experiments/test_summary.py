@@ -5,7 +5,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from evroute.experiments.summary import summarise
+from evroute.experiments.runs import summarise
 
 
 def test_final_values_by_hand() -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, METHODS, MODELS
-from evroute.model.options import ModelOptions
+from evroute.model.base import ModelOptions
 
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])

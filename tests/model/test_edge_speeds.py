@@ -9,7 +9,7 @@ from evroute.arms import Arms, Feedback
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.edge_speeds import EdgeSpeeds, EdgeSpeedsOptions
+from evroute.model.independent import EdgeSpeeds, EdgeSpeedsOptions
 from evroute.planning.edge_space import EdgeSpace
 
 VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)

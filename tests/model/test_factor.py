@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback
-from evroute.model.physics import ConsumptionFactor
+from evroute.model.coefficients import ConsumptionFactor
 
 POTENTIAL_WH = np.array([0.0, 50.0, -80.0])
 PRIOR_WH = np.array([100.0, 90.0, -60.0])

@@ -5,7 +5,7 @@ import numpy as np
 from evroute.arms import Feedback
 from evroute.energy.regressors import NAMES, PRIOR_STD, Regressors
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.physics import PhysicsOptions, PhysicsRegression
+from evroute.model.coefficients import PhysicsOptions, PhysicsRegression
 from evroute.network import context
 from evroute.planning.edge_space import EdgeSpace
 

@@ -9,9 +9,9 @@ from evroute.methods.setting import Setting
 from evroute.model import sparse_graph
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
-from evroute.model.prior_draws import PriorDraws
 from evroute.model.regional import RegionalOptions
 from evroute.model.regional import sparse_graph as build_graph
+from evroute.model.sparse_graph import PriorDraws
 from evroute.network.line_graph import LineGraph
 
 BOUND = 2 * sparse_graph.TOLERANCE

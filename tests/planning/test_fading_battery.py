@@ -120,7 +120,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
             # and the shortest of those that keep the reserve
             kept = [network.length_m[list(r)].sum() for r in arrivals if arrivals[r] > -np.inf]
             labels = problem.label_search
-            shortest, complete = labels.least_cost(battery, network.length_m)
+            shortest, complete = labels.cheapest(battery, network.length_m, worth=(0.0, 1.0))
             assert complete
             assert network.length_m[shortest.rows].sum() == pytest.approx(min(kept))
         else:

@@ -173,7 +173,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         seen["none"] += found is None
 
         keeping = [r for r in routes if np.isfinite(arrival(energy_wh, r, battery))]
-        found, complete = labels.least_cost(battery, time_s)
+        found, complete = labels.cheapest(battery, time_s, worth=(0.0, 1.0))
         assert complete
         assert (found is None) == (not keeping)
         if found is not None:

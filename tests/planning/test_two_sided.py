@@ -100,7 +100,7 @@ def test_a_batch_costs_the_same_without_numba(line_graph: LineGraph) -> None:
 
     def costs(search: Search) -> np.ndarray:
         edge, start = batch.cheapest(search, weights, *ends)
-        return batch.summed(weights, edge, start)
+        return batch.summed(weights[edge], start)
 
     ours = costs(Search(line_graph))
     np.testing.assert_allclose(ours, costs(Search(line_graph, compiled=False)), rtol=1e-12)

@@ -66,5 +66,5 @@ def test_a_section_counts_every_trip_that_drove_it_whole_before_and_after_it_was
     journal.add((7, 1, 2), np.array([0.0, 5.0, 4.0]))
     journal.add((1, 3, 2), np.array([9.0, 9.0, 9.0]))
     assert totals == Totals(2, 14.0, 106.0)
-    assert (totals.mean_wh, totals.within_wh2) == (7.0, 8.0)
+    assert (totals.total_wh / totals.count, totals.within_wh2) == (7.0, 8.0)
     assert journal.totals((2, 1)).count == 0

@@ -10,7 +10,7 @@ from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
-from evroute.model.physics import ConsumptionFactor
+from evroute.model.coefficients import ConsumptionFactor
 from evroute.report.beliefs import coefficients_table, differences
 from evroute.report.page import build_page
 from evroute.report.results import read_rounds

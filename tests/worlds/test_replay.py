@@ -1,4 +1,4 @@
-"""Replay: energies are the user's own, drawn again; means, bands and roads that nobody measured."""
+"""Replay: energies are the user's own, drawn again; means and roads that nobody measured."""
 
 import numpy as np
 import pytest
@@ -31,11 +31,10 @@ def trip(name, edges, energy_wh, hour=0.0, travel_s=np.nan):
     )
 
 
-def world(setting, trips, bands=1, seed=0):
+def world(setting, trips, seed=0):
     return Replay(
         Measured(trips=trips),
         setting=setting,
-        bands=bands,
         trips=Repeated(0, 5),
         seeds=SeedSequence(seed),
     )
@@ -83,21 +82,6 @@ def test_roads_that_nobody_measured_take_the_median_multiple_of_eq_8(setting) ->
     np.testing.assert_allclose(
         replay.drive(request, round_way).energy_wh[1:3], replay.expected_wh(request)[[3, 4]]
     )
-
-
-def test_bands_keep_hours_apart_and_fall_back_on_all(setting) -> None:
-    replay = world(
-        setting,
-        [
-            trip("night", OVER.edges, [100, 200, -50, 90], hour=2),
-            trip("noon", OVER.edges[:2], [140, 260], hour=13),
-        ],
-        bands=2,
-    )
-    night, noon = replay.observe(1), replay.observe(14)  # one every full hour
-    np.testing.assert_allclose(replay.expected_wh(night)[[0, 1, 2]], [100, 200, -50])
-    np.testing.assert_allclose(replay.expected_wh(noon)[[0, 1, 2]], [140, 260, -50])
-    np.testing.assert_allclose(replay.drive(noon, OVER).energy_wh, [140, 260, -50, 90])
 
 
 def test_travel_times_are_means_of_what_was_measured(setting) -> None:

@@ -69,8 +69,7 @@ def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
     """Return notes on columns that were not read and on energies of the wrong sign."""
     notes = [f"columns not read: {', '.join(log.ignored)}"] if log.ignored else []
     taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
-    climb_wh = sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips)
-    if taken_wh < 0 <= climb_wh:
+    if taken_wh < 0 <= sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips):
         notes.append(
             f"the trips return {-taken_wh:,.0f} Wh in total but do not descend; "
             "check the sign of their energies"

@@ -100,7 +100,8 @@ def _with_companion(log: Log) -> Log:
     for name in set(NUMBERS) & set(other.columns) - {"lat", "lon"}:
         values = numbers(other.table, name)
         read = np.isfinite(values)
-        at_points = np.interp(time_s[:n], time_s[n:][read], values[read], np.nan, np.nan)
-        table = table.append_column(name, pa.array(at_points))
+        table = table.append_column(
+            name, pa.array(np.interp(time_s[:n], time_s[n:][read], values[read], np.nan, np.nan))
+        )
         columns[name] = other.columns[name]
     return Log(log.path, table, columns)

@@ -95,7 +95,7 @@ def cut(
                 break
             end += 1
         stood_s = float(time_s[end] - time_s[at])
-        charged_wh = _charged_wh(used_wh[at : end + 1])
+        charged_wh = -rise(used_wh[at : end + 1])
         charged = stood_s >= CHARGING_S and (
             CHARGED_SHARE * battery_wh < charged_wh < CHARGER_W * stood_s / J_PER_WH
         )
@@ -112,9 +112,10 @@ def cut(
     return pieces
 
 
-def _charged_wh(used_wh: FloatArray) -> float:
-    read = used_wh[np.isfinite(used_wh)]
-    return float(read[0] - read[-1]) if len(read) else 0.0
+def rise(readings: FloatArray) -> float:
+    """Return the last minus the first of the finite readings (k,); 0 if there are none."""
+    read = readings[np.isfinite(readings)]
+    return float(read[-1] - read[0]) if len(read) else 0.0
 
 
 READINGS = ("energy_wh", "volts", "amps", "power_w", "soc_percent")
@@ -136,11 +137,6 @@ class Meter:
     reading: FloatArray
     step_percent: float = 0.0
     notes: tuple[str, ...] = ()
-
-    @property
-    def coarse(self) -> bool:
-        """Whether a charge is read at the two ends of a trip alone."""
-        return self.step_percent >= COARSE_PERCENT
 
     def variance_wh2(self, battery_wh: float) -> float:
         """Return the variance of a trip's energy by the steps of the display at both ends, Wh²."""
@@ -206,8 +202,11 @@ def meter_of(log: Log) -> Meter:
     if "power_w" in names:
         column = log.columns["power_w"]
         unit = "kW" if column.factor > 1 else "W"
-        note = f"energy is the integral of '{column.header}' in {unit}"
-        return Meter("power", log.numbers("power_w"), notes=(note,))
+        return Meter(
+            "power",
+            log.numbers("power_w"),
+            notes=(f"energy is the integral of '{column.header}' in {unit}",),
+        )
     if "soc_percent" in names:
         percent = log.numbers("soc_percent")
         return Meter("charge", percent, display_step(percent))
@@ -238,8 +237,9 @@ def meter_std_wh(time_s: Sequence[FloatArray], power_w: Sequence[FloatArray]) ->
 
     time_s, power_w: readings of each trip, in order of time, at least four of them.
     """
-    pairs = zip(time_s, power_w, strict=True)
-    difference_wh = np.array([even_minus_odd_wh(time, power) for time, power in pairs])
+    difference_wh = np.array(
+        [even_minus_odd_wh(time, power) for time, power in zip(time_s, power_w, strict=True)]
+    )
     return meter_factor(lag_one_correlation(power_w)) * float(np.sqrt(np.mean(difference_wh**2)))
 
 
@@ -264,8 +264,10 @@ def lag_one_correlation(power_w: Sequence[FloatArray]) -> float:
     variance = sum(float(each @ each) for each in centred)
     if variance == 0.0:
         return 0.0
-    neighbours = sum(float(each[1:] @ each[:-1]) * len(each) / (len(each) - 1) for each in centred)
-    rho = neighbours / variance
+    rho = (
+        sum(float(each[1:] @ each[:-1]) * len(each) / (len(each) - 1) for each in centred)
+        / variance
+    )
     return rho + (1.0 + rho) * len(centred) / sum(map(len, centred))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.learning.measured import (
     AT_DEPARTURE,
     FACTOR,
@@ -34,7 +34,16 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
-from evroute.learning.readers.meters import READINGS, Meter, Piece, cut, meter_of, meter_std_wh
+from evroute.learning.readers.meters import (
+    COARSE_PERCENT,
+    READINGS,
+    Meter,
+    Piece,
+    cut,
+    meter_of,
+    meter_std_wh,
+    rise,
+)
 from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
@@ -81,12 +90,12 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     check_columns(path, table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
     lat, lon = log.numbers("lat"), log.numbers("lon")
-    if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-        row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
-        raise EvrouteError(
-            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
-            "lat is from -90 to 90, lon from -180 to 180"
-        )
+    row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
+    require(
+        not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
+        f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
+        "lat is from -90 to 90, lon from -180 to 180",
+    )
     time_s = seconds(path, table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
@@ -131,8 +140,14 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     of_day = {name: log.numbers(name) for name in AT_DEPARTURE}
     for drive in drives:
         try:
-            first = at_departure(of_day, drive.rows[drive.match.position[0] :])
-            measured.trips.append(_trip(drive, meter, setting, first))
+            measured.trips.append(
+                _trip(
+                    drive,
+                    meter,
+                    setting,
+                    at_departure(of_day, drive.rows[drive.match.position[0] :]),
+                )
+            )
         except ImpossibleTripError as error:
             measured.skipped[drive.name] = str(error)
     return measured
@@ -175,16 +190,11 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
     evidence, charge = 0.0, log.numbers("soc_percent")
     for drive in drives:
         read = np.isfinite(drive.used_wh) & np.isfinite(charge[drive.rows])
-        if read.any():
-            percent, used_wh = charge[drive.rows][read], drive.used_wh[read]
-            evidence += (percent[0] - percent[-1]) * (used_wh[-1] - used_wh[0])
+        evidence -= rise(charge[drive.rows][read]) * rise(drive.used_wh[read])
     if not evidence:
-        expected_wh = spent_wh = 0.0
-        for drive in drives:
-            used_wh = drive.used_wh[np.isfinite(drive.used_wh)]
-            spent_wh += float(used_wh[-1] - used_wh[0]) if len(used_wh) else 0.0
-            expected_wh += float(setting.prior.mean_wh[drive.match.edges].sum())
-        evidence = expected_wh * spent_wh
+        spent_wh = sum(rise(drive.used_wh) for drive in drives)
+        edges = [setting.prior.mean_wh[drive.match.edges] for drive in drives]
+        evidence = spent_wh * sum(float(mean_wh.sum()) for mean_wh in edges)
     return evidence < 0
 
 
@@ -193,7 +203,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
     match, used_wh = drive.match, drive.used_wh
     inside = np.arange(match.position[0], match.position[-1] + 1)
     read = inside[np.isfinite(used_wh[inside])]
-    if meter.kind == "charge" and meter.coarse:
+    if meter.kind == "charge" and meter.step_percent >= COARSE_PERCENT:
         read = read[[0, -1]] if len(read) > 1 else read
     elif meter.kind == "charge":
         # a display is exact where it changes; between two changes the charge may be any value
@@ -228,8 +238,9 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
 
 def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
     """Return the time on each edge, (e,) s, by interpolation; NaN on the first and last."""
-    ends_m = np.cumsum(setting.network.length_m[match.edges])
-    passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
+    passed_s = np.interp(
+        np.cumsum(setting.network.length_m[match.edges])[:-1], match.at_m, time_s[match.position]
+    )
     return np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]
 
 

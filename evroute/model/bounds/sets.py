@@ -131,8 +131,7 @@ def explained(
     scaled = scales / sigma**2 * eigenvalues[..., np.newaxis]
     fitted = squares[..., np.newaxis] * scaled / (1.0 + scaled)
     total = logsumexp((fitted - sigma**2 * np.log1p(scaled)).sum(axis=0) / (2 * sigma**2), axis=-1)
-    mixed: FloatArray = 2 * sigma**2 * (total - np.log(len(scales)))
-    return mixed
+    return 2 * sigma**2 * (total - np.log(len(scales)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

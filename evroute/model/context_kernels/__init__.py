@@ -4,11 +4,10 @@ A further kernel is one file in this package, with a class that meets `base.Cont
 one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 """
 
-from importlib import import_module
+from pkgutil import resolve_name
 
 from evroute.errors import UnknownNameError, require
-from evroute.model.context_kernels.base import ContextKernel
-from evroute.model.context_kernels.combined import Product, Sum
+from evroute.model.context_kernels.base import ContextKernel, Product, Sum
 
 KERNELS = {
     "matern-1/2": "evroute.model.context_kernels.matern:Matern12",
@@ -59,6 +58,5 @@ def _named(name: str) -> ContextKernel:
         "+ or *",
         UnknownNameError,
     )
-    module, _, attribute = KERNELS[name].partition(":")
-    kernel: ContextKernel = getattr(import_module(module), attribute)()
+    kernel: ContextKernel = resolve_name(KERNELS[name])()
     return kernel

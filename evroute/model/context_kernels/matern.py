@@ -16,6 +16,30 @@ class Matern:
 
     nu: ClassVar[float]
 
+    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
+        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
+        return self._profile(np.sqrt(2.0 * self.nu) * distances(x, y, lengthscales))[0]
+
+    def log_gradient(
+        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
+        squared, squares = squared_differences(x, y, lengthscales)
+        kernel, slope = self._profile(np.sqrt(2.0 * self.nu * squared))
+        return kernel, [slope * each for each in squares]
+
+    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the kernel at ``r = sqrt(2 nu) D``, and its derivative by ``-D²/2``."""
+        raise NotImplementedError
+
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 2 nu degrees of freedom.
 
@@ -47,28 +71,10 @@ class Matern12(Matern):
 
     nu = 0.5
 
-    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
-        return np.exp(-distances(x, y, lengthscales))
-
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        squared, squares = squared_differences(x, y, lengthscales)
-        r = np.sqrt(squared)
+    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
         kernel = np.exp(-r)
         # each summand is at most r², so its quotient by r tends to 0 with r
-        slope = np.divide(kernel, r, out=np.zeros_like(r), where=r > 0)
-        return kernel, [slope * each for each in squares]
+        return kernel, np.divide(kernel, r, out=np.zeros_like(r), where=r > 0)
 
 
 class Matern32(Matern):
@@ -76,28 +82,9 @@ class Matern32(Matern):
 
     nu = 1.5
 
-    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
-        r = np.sqrt(3.0) * distances(x, y, lengthscales)
-        kernel: FloatArray = (1.0 + r) * np.exp(-r)
-        return kernel
-
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        squared, squares = squared_differences(x, y, lengthscales)
-        r = np.sqrt(3.0 * squared)
+    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
         decay = np.exp(-r)
-        return (1.0 + r) * decay, [3.0 * decay * each for each in squares]
+        return (1.0 + r) * decay, 3.0 * decay
 
 
 class Matern52(Matern):
@@ -117,20 +104,6 @@ class Matern52(Matern):
         kernel *= np.exp(r, out=r)
         return kernel
 
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        squared, squares = squared_differences(x, y, lengthscales)
-        r = np.sqrt(5.0 * squared)
+    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
         decay = np.exp(-r)
-        slope = 5.0 / 3.0 * (1.0 + r) * decay
-        return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]
+        return (1.0 + r + r**2 / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay

@@ -86,10 +86,7 @@ class Kors:
     def _spread(self, with_points: FloatArray) -> FloatArray:
         if not len(self.p):
             return np.empty(0)
-        spread: FloatArray = solve_triangular(
-            self.factor, with_points / np.sqrt(self.p), lower=True
-        )
-        return spread
+        return solve_triangular(self.factor, with_points / np.sqrt(self.p), lower=True)
 
 
 class Growing(Rule):

@@ -21,7 +21,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
-from evroute.model.nystrom.whitened import Covariance, Whitened
+from evroute.model.kernels import Covariance, Whitened
 
 NOT_PSD = 1e-8
 """Largest negative unexplained variance due to rounding, as a share of the prior variance."""
@@ -119,19 +119,14 @@ class SparsePosterior:
             )
             self.basis = self.dictionary[pivots[:rank] - 1]
             self.factor = np.tril(factor[:rank, :rank])
-        self._embedding = np.empty((len(self.basis), len(self)))
+        r = len(self.basis)
+        self._embedding, self._gram = np.empty((r, len(self))), np.zeros((r, r))
         for some in _parts(len(self)):
             z = self._embedding[:, some] = self.embed(self.arms.id[some], self.arms.features[some])
             self.rest[some] = self.unexplained(z, self.prior[some])
-        self.rebuild()
-
-    def rebuild(self) -> None:
-        """Compute V and b from counts and sums."""
-        r = len(self.basis)
-        self._gram, self._information = np.zeros((r, r)), self.embedding @ self.total
-        for some in _parts(len(self)):
-            z = self.embedding[:, some] * np.sqrt(self.count[some])
+            z = self._embedding[:, some] * np.sqrt(self.count[some])
             self._gram += z @ z.T
+        self._information = self._embedding @ self.total
         self.refactor()
 
     def grow(self, slot: int) -> bool:
@@ -206,8 +201,7 @@ class SparsePosterior:
         cross = self.prior_with(self.basis, edge, features)
         if not cross.size:
             return np.empty(cross.shape)
-        z: FloatArray = solve_triangular(self.factor, cross, lower=True)
-        return z
+        return solve_triangular(self.factor, cross, lower=True)
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
@@ -256,8 +250,7 @@ class SparsePosterior:
     def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return ``z' V^-1 z``, (a,): the variance of a plain subset of regressors."""
         spread = self._root(pending) @ z
-        variance: FloatArray = np.einsum("ij,ij->j", spread, spread)
-        return variance
+        return np.einsum("ij,ij->j", spread, spread)
 
     def unexplained(self, z: FloatArray, prior: FloatArray) -> FloatArray:
         """Return ``k - z'z``, at least 0, (a,)."""
@@ -399,7 +392,4 @@ def _inverse_root(matrix: FloatArray) -> FloatArray:
     """
     if not len(matrix):
         return matrix
-    inverse: FloatArray = dtrtri(
-        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
-    )[0]
-    return inverse
+    return dtrtri(lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1)[0]
