@@ -125,8 +125,10 @@ class LearnedBelief:
 
     def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
-        ends, edges = (route.edges[0], route.edges[-1]), self.space.edges.reference
-        arms = self.space.arms(Round(1, edges, *ends, departed_s=departed_s))
+        edges = self.space.edges.reference
+        arms = self.space.arms(
+            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
+        )
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     @property
