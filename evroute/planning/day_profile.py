@@ -43,16 +43,16 @@ class DayProfile:
         self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
-        """Add the values of one trip.
+        """Add the values of a trip.
 
         Parameters
         ----------
         edge
-            (k,) edges driven.
+            (k,) edges of the trip.
         value
-            (k,) a value of each of them.
+            (k,) values of these edges.
         departed_s
-            Departure since a midnight, s.
+            Departure, s since midnight.
         """
         for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
             np.add.at(sums, edge, value**power)

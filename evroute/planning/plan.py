@@ -187,7 +187,7 @@ class Plan:
             return ""
         kept = safe.charge_forecast.never_below_reserve
         would = other.charge_forecast.never_below_reserve
-        if safe.route == other.route:
+        if (safe.route, safe.stops) == (other.route, other.stops):
             words = f"the reserve is kept in {100 * kept:.1f} % of trips, without any detour"
         else:
             extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh

@@ -84,8 +84,14 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path) -> None:
 
 def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
     path = tmp_path / "trips.csv"
-    path.write_text("id,trip,soc,reserve,risk\na,C,7.5,5,5%\nb,C,7.5,5,\nc,C,7.5,5,80%\nd,C,,,5%\n")
-    safe, plain, high, unbounded = answers("--network", "denver", "--batch", str(path))
+    path.write_text(
+        "id,trip,soc,reserve,risk,charge\na,C,7.5,5,5%,no\nb,C,7.5,5,,\nc,C,7.5,5,80%,\nd,C,,,5%,\n"
+        "e,C,7.5,5,,yes\nf,C,7.5,5,,maybe\n"
+    )
+    asked = "--network", "denver", "--batch", str(path)
+    safe, plain, high, unbounded, charging, unclear = answers(*asked)
+    assert "has no charging stations" in charging["error"]
+    assert "charge is 'maybe'; it must be one of yes, true, no, false" in unclear["error"]
     assert safe["risk"] == 0.05
     assert all(each["forecast"]["never_below_reserve"] >= 0.95 for each in safe["routes"].values())
     assert "of trips" in safe["safety"]
