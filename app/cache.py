@@ -166,7 +166,7 @@ def _planner(
     version: tuple[int, ...],
 ) -> Planner:
     if not folder:
-        uncertainty = physics_belief(roads, vehicle)
+        uncertainty = physics_belief(roads, vehicle, physics)
         return Planner(
             roads, vehicle, conditions=conditions, physics=physics, uncertainty=uncertainty
         )

@@ -96,7 +96,7 @@ def make_plan(request: Request) -> Plan | None:
         try:
             return plan_between(request, rows)
         except NotEnoughChargeError as error:
-            if not request.charges or request.risk:
+            if not request.charges:
                 show_shortage(request, rows, error)
                 return None
         return plan_between(request, rows, charge=True)
@@ -129,7 +129,7 @@ def show_shortage(request: Request, rows: tuple[int, ...], error: NotEnoughCharg
             st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
             enough_wh = battery.capacity_wh * needed / 100
             possible = replace(request, battery=replace(battery, start_wh=enough_wh))
-        if planner_of(request).chargers and not request.risk:
+        if planner_of(request).chargers:
             st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
     if LAST not in st.session_state:
         with suppress(NotEnoughChargeError):
@@ -146,7 +146,7 @@ def plan_between(request: Request, rows: tuple[int, ...], *, charge: bool = Fals
     rows
         Origin, stops and destination.
     charge
-        Whether to charge on the way; the plan then takes the least time, without limits.
+        Whether to charge on the way; the plan then takes the least time, without its limit.
     """
     origin, *via, destination = rows
     return planner_of(request).plan(
@@ -154,7 +154,7 @@ def plan_between(request: Request, rows: tuple[int, ...], *, charge: bool = Fals
         destination,
         via=via,
         battery=request.battery,
-        risk=None if charge else request.risk,
+        risk=request.risk,
         max_extra_time=None if charge else request.max_extra_time,
         depart=request.depart or None,
         price=request.price,

@@ -119,8 +119,8 @@ def route(
         bool,
         typer.Option(
             "--charge",
-            help="Charge on the way where no route keeps the reserve: the fastest such plan. Needs "
-            "--soc and 'evroute network chargers'.",
+            help="Charge on the way where no route keeps the reserve, or the limit of --risk: the "
+            "fastest such plan. Needs --soc and 'evroute network chargers'.",
         ),
     ] = False,
     temperature: Temperature = None,
@@ -163,9 +163,9 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Answer rows of a CSV or Parquet table (id, trip | from, via, to, vehicle, soc, "
-            "reserve, max_extra_time, depart, price, time_value, risk, temperature, wind, "
-            "wind_from, payload) with JSON lines.",
+            help="Answer rows of a CSV table (id, trip | from, via, to, vehicle, soc, reserve, "
+            "max_extra_time, depart, price, time_value, risk, charge (yes, no), temperature, "
+            "wind, wind_from, payload) with JSON lines.",
         ),
     ] = None,
     out: Annotated[
@@ -180,7 +180,7 @@ def route(
         typer.Option(
             metavar="ORIGINS DESTINATIONS",
             help="Write the energy, time and length of the least-energy route of each pair of two "
-            "CSV or Parquet tables (id, place) to --out.",
+            "CSV tables (id, place) to --out.",
         ),
     ] = None,
     only: Annotated[
@@ -207,7 +207,7 @@ def route(
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
         (
             charge and (batch or matrix),
-            "--charge plans one trip; leave out --batch and --matrix",
+            "--charge plans one trip; --batch reads it from its file, --matrix has no stops",
         ),
         (charge and soc is None, "--charge needs the charge at the start: --soc"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),

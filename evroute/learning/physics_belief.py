@@ -13,10 +13,17 @@ if TYPE_CHECKING:
     from evroute.learning.trip_energies import TripEnergies
 
 
-def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> "TripEnergies":
+def physics_belief(network: RoadNetwork, vehicle: Vehicle, physics: str = "eq8") -> "TripEnergies":
     """Return the belief of ``evroute learn`` before any trip: physics and its uncertainty.
 
     Its coefficients have the prior deviations of `trip_terms`, its trips the noise of `noise_fit`.
+
+    Parameters
+    ----------
+    network, vehicle
+        The roads, and the car.
+    physics
+        Physics of the plans that it serves, one of `planner.PHYSICS`.
 
     Examples
     --------
@@ -27,7 +34,7 @@ def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> "TripEnergies":
     from evroute.learning.trip_energies import TripEnergies
     from evroute.methods.setting import Setting
 
-    return TripEnergies(Setting(network, vehicle))
+    return TripEnergies(Setting(network, vehicle), physics=physics)
 
 
 def driver_planner(
@@ -66,10 +73,6 @@ def driver_planner(
         car = belief.vehicle if known else load_vehicle(str(vehicle))
         return Planner(network, car, belief, conditions=conditions)
     car = load_vehicle(vehicle or DRIVER_DEFAULT)
-    return Planner(
-        network,
-        car,
-        conditions=conditions,
-        physics=physics or "driving",
-        uncertainty=physics_belief(network, car) if uncertain else None,
-    )
+    physics = physics or "driving"
+    prior = physics_belief(network, car, physics) if uncertain else None
+    return Planner(network, car, conditions=conditions, physics=physics, uncertainty=prior)

@@ -26,8 +26,11 @@ MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
     *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
-    *("depart", "price", "time_value", "risk", "temperature", "wind", "wind_from", "payload"),
+    *("depart", "price", "time_value", "risk", "charge"),
+    *("temperature", "wind", "wind_from", "payload"),
 )
+CHARGE = {"yes": True, "true": True, "no": False, "false": False}
+"""Cells of the column ``charge``, and whether to charge on the way."""
 WEATHER = {
     "temperature": "temperature_c",
     "wind": "wind_mps",
@@ -242,6 +245,8 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         share_of(name, text) if (text := row.get(name)) else None
         for name in ("max_extra_time", "risk")
     )
+    charge = (row.get("charge") or "no").lower()
+    require(charge in CHARGE, f"charge is '{charge}'; it must be one of {', '.join(CHARGE)}")
     return planner.plan(
         origin,
         destination,
@@ -253,4 +258,5 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         price=price,
         time_value=time_value,
         risk=risk,
+        charge=CHARGE[charge],
     )

@@ -4,13 +4,9 @@ Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and i
 that is below the reserve. So regeneration into a full battery is lost, and the actual energy of an
 edge, ``max(E, x - capacity)``, depends on the charge.
 
-Above `Battery.full_percent` a share of regeneration may be lost before the battery is full
-(`FullBattery`): the charge after an edge still rises with the charge before it and is never
-above that of a battery without this loss.
-
-Recuperation that fades as the battery fills.
-
-Above ``s0`` percent a share ``f (s - s0)/10`` of recuperation is lost, none of it below. Over a
+Recuperation may fade as the battery fills: the charge after an edge still rises with the charge
+before it and is never above that of a battery without this loss. Above ``s0`` percent
+(`Battery.full_percent`) a share ``f (s - s0)/10`` of recuperation is lost, none of it below. Over a
 descent that would return m Wh the charge s follows ``ds/dm = (1 - f (s - s0)/10) / W``, W in Wh per
 percent: ``s' = s* - (s* - s) exp(-f m / (10 W))`` with ``s* = s0 + 10/f``, at most 100. The result
 does not depend on how a descent is cut into edges, rises with the charge at the start, and never
@@ -24,55 +20,6 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.errors import require
-
-
-@dataclass(frozen=True, slots=True)
-class FullBattery:
-    """Charge over edges for one vehicle.
-
-    threshold_percent: s0, at most 100.  fade: f, share lost per 10 % above it; 0 for none.
-    wh_per_percent: W, energy of one percent of charge.
-    """
-
-    threshold_percent: float
-    fade: float
-    wh_per_percent: float
-
-    def after(self, percent: float, energy_wh: float) -> float:
-        """Return the charge after an edge, %; at most 100, negative if the charge is too low.
-
-        percent: charge at the start.  energy_wh: energy of the edge without losses, Wh, negative if
-        returned.
-        """
-        gain = -energy_wh / self.wh_per_percent
-        if gain <= max(0.0, self.threshold_percent - percent):
-            return percent + gain
-        start = max(percent, self.threshold_percent)
-        gain -= start - percent
-        if self.fade > 0.0:
-            taken = max(1.0 - self.fade * (start - self.threshold_percent) / 10.0, 0.0)
-            gain = -taken * 10.0 / self.fade * math.expm1(-self.fade * gain / 10.0)
-        return min(start + gain, 100.0)
-
-    def before(self, percent: float, energy_wh: float) -> float:
-        """Return the least charge at the start of an edge that leaves ``percent``, %.
-
-        The inverse of `after`. No descent leads above ``s*``: a higher charge is needed at the
-        start.
-        energy_wh: energy of the edge without losses, Wh, negative if returned.
-        """
-        gain = -energy_wh / self.wh_per_percent
-        above = percent - self.threshold_percent
-        if gain <= 0.0 or above <= 0.0 or self.fade == 0.0:
-            return percent - gain
-        lost = self.fade * above / 10.0
-        if lost >= 1.0:
-            return percent
-        above_gain = -10.0 / self.fade * math.log1p(-lost)
-        if above_gain <= gain:
-            return self.threshold_percent - (gain - above_gain)
-        return percent - (1.0 - lost) * 10.0 / self.fade * math.expm1(self.fade * gain / 10.0)
-
 
 TOLERANCE_WH = 1e-9
 
@@ -164,25 +111,40 @@ class Battery:
         """Charge up to which no regeneration is lost, Wh."""
         return self.capacity_wh * (self.full_percent / 100) if self.fade else self.capacity_wh
 
+    @property
+    def _fade_per_wh(self) -> float:
+        return self.fade / (0.1 * self.capacity_wh)
+
     def after(self, charge_wh: float, energy_wh: float) -> float:
-        """Return the charge after an edge, Wh.
+        """Return the charge after an edge, Wh; negative if the charge is too low.
 
         charge_wh: before the edge.  energy_wh: of the edge where nothing is lost.
         """
         left_wh = charge_wh - energy_wh
-        if energy_wh >= 0.0 or left_wh <= self.lossless_wh:
-            return min(left_wh, self.capacity_wh)
-        return self.capacity_wh * (self._full.after(self.percent(charge_wh), energy_wh) / 100)
+        if energy_wh < 0.0 and left_wh > self.lossless_wh and self.fade > 0.0:
+            start_wh, fade = max(charge_wh, self.lossless_wh), self._fade_per_wh
+            taken = max(1.0 - fade * (start_wh - self.lossless_wh), 0.0)
+            left_wh = start_wh - taken / fade * math.expm1(fade * (start_wh - left_wh))
+        return min(left_wh, self.capacity_wh)
 
     def before(self, charge_wh: float, energy_wh: float) -> float:
-        """Return the least charge before an edge that leaves ``charge_wh``, Wh; see `after`."""
-        if energy_wh >= 0.0 or charge_wh <= self.lossless_wh:
-            return charge_wh + energy_wh
-        return self.capacity_wh * (self._full.before(self.percent(charge_wh), energy_wh) / 100)
+        """Return the least charge before an edge that leaves ``charge_wh``, Wh.
 
-    @property
-    def _full(self) -> FullBattery:
-        return FullBattery(self.full_percent, self.fade, self.capacity_wh / 100)
+        The inverse of `after`. No descent leads above ``s*``: a higher charge is needed at the
+        start.
+        """
+        above_wh = charge_wh - self.lossless_wh
+        if energy_wh >= 0.0 or above_wh <= 0.0 or self.fade == 0.0:
+            return charge_wh + energy_wh
+        fade = self._fade_per_wh
+        lost = fade * above_wh
+        if lost >= 1.0:
+            return charge_wh
+        # energy of the descent from the threshold on
+        faded_wh = -math.log1p(-lost) / fade
+        if faded_wh <= -energy_wh:
+            return self.lossless_wh + energy_wh + faded_wh
+        return charge_wh - (1.0 - lost) / fade * math.expm1(-fade * energy_wh)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ below: net is the energy of the arm, in the least charge that keeps the reserve 
 it, out the charge that a full battery leaves with (Eisner, Funke & Storandt 2011). Here f is kept
 as the steps between the points at which the energy of the arm turns from falling to rising or
 back. Composed step by step they are exactly f, and stay exact where regeneration fades before the
-battery is full (`battery.FullBattery`), which the triple (in, net, out) does not.
+battery is full (`battery`), which the triple (in, net, out) does not.
 """
 
 from collections.abc import Callable, Sequence
@@ -103,12 +103,7 @@ class ChargeFunctions:
         stops
             Number of arms driven before each stop, and charge after it, %.
         """
-        ends = pairwise([0, *(after for after, _ in stops), len(arms)])
-        starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
-        legs = [
-            self.follow(replace(battery, start_wh=start_wh), arms[slice(*leg)])
-            for leg, start_wh in zip(ends, starts_wh, strict=True)
-        ]
+        legs = [self.follow(started, leg) for leg, started in legs_between(battery, arms, stops)]
         return ChargeTrace(
             np.concatenate([leg.charge_wh[k > 0 :] for k, leg in enumerate(legs)]),
             np.concatenate([leg.low_wh[k > 0 :] for k, leg in enumerate(legs)]),
@@ -152,3 +147,21 @@ class ChargeFunctions:
             if need_wh > battery.capacity_wh + TOLERANCE_WH:
                 return np.inf
         return need_wh
+
+
+def legs_between(
+    battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+) -> list[tuple[IntArray, Battery]]:
+    """Return the arms of each leg between stops, and the battery that it begins with.
+
+    Parameters
+    ----------
+    battery, arms, stops
+        As in `ChargeFunctions.follow_stops`.
+    """
+    ends = pairwise([0, *(after for after, _ in stops), len(arms)])
+    starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
+    return [
+        (arms[slice(*leg)], replace(battery, start_wh=start_wh))
+        for leg, start_wh in zip(ends, starts_wh, strict=True)
+    ]

@@ -1,10 +1,12 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, require
@@ -12,10 +14,16 @@ from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge_tree import charge_tree
-from evroute.planning.charging import Charger, charging_stops
-from evroute.planning.rows import Rows
+from evroute.planning.charging import SETUP_S, Charger, ChargingStop, charging_stops
+from evroute.planning.day_forecasts import DayForecasts
+from evroute.planning.risk import choose_safe_rows
+from evroute.planning.rows import PlanOptions, Rows, choose_rows
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.shortage import Shortage
+
+Stops = tuple[ChargingStop, ...]
+HALVINGS = 8
+"""Of the range of reserves in which a limit of risk is searched for."""
 
 
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
@@ -61,25 +69,144 @@ def refuse_without_chargers(
     )
 
 
-def rows_with_stops(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> Rows:
-    """Return the row ``charge``, the fastest route with stops.
+def rows_of_plan(
+    problem: SearchProblem,
+    fastest: Route,
+    options: PlanOptions,
+    chargers: Sequence[Charger],
+    forecasts: DayForecasts | None,
+) -> Rows:
+    """Return the rows of a plan, or the row with stops if it may charge and has to.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    fastest
+        The fastest route without a battery.
+    options
+        Options of the plan.
+    chargers
+        Sockets that fit the car.
+    forecasts
+        Forecasts that a limit of risk needs; None without a limit.
+
+    Raises
+    ------
+    NotEnoughChargeError
+        If the destination cannot be reached with this charge and risk; the message has the advice.
+    """
+    battery, risk = options.battery, options.risk
+    if battery is None:
+        return choose_rows(problem, fastest, options)
+
+    def within(route: Route, stops: Stops) -> bool:
+        if forecasts is None or risk is None:
+            return True
+        return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
+
+    error = None
+    if not options.charge or problem.label_search.most_charge(battery) is not None:
+        try:
+            if forecasts is None or risk is None:
+                return choose_rows(problem, fastest, options)
+            return choose_safe_rows(forecasts.search(problem, battery, risk), options)
+        except NotEnoughChargeError as short:
+            if not chargers:
+                raise
+            error = short
+    found = stops_within(problem, battery, chargers, within)
+    if found and options.charge:
+        return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
+    error = error or Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
+    raise with_advice(error, problem, battery, chargers, found)
+
+
+def stops_within(
+    problem: SearchProblem,
+    battery: Battery,
+    chargers: Sequence[Charger],
+    within: Callable[[Route, Stops], bool],
+) -> tuple[Route, Stops, str] | None:
+    """Return route, stops and proof of the fastest plan found that keeps a limit of risk.
+
+    It is the fastest of all if that keeps it. If not, its stops charge more. Where that does not
+    mend it, the first leg is too risky: the reserve of the search is bisected, for a small one is
+    too risky and a great one cannot be kept. None if no plan was found.
 
     Parameters
     ----------
     problem, battery, chargers
         As in `charging_stops`.
-
-    Raises
-    ------
-    NotEnoughChargeError
-        If no plan keeps the reserve; the message has the leg that fails, and the missing charge.
+    within
+        Function that returns whether a route with stops keeps the limit of risk, if there is one.
     """
-    found = charging_stops(problem, battery, chargers)
+    fastest = charging_stops(problem, battery, chargers)
+    if fastest is None or within(*fastest[:2]):
+        return fastest
+    found, (low_wh, high_wh) = None, (battery.reserve_wh, battery.start_wh)
+    least_wh = low_wh
+    for _ in range(HALVINGS):
+        tried = charging_stops(problem, replace(battery, reserve_wh=least_wh), chargers)
+        stops = tried and _raised(problem, battery, chargers, tried[:2], within)
+        if tried and stops:
+            found = tried[0], stops
+        if tried and not stops:
+            low_wh = least_wh
+        else:
+            high_wh = least_wh
+        least_wh = (low_wh + high_wh) / 2
     if found is None:
-        short = Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
-        raise with_advice(short, problem, battery, chargers)
-    route, stops, proof = found
-    return Rows({"charge": route}, {"charge": proof}, "charge", stops)
+        return None
+    after_s, before_s = (
+        problem.taken_s(route) + sum(stop.time_s for stop in stops)
+        for route, stops in (found, fastest[:2])
+    )
+    best = "best with this risk"
+    if not fastest[2].startswith("exact"):
+        best = f"plan without the limit of risk, {fastest[2]}"
+    return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
+
+
+def _raised(
+    problem: SearchProblem,
+    battery: Battery,
+    chargers: Sequence[Charger],
+    plan: tuple[Route, Stops],
+    within: Callable[[Route, Stops], bool],
+) -> Stops | None:
+    """Return the stops of a plan with as many more per cents charged as the risk needs.
+
+    None if full charges are too risky.
+    """
+    route, stops = plan
+    arms = problem.legs.arms_of_route(route)
+    driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
+    table_s = {(each.station, each.socket, each.kw): each.time_s for each in chargers}
+
+    def charged(more: int) -> Stops:
+        percents = [min(stop.to_percent + more, 100) for stop in stops]
+        pairs = [(stop.after_edges, to) for stop, to in zip(stops, percents, strict=True)]
+        left_wh = problem.charge.follow_stops(battery, arms, pairs).charge_wh
+        changed: list[ChargingStop] = []
+        for stop, (after, to) in zip(stops, pairs, strict=True):
+            arrive_percent = battery.percent(float(left_wh[after]))
+            time_s = table_s[stop.station, stop.socket, stop.kw]
+            spent_s = SETUP_S + time_s[to] - np.interp(arrive_percent, np.arange(101), time_s)
+            changed.append(
+                replace(
+                    stop,
+                    arrive_s=float(driven_s[after]) + sum(each.time_s for each in changed),
+                    arrive_percent=arrive_percent,
+                    to_percent=to,
+                    time_s=float(spent_s),
+                    energy_wh=battery.capacity_wh * to / 100 - float(left_wh[after]),
+                )
+            )
+        return tuple(changed)
+
+    more = bisect_left(range(101), True, key=lambda more: within(route, charged(more)))
+    return charged(more) if more <= 100 else None
 
 
 def with_advice(
@@ -87,6 +214,7 @@ def with_advice(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
+    found: tuple[Route, Stops, str] | None,
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, or the leg that fails also with stops.
 
@@ -96,10 +224,14 @@ def with_advice(
         Error of the plan without stops.
     problem, battery, chargers
         As in `charging_stops`.
+    found
+        Plan with stops; None if there is none.
     """
     reason = str(error)
-    if found := charging_stops(problem, battery, chargers):
+    if found:
         advice = f"or {', then '.join(stop.advice for stop in found[1])} (--charge)"
+    elif charging_stops(problem, battery, chargers):
+        advice = "no plan with charging stops was found that keeps the limit of risk"
     else:
         advice = failing_leg(problem, battery, chargers)
         reason = reason.replace("charge on the way, or take", "take")

@@ -6,8 +6,8 @@ wrong: arms are correlated, and noise averages out along the way. An arm that is
 one expected energy and two noises.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
@@ -150,6 +150,18 @@ class ChargeForecast:
     never_below_reserve: float
     band_percent: FloatArray
     supported_risk: float = 1.0
+
+
+def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
+    """Return the forecast of a trip whose legs each begin with the charge after a stop.
+
+    Its risk is the sum of those of the legs, an upper bound.
+    """
+    risk = sum(1.0 - leg.never_below_reserve for leg in legs)
+    bands = [leg.band_percent[number > 0 :] for number, leg in enumerate(legs)]
+    return replace(
+        legs[-1], never_below_reserve=max(1.0 - risk, 0.0), band_percent=np.concatenate(bands)
+    )
 
 
 def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteForecast:

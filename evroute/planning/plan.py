@@ -187,7 +187,7 @@ class Plan:
             return ""
         kept = safe.charge_forecast.never_below_reserve
         would = other.charge_forecast.never_below_reserve
-        if safe.route == other.route:
+        if (safe.route, safe.stops) == (other.route, other.stops):
             words = f"the reserve is kept in {100 * kept:.1f} % of trips, without any detour"
         else:
             extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh
@@ -207,9 +207,11 @@ class Plan:
     def cost(self, name: str) -> float | None:
         """Return the price of energy and time of a row, money; None without a value of time."""
         money, value = self.energy_cost(name), self.options.time_value
-        if money is None or value is None:
-            return None
-        return money + value * self.routes[name].time_s / 3600
+        return (
+            None
+            if money is None or value is None
+            else money + value * self.routes[name].time_s / 3600
+        )
 
     def arrival_time(self, name: str) -> str | None:
         """Return the clock time of arrival by a route, ``HH:MM``; None without a departure."""
@@ -280,6 +282,10 @@ def energy_text(energy_wh: float) -> str:
 
 
 def _minutes(seconds: float) -> str:
-    if abs(seconds) < 1:
-        return "no extra time"
-    return f"{seconds:+.0f} s" if abs(seconds) < 60 else f"{seconds / 60:+.1f} min"
+    return (
+        "no extra time"
+        if abs(seconds) < 1
+        else f"{seconds:+.0f} s"
+        if abs(seconds) < 60
+        else f"{seconds / 60:+.1f} min"
+    )

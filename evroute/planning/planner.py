@@ -21,7 +21,6 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import (
     EvrouteError,
     NoRouteError,
-    NotEnoughChargeError,
     UnknownNameError,
     require,
 )
@@ -29,27 +28,21 @@ from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
-from evroute.planning.batch import Energies, cheapest, summed
+from evroute.planning.batch import Energies, cheapest, totals
 from evroute.planning.battery import Battery
 from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
-from evroute.planning.chargers import (
-    chargers_for,
-    refuse_without_chargers,
-    rows_with_stops,
-    with_advice,
-)
+from evroute.planning.chargers import chargers_for, refuse_without_chargers, rows_of_plan
 from evroute.planning.charging import Charger, ChargingStop
+from evroute.planning.day_forecasts import DayForecasts
 from evroute.planning.day_profile import QUARTER_S, quarter_of
 from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
-from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
-from evroute.planning.risk import RiskSearch, choose_safe_rows
-from evroute.planning.rows import PlanOptions, choose_rows
+from evroute.planning.rows import PlanOptions
 from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
@@ -85,8 +78,8 @@ class Planner:
         One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
         ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
     uncertainty
-        Belief over edges whose forecasts of charge about the energies of physics serve a limit of
-        risk, in place of ``belief`` (`physics_belief`).
+        Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
+        ``belief`` (`physics_belief`).
 
     Attributes
     ----------
@@ -151,11 +144,19 @@ class Planner:
         )
 
     @cached_property
-    def uncertain(self) -> LearnedDay | None:
-        """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
-        if self.uncertainty is None:
-            return self.learned
-        return self.uncertainty.under(self.conditions)
+    def forecasts(self) -> DayForecasts:
+        """Forecasts by the belief, or by the uncertainty; EvrouteError if there is neither."""
+        day = self.learned
+        if self.uncertainty is not None:
+            day = self.uncertainty.under(self.conditions)
+        if day is None:
+            raise EvrouteError(NO_BELIEF)
+        require(
+            day.space.size == self.space.size,
+            "the uncertainty is of other physics than the plan; give "
+            "uncertainty=evroute.physics_belief(network, vehicle, physics)",
+        )
+        return DayForecasts(day, self.charge, self.space.arms_of_route, self.fading)
 
     @cached_property
     def charge(self) -> ChargeFunctions:
@@ -230,20 +231,13 @@ class Planner:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        unlimited = None
-        if charge and battery and problem.label_search.most_charge(battery) is None:
-            rows = rows_with_stops(problem, battery, self.chargers)
-        elif battery is None or risk is None:
-            try:
-                rows = choose_rows(problem, fastest, options)
-            except NotEnoughChargeError as error:
-                if battery is None or not self.chargers:
-                    raise
-                raise with_advice(error, problem, battery, self.chargers) from error
-        else:
-            rows = choose_safe_rows(planner._within_risk(problem, battery, risk), options)
-            usual = choose_rows(problem, fastest, replace(options, risk=None))
-            unlimited = planner.describe(usual.routes[usual.recommended], battery, risky=True)
+        unlimited, forecasts = None, None if risk is None else planner.forecasts
+        rows = rows_of_plan(problem, fastest, options, self.chargers, forecasts)
+        if risk is not None:
+            without = replace(options, risk=None)
+            usual = rows_of_plan(problem, fastest, without, self.chargers, None)
+            route = usual.routes[usual.recommended]
+            unlimited = planner.describe(route, battery, risky=True, stops=usual.stops)
         described = {
             route: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
             for route in set(rows.routes.values())
@@ -281,25 +275,11 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        if (same := origin == destination).any():
-            place = f"request {np.argmax(same)}"
-            raise EvrouteError(f"{place}: origin and destination are the same edge")
-        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
-        weights = problem.weights()
         self.search.compiled = numba_installed()
-        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
-            edge, start, least_wh = self._contracted.routes(origin, destination)
-        else:
-            edge, start = cheapest(self.search, weights, origin, destination)
-        begins = start[:-1][np.diff(start) > 0]
-        arm = self.space.arms_of_routes(edge, begins)
-        cost_wh = weights[arm]
-        cost_wh[begins] = 0.0
-        wh, metres, seconds = (
-            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
-        )
-        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
-        return Energies(wh, metres, seconds, within_wh, edge, start)
+        paid = pays(self.network, origin, destination, built="_contracted" in vars(self))
+        problem, fast = self.problem(()), self._contracted if paid else None
+        found = cheapest(self.search, problem.weights(), origin, destination, fast)
+        return totals(problem, self.space.arms_of_routes, *found)
 
     @cached_property
     def _contracted(self) -> Contracted:
@@ -327,7 +307,7 @@ class Planner:
         risky
             Whether the charge has a forecast without a belief, by the uncertainty of physics.
         stops
-            Stops to charge; there is no forecast of the charge then.
+            Stops to charge.
         """
         rows, arms_of_route = route.rows, self.space.arms_of_route(route)
         edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
@@ -365,42 +345,12 @@ class Planner:
             charge=charge,
             stops=stops,
         )
-        day = self.uncertain if risky else self.learned
-        if day is None:
-            return described
-        energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
         if self.learned is not None:
+            energy = self.learned.forecast(arms_of_route, edge_wh, charge)
             described = replace(described, energy_forecast=energy)
-        if battery is None or charge is None or stops:
+        if battery is None or not (risky or self.learned):
             return described
-        return replace(described, charge_forecast=energy.charge(battery, charge))
-
-    def uncertain_arms(self, arms: IntArray) -> IntArray:
-        """Return arms (k,) as those of `uncertain`, (k,): without a belief these are the edges."""
-        return arms if self.learned is not None else self.states.edge[arms]
-
-    def charge_forecast(
-        self, route: Route, battery: Battery
-    ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast energy and charge of a route; EvrouteError if there is no belief."""
-        if self.uncertain is None:
-            raise EvrouteError(NO_BELIEF)
-        arms, battery = self.space.arms_of_route(route), self.fading(battery)
-        charge = self.charge.follow(battery, arms)
-        energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
-        return energy, energy.charge(battery, charge)
-
-    def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
-        if self.uncertain is None:
-            raise EvrouteError(NO_BELIEF)
-
-        @cache
-        def risk_of(route: Route, battery: Battery) -> float:
-            return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
-
-        passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
-        std_wh = np.sqrt(passage)[self.uncertain_arms(np.arange(self.space.size))]
-        return RiskSearch(problem, battery, risk, risk_of, std_wh)
+        return replace(described, charge_forecast=self.forecasts.of_route(route, battery, stops)[1])
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

@@ -16,7 +16,6 @@ from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
@@ -25,7 +24,7 @@ from evroute.planning.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.forecast import EnergyForecast
 from evroute.planning.learned import LearnedEnergies
 from evroute.planning.numbers import check_risk
-from evroute.planning.planner import NO_BELIEF, Planner
+from evroute.planning.planner import Planner
 from evroute.planning.shortage import Shortage
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -110,12 +109,9 @@ def reach(
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
         check_risk(risk)
-        require(planner.uncertain, NO_BELIEF)
-    if planner.uncertain is not None and len(tree.edges):
-        std_wh = planner.uncertain.reached_std_wh(
-            planner.uncertain_arms(tree.arms), tree.before, tree.begin_wh
-        )
-        first = planner.charge_forecast(tree.route(0), battery)[0]
+    if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
+        std_wh = planner.forecasts.day.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
+        first = planner.forecasts.of_route(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
             charge_percent[level] = np.full(n, np.nan)
@@ -149,10 +145,8 @@ def _kept(
         return float(brentq(lambda z: first.beyond(z) - share, -1e-9, 1e3, xtol=1e-9))
 
     def keeps(position: int) -> bool:
-        return (
-            planner.charge_forecast(tree.route(position), battery)[1].never_below_reserve
-            >= 1.0 - risk
-        )
+        charges = planner.forecasts.of_route(tree.route(position), battery)[1]
+        return charges.never_below_reserve >= 1.0 - risk
 
     kept, open_ = worst > deviates(risk / 2), worst >= deviates(risk)
     open_ &= ~kept

@@ -48,6 +48,8 @@ class RiskSearch:
         Greatest probability of ever falling below the reserve, in (0, 0.5].
     risk_of
         Function that returns the risk of a route with a battery.
+    least_of
+        Function that returns a lower bound of that risk in less time.
     std_wh
         (a,) deviation of the energy of one passage of each arm, Wh.
     """
@@ -56,6 +58,7 @@ class RiskSearch:
     battery: Battery
     most: float
     risk_of: Callable[[Route, Battery], float]
+    least_of: Callable[[Route, Battery], float]
     std_wh: FloatArray
 
     def best(
@@ -114,7 +117,8 @@ class RiskSearch:
 
     def keeps(self, route: Route) -> bool:
         """Return True if the risk of a route is at most the limit."""
-        return self.risk_of(route, self.battery) <= self.most
+        given = route, self.battery
+        return self.least_of(*given) <= self.most and self.risk_of(*given) <= self.most
 
     def _candidates(self, cost: FloatArray) -> list[Route]:
         weights = self.problem.weights()

@@ -50,9 +50,9 @@ class PlanOptions:
         of those that keep it. It needs a battery, and a belief or an uncertainty. None to go by
         expected energies.
     charge
-        Whether to charge on the way where no route keeps the reserve: the plan then has one row,
-        ``charge``, the fastest with stops (`charging`). It needs a battery and the charging
-        stations of the network.
+        Whether to charge on the way where no route keeps the reserve, or the limit of risk: the
+        plan then has one row, ``charge``, the fastest with stops (`charging`). It needs a battery
+        and the charging stations of the network.
 
     Raises
     ------
@@ -94,9 +94,9 @@ class PlanOptions:
         if self.charge:
             require(battery, "charging on the way needs the charge at the start; give it")
             require(
-                (extra, value, self.risk) == (None, None, None) and not self.alternatives,
+                (extra, value, self.alternatives) == (None, None, 0),
                 "charging on the way takes the least time; leave out the extra time, "
-                "alternatives, the value of time and the risk",
+                "alternatives and the value of time",
             )
         if extra is not None:
             require(0 <= extra < np.inf, f"the extra time is {extra:.0%}; it must be 0 % or more")

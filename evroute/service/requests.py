@@ -52,6 +52,7 @@ class PlanRequest(Body):
     risk: float | None = Field(
         default=None, gt=0, le=0.5, description="Greatest probability of falling below the reserve."
     )
+    charge: bool = Field(default=False, description="Charge on the way where it has to.")
     max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
     alternatives: int = Field(default=0, ge=0, le=5)
     depart: str | None = Field(default=None, max_length=5, description="HH:MM.")

@@ -84,6 +84,7 @@ class Work:
                 price=request.price,
                 time_value=request.time_value,
                 risk=request.risk,
+                charge=request.charge,
             )
             return document(plan)
 

@@ -144,7 +144,7 @@ def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     page = linked(link)
     roads, car = load_network("denver"), load_vehicle(DRIVER_DEFAULT)
     request = {"soc_percent": 14, "reserve_percent": 10, "risk": 0.05, "physics": "driving"}
-    request |= {"vehicle": car, "uncertainty": physics_belief(roads, car)}
+    request |= {"vehicle": car, "uncertainty": physics_belief(roads, car, "driving")}
     expected = plan(roads, trip="A", **request)
     found = reachable(roads, origin=expected.origin, **request)
     words = " ".join(each.value for each in page.markdown)

@@ -40,7 +40,7 @@ def main(name: str, targets: int) -> None:
                 continue
             percent = battery.percent(float(best.charge.charge_wh[-1]))
             charges.append(abs(found.charge_percent[0.5][target] - percent))
-            charge = planner.charge_forecast(best.route, battery)[1]
+            charge = planner.forecasts.of_route(best.route, battery)[1]
             safe = charge.never_below_reserve >= 1 - RISK
             risks += safe != risky.within[target]
     print(f"{len(charges)} targets within reach, {refused} out of reach in both, of {targets}")

@@ -3,57 +3,38 @@
     python tests/benchmarks/risk_causes.py denver 40 60 100 104
 
 Arguments: network, trips learned before, trips forecast, first seed and the one after the last. As
-in `risk_figures`, the belief learns random trips of 1 to 4 km on their fastest route. Of each
-further trip the fastest route (fixed) and the belief's route of least energy (chosen) are forecast
-and driven. Prints how often the energy was above upper quantiles of its forecast, by world and
-route, with the bias in predicted deviations. World `drift` counts until its first change.
+in `risk_figures`, the belief learns random trips of 1 to 4 km on their fastest route, but none of
+the trips forecast. Of each of these the fastest route (fixed) and the belief's route of least
+energy (chosen) are forecast and driven. Prints how often the energy was above upper quantiles of
+its forecast, by world and route, with the bias in predicted deviations. World `drift` counts until
+its first change.
 """
 
 import sys
 from collections.abc import Iterator
-from zlib import crc32
 
 import numpy as np
-from numpy.random import SeedSequence
-from risk_figures import TRIP, WORLDS
+from risk_figures import CHANGED, WORLDS, Log
 
-from evroute.experiments.experiment import Experiment
-from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
-from evroute.methods.setting import load_setting
 from evroute.planning.planner import Planner
-from evroute.worlds.demand.demand import load_demand
 
 RISKS = (0.10, 0.05, 0.02, 0.01)
-LAST_ROUND = {"drift": 70}
 
 
 def forecasts(world: str, network: str, learned: int, n: int, seed: int) -> Iterator[tuple]:
     """Yield route, error in predicted deviations, and probability of more energy than measured."""
-    method = {"model": "independent", "index": "ts"}
-    trips = {network: [TRIP]}
-    made = Experiment(
-        trips=trips, methods=[method], horizon=learned + n, seeds=seed + 1, world=world
-    )
-    run = list(made.runs())[seed]
-    setting = load_setting(run.network, run.vehicle, run.assumed)
-    names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-    world_seeds, _, _, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(6)[:4]
-    truth = run.world.build(setting, load_demand(run.trip, setting, trip_seeds), world_seeds)
-    belief, plain = TripEnergies(setting), Planner(setting.network, setting.vehicle)
+    log = Log(world, network, learned + n, seed)
     for t in range(1, learned + 1):
-        request = truth.observe(t)
-        route = plain.plan(request.origin, request.destination).routes["time"].route
-        found = truth.drive(request, route)
-        trip = MeasuredTrip(str(t), found.id, found.energy_wh, found.travel_s)
-        belief.learn(trip, belief.expected(trip))
-    planner = Planner(setting.network, setting.vehicle, belief)
-    for t in range(learned + 1, min(learned + n, LAST_ROUND.get(world, learned + n)) + 1):
-        request = truth.observe(t)
+        request = log.truth.observe(t)
+        log.learn(t, log.truth.drive(request, log.fastest(request)))
+    setting = log.belief.setting
+    planner = Planner(setting.network, setting.vehicle, log.belief, conditions=log.day)
+    for t in range(learned + 1, min(learned + n, CHANGED.get(world, learned + n)) + 1):
+        request = log.truth.observe(t)
         routes = planner.plan(request.origin, request.destination).routes
         for kind, name in (("fixed", "time"), ("chosen", "energy")):
             forecast = routes[name].energy_forecast
-            energy_wh = truth.drive(request, routes[name].route).energy_wh.sum()
+            energy_wh = log.truth.drive(request, routes[name].route).energy_wh.sum()
             deviates = (energy_wh - forecast.mean_wh) / forecast.std_wh
             yield kind, deviates, forecast.beyond(deviates)
 

@@ -37,7 +37,7 @@ def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
         reserve_percent=1,
         risk=0.1,
         physics="driving",
-        uncertainty=evroute.physics_belief(network, car),
+        uncertainty=evroute.physics_belief(network, car, "driving"),
     )
     assert f"at a risk of 10.00%: {found.within.sum():,} of 1,330 roads" in done.output
     assert [line.split("%")[0] for line in done.output.splitlines()[1:4]] == ["50", "90", "99"]

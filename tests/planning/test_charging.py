@@ -10,14 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import charging
 from evroute.planning.battery import Battery
+from evroute.planning.chargers import stops_within
 from evroute.planning.charging import SETUP_S, Charger, charging_stops
 from evroute.planning.planner import Planner
 from evroute.planning.search_problem import SearchProblem
@@ -283,6 +286,68 @@ def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
                 assert charge_wh >= battery.reserve_wh - 1e-9
             seen["mended"] += 1
     assert min(seen["mended"], seen["no stop helps"]) >= 3, seen
+
+
+def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
+    hilly: Callable[[int], RoadNetwork], problem_of: Problems
+) -> None:
+    """The limit here: a greater reserve, so that all plans within it can be listed."""
+    seen: Counter[str] = Counter()
+    for seed in range(30):
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        energy_wh = fit(network, load_vehicle()).mean_wh
+        ends = tuple(int(e) for e in rng.choice(network.n_edges, 2, replace=False))
+        others = np.setdiff1d(np.arange(network.n_edges), ends)
+        capacity_wh = rng.uniform(200, 600)
+        start_wh, reserve_wh = capacity_wh * rng.uniform([0.3, 0.05], [1.0, 0.3])
+        safe = Battery(capacity_wh, start_wh, reserve_wh)
+        battery = replace(safe, reserve_wh=0.0)
+        places = rng.choice(others, 5, replace=False).tolist()
+        chargers = [draw_charger(rng, place, capacity_wh) for place in places]
+        problem = problem_of(network, energy_wh, *ends)
+
+        def within(route: Route, stops: tuple, safe=safe, problem=problem) -> bool:
+            pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
+            trace = problem.charge.follow_stops(safe, route.rows, pairs)
+            return trace.low_wh.min() >= safe.reserve_wh - 1e-9
+
+        found = stops_within(problem, battery, chargers, within)
+        best_s = brute_force(network, energy_wh, ends, safe, chargers, 1)[-1]
+        if found is None:
+            seen["none found", "none" if best_s == np.inf else "some"] += 1
+            continue
+        time_s = followed_s(network, energy_wh, safe, chargers, found)
+        gap = re.search(r"at most (.*) min longer", found[2])
+        assert best_s - 1e-6 <= time_s
+        assert time_s <= best_s + (60 * (float(gap[1]) + 0.05) if gap else 1e-6)
+        seen["later" if gap else "fastest"] += 1
+    assert seen["none found", "some"] <= 1, seen
+    assert min(seen["later"], seen["fastest"]) >= 2, seen
+
+
+def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
+    prior, battery = physics_belief(planner.network, planner.vehicle), Battery(6100, 335.5, 122)
+    risky = Planner(planner.network, planner.vehicle, uncertainty=prior)
+    found = risky.plan(21, 99, battery=battery, charge=True, risk=0.05)
+    route, (stop,) = found.recommended_route.route, found.recommended_route.stops
+    first, rest = (Route(route.edges[: stop.after_edges]), Route(route.edges[stop.after_edges :]))
+    charged = replace(battery, start_wh=61.0 * stop.to_percent)
+    risk = sum(
+        1 - risky.forecasts.of_route(*leg)[1].never_below_reserve
+        for leg in ((first, battery), (rest, charged))
+    )
+    forecast = found.recommended_route.charge_forecast
+    assert 1 - forecast.never_below_reserve == pytest.approx(risk, abs=1e-12)
+    assert len(forecast.band_percent) == len(route.edges) + 1
+    assert risk <= 0.05
+    less = replace(stop, to_percent=stop.to_percent - 1)
+    assert risky.forecasts.of_route(route, battery, [less])[1].never_below_reserve < 0.95
+    assert found.unlimited.stops != (stop,)
+    assert "min" in found.safety
+    with pytest.raises(NotEnoughChargeError, match=rf"or charge at .* to {stop.to_percent} %"):
+        risky.plan(21, 99, battery=battery, risk=0.05)
+    with pytest.raises(NotEnoughChargeError, match="no plan with charging stops was found"):
+        risky.plan(21, 99, battery=battery, charge=True, risk=1e-5)
 
 
 def test_bad_requests_have_one_line(planner: Planner) -> None:

@@ -40,7 +40,7 @@ def test_arrival_charges_equal_those_of_single_plans(planner: Planner, battery: 
         charge = battery.percent(float(best.charge.charge_wh[-1]))
         assert found.charge_percent[0.5][target] == pytest.approx(charge, abs=1e-9)
         # the charge that 90 % of trips exceed ends the central interval of 80 %
-        energy, _ = planner.charge_forecast(best.route, battery)
+        energy, _ = planner.forecasts.of_route(best.route, battery)
         low_percent = charge - battery.percent(energy.interval_wh(0.8)[1] - energy.mean_wh)
         assert found.charge_percent[0.9][target] == pytest.approx(low_percent, abs=1e-6)
 
@@ -54,7 +54,7 @@ def test_roads_within_a_risk_are_those_of_single_forecasts(planner: Planner) -> 
     outside = np.flatnonzero(expected.within & ~found.within)
     for target in [*inside.tolist(), *rng.choice(outside, TARGETS, replace=False).tolist()]:
         best = planner.plan(100, target, battery=battery).routes["energy"]
-        never = planner.charge_forecast(best.route, battery)[1].never_below_reserve
+        never = planner.forecasts.of_route(best.route, battery)[1].never_below_reserve
         assert found.within[target] == (never >= 1 - risk)
 
 

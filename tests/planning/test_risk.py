@@ -61,7 +61,11 @@ def case(
                 enough = risk_of(least, Battery(2000.0, middle_wh, 20.0)) <= risk
                 low_wh, high_wh = (low_wh, middle_wh) if enough else (middle_wh, high_wh)
         battery, std_wh = Battery(2000.0, high_wh, 20.0), np.sqrt(covariance.diagonal())
-        return problem, RiskSearch(problem, battery, 0.05, risk_of, std_wh), network
+
+        def least_of(route: Route, battery: Battery) -> float:
+            return 0.5 * risk_of(route, battery)
+
+        return problem, RiskSearch(problem, battery, 0.05, risk_of, least_of, std_wh), network
 
     return make
 
@@ -163,6 +167,22 @@ def test_a_plan_prints_the_risk_that_it_keeps() -> None:
     plain = planner.plan(1213, 40, battery=battery, via=[500])
     assert found.unlimited.route == plain.recommended_route.route
     assert plain.safety == ""
+
+
+def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
+    network, car = load_network("denver"), load_vehicle()
+    prior = physics_belief(network, car, "driving")
+    planner = Planner(network, car, physics="driving", uncertainty=prior)
+    route = planner.plan(1213, 40).routes["energy"].route
+    battery, learned = Battery.of_percent(car.battery_kwh, 5.5, 1.0), Planner(network, car, prior)
+    kept, expected = (
+        each.forecasts.of_route(route, battery)[1].never_below_reserve
+        for each in (planner, learned)
+    )
+    assert kept == pytest.approx(expected, abs=1e-12)
+    mixed = Planner(network, car, uncertainty=prior)
+    with pytest.raises(EvrouteError, match="other physics"):
+        mixed.forecasts.of_route(route, battery)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_plan_is_that_of_the_library(service: str) -> None:
         conditions=cold,
         physics="driving",
         risk=0.05,
-        uncertainty=evroute.physics_belief(roads, evroute.load_vehicle(DRIVER_DEFAULT)),
+        uncertainty=evroute.physics_belief(roads, evroute.load_vehicle(DRIVER_DEFAULT), "driving"),
     )
     assert answer == json.loads(json.dumps(document(plan)))
 
@@ -81,6 +81,7 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         (ENDS | {"belief": "nobody"}, "nobody"),
         (ENDS | {"conditions": {"temperature_c": 900}}, "temperature_c"),
         (ENDS | {"soc": 0.01}, "start with"),
+        (ENDS | {"soc": 40, "charge": True}, "charging stations"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
