@@ -163,9 +163,9 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Answer rows of a CSV or Parquet table (id, trip | from, via, to, vehicle, soc, "
-            "reserve, max_extra_time, depart, price, time_value, risk, charge (yes, no), "
-            "temperature, wind, wind_from, payload) with JSON lines.",
+            help="Answer rows of a CSV table (id, trip | from, via, to, vehicle, soc, reserve, "
+            "max_extra_time, depart, price, time_value, risk, charge (yes, no), temperature, "
+            "wind, wind_from, payload) with JSON lines.",
         ),
     ] = None,
     out: Annotated[
@@ -180,7 +180,7 @@ def route(
         typer.Option(
             metavar="ORIGINS DESTINATIONS",
             help="Write the energy, time and length of the least-energy route of each pair of two "
-            "CSV or Parquet tables (id, place) to --out.",
+            "CSV tables (id, place) to --out.",
         ),
     ] = None,
     only: Annotated[

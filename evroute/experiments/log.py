@@ -238,6 +238,7 @@ class BatteryLog:
 EVERY = 10
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RandomRouteProbe:
     """Drives a route of the index `Random` every tenth round, in the conditions of that round.
 
@@ -251,10 +252,9 @@ class RandomRouteProbe:
         Seeds of the routes; that of a round depends on nothing else.
     """
 
-    def __init__(self, *, search: Search, potential_wh: FloatArray, seeds: SeedSequence) -> None:
-        self.search = search
-        self.potential_wh = potential_wh
-        self.seeds = seeds
+    search: Search
+    potential_wh: FloatArray
+    seeds: SeedSequence
 
     def row(
         self,

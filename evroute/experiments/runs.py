@@ -162,10 +162,8 @@ class RunFolder(Folder):
                 self._table("diagnostics", run.name),
                 {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics,
             )
-        vehicles = {
-            "vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]
-        }
-        write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
+        vehicles = [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]
+        write_columns(self._table("parts", run.name), labels | log.rounds | {"vehicle": vehicles})
 
     def merge(self, runs: Iterable[Run]) -> None:
         """Write the unions over all finished runs, in the order of the experiment."""

@@ -248,18 +248,20 @@ def roads(belief: TripBelief) -> str:
     """Return the deviation of roads from the coefficients, in words."""
     if belief.trips < LATE_REFITS[0]:
         return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
-    if not belief.late_std:
-        return "roads beyond these terms: nothing beyond noise"
-    return f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
+    return (
+        f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
+        if belief.late_std
+        else "roads beyond these terms: nothing beyond noise"
+    )
 
 
 def heights(learner: TripEnergies) -> str:
     """Return the spread of unknown heights that was learned; empty if the network has heights."""
-    if learner.junctions is None:
-        return ""
     return (
         "the network has no heights: junctions have a learned potential of "
         f"± {learner.belief.field_std:.0f} Wh at {len(learner.junctions)} places"
+        if learner.junctions is not None
+        else ""
     )
 
 

@@ -145,8 +145,9 @@ def learn(
         car = load_vehicle(car) if isinstance(car, str) else car
         setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
-        kept_car = Vehicle(**made["vehicle"], **made.get("charging", {}))
-        setting = Setting(setting.network, kept_car, assumed)
+        setting = Setting(
+            setting.network, Vehicle(**made["vehicle"], **made.get("charging", {})), assumed
+        )
     model, options = _method_of(made, model, options or {})
     given = {"prior": prior, "kernel": kernel}
     fresh = _before_trips(model, options, setting, [name for name, value in given.items() if value])
@@ -257,8 +258,9 @@ def _before_trips(
     if model not in MODELS:
         known = ", ".join([trip_energies.MODEL, *MODELS])
         raise UnknownNameError(f"unknown model '{model}'; there are {known}")
-    method = checked_method({"model": model, "index": "greedy"} | options)
-    return LearnedBelief.before_trips(method, setting)
+    return LearnedBelief.before_trips(
+        checked_method({"model": model, "index": "greedy"} | options), setting
+    )
 
 
 def _expected(path: Path) -> dict[str, dict[str, Any]]:

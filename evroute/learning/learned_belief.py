@@ -150,9 +150,11 @@ class LearnedBelief:
     def note(self) -> str:
         """Width of the intervals by past trips, in words; empty if there are none."""
         n = self.errors.trips
-        if not n:
-            return ""
-        return f"intervals scaled by {self.inflation:.2f} (errors of {n} trip{'s' * (n > 1)})"
+        return (
+            f"intervals scaled by {self.inflation:.2f} (errors of {n} trip{'s' * (n > 1)})"
+            if n
+            else ""
+        )
 
     @property
     def full_battery_fade(self) -> float:

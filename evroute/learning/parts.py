@@ -122,12 +122,10 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _trips(columns: dict[str, list[Any]]) -> Iterable[MeasuredTrip]:
-    start = 0
-    for _, its in groupby(columns["trip"]):
-        end = start + len(list(its))
+    for _, its in groupby(range(len(columns["trip"])), key=columns["trip"].__getitem__):
+        rows = list(its)
         values: dict[str, Any] = {
-            name: np.array(column[start:end]) if name in _BY_EDGE else column[start]
+            name: np.array(column[rows[0] : rows[-1] + 1]) if name in _BY_EDGE else column[rows[0]]
             for name, column in columns.items()
         }
         yield MeasuredTrip(**values)
-        start = end

@@ -17,9 +17,9 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import TripPrediction
+from evroute.learning.pace import TripTimes
 from evroute.learning.trip_belief import KM, TripBelief
 from evroute.learning.trip_terms import FADE, full_battery_term, returned_by_pieces
-from evroute.learning.trip_times import TripTimes
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge_tree import way
@@ -159,8 +159,10 @@ class TripDay:
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-        spread = self.terms @ self.belief.regression.root[self.columns]
-        return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
+        return Belief(
+            self.mean_wh,
+            np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
+        )
 
     def forecast(
         self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None

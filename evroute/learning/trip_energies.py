@@ -36,6 +36,7 @@ from evroute.learning.fields import (
 from evroute.learning.learned_belief import check_subject, subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import START
+from evroute.learning.pace import TripTimes
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import (
@@ -48,7 +49,6 @@ from evroute.learning.trip_terms import (
     potential_slope,
     returned_by_pieces,
 )
-from evroute.learning.trip_times import TripTimes
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork

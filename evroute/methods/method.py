@@ -103,15 +103,14 @@ class Method(BaseModel):
             not self.corridor or not self.arms,
             "corridor is for arms on edges; leave corridor or arms out",
         )
-        if self.arms:
-            require(
-                not model.only_edges,
-                f"model '{self.model}' has no arms on turns: {model.only_edges}",
-            )
-            require(
-                not self.fit_hyperparameters,
-                "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out",
-            )
+        require(
+            not self.arms or not model.only_edges,
+            f"model '{self.model}' has no arms on turns: {model.only_edges}",
+        )
+        require(
+            not self.arms or not self.fit_hyperparameters,
+            "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out",
+        )
         require(
             not self.fit_hyperparameters or not lacking(Refitting, needs),
             f"index '{self.index}' needs a kernel fixed before the run; leave "
@@ -134,11 +133,6 @@ class Method(BaseModel):
         for part in parts:
             given |= part.checked(given).model_dump(exclude_unset=True)
         return self
-
-    @property
-    def braked(self) -> bool:
-        """Whether braking for a turn is measured on the edge left."""
-        return self.arms == "turns-braked"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -265,7 +259,7 @@ def make_space(method: Method, setting: Setting) -> SearchSpace:
     return TurnSpace(
         setting.edges,
         setting.turn_table,
-        braked=method.braked,
+        braked=method.arms == "turns-braked",
         learn_speeds=bool(method.learn_speeds),
         controls=bool(method.controls),
     )

@@ -144,14 +144,11 @@ def fit(
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, prior_log_std)
     start = Hyperparameters.of(kernel)
-    found: list[tuple[float, int, FloatArray]] = []
     why = ""
     try:
         before, _ = problem.log_likelihood(start.nu, problem.origin(start.nu))
-        for nu in NUS:
-            least, theta = problem.best(nu)
-            if np.isfinite(least):
-                found.append((least, nu, theta))
+        tried = [(*problem.best(nu), nu) for nu in NUS]
+        found = [each for each in tried if np.isfinite(each[0])]
     except CovarianceError as error:
         before, why = float("nan"), str(error)
     if not why and (not found or min(each[0] for each in found) >= -before):
@@ -159,7 +156,7 @@ def fit(
     if why:
         log.warning("the hyper-parameters stay unchanged: %s", why)
         return Fit(len(driven.id), start, start, before, before, why)
-    _, nu, theta = min(found, key=lambda each: each[0])
+    _, theta, nu = min(found, key=lambda each: each[0])
     after, _ = problem.log_likelihood(nu, theta)
     return Fit(len(driven.id), start, problem.named(nu, theta), before, after)
 

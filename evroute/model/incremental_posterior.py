@@ -29,8 +29,7 @@ NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
 COLUMNS_PACKED = 256
 """Most columns of open arms that are computed from packed numbers; more need the square."""
-_BLOCK = 128
-"""Number of slots by which arrays grow."""
+_BLOCK = 128  # slots by which arrays grow
 
 
 class IncrementalPosterior:
@@ -56,17 +55,14 @@ class IncrementalPosterior:
     def __init__(self, reference_variance: FloatArray) -> None:
         n = len(reference_variance)
         self.size = 0
-        self.precision = np.empty(0)
-        self.information = np.empty(0)
-        self.mean = np.empty(0)
+        self.precision, self.information, self.mean = np.empty((3, 0))
         self.slot_of = np.full(n, -1)
         # One triangle keeps C symmetric; column-major and zero beyond D for BLAS.
         self._flat, self._triangle = np.zeros(0), np.zeros((0, 0), order="F")
         self._packed: Packed | None = None
         self._prior_variance = reference_variance
         # Column i of the rows, mean i and variance i belong to reference arm open[i].
-        self._open = np.arange(n)
-        self._open_mean = np.zeros(n)
+        self._open, self._open_mean = np.arange(n), np.zeros(n)
         self._open_variance = reference_variance.copy()
         self._rows = np.empty((0, n))
         self._unread: Callable[[IntArray], FloatArray] | None = None
@@ -313,7 +309,6 @@ class IncrementalPosterior:
         )
         self.size, self._unread = 0, prior
         self._triangle, self._packed = np.zeros((0, 0), order="F"), None
-        self._rows = np.empty((0, len(self.slot_of)))
         self._reserve(len(self.mean))
         self.size = len(self.mean)
         self._packed = Packed(self.size, state["covariance"])

@@ -18,6 +18,7 @@ turns.
 """
 
 import hashlib
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -53,6 +54,7 @@ class Covariance(Protocol):
         """Return the prior variance of each arm, (a,) Wh²."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Whitened:
     """A covariance divided by the noise deviations of its arms.
 
@@ -64,9 +66,8 @@ class Whitened:
         (n,) noise deviation of one measurement of each arm, Wh.
     """
 
-    def __init__(self, kernel: Covariance, noise_std_wh: FloatArray) -> None:
-        self._kernel = kernel
-        self._noise_std = noise_std_wh
+    kernel: Covariance
+    noise_std_wh: FloatArray
 
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
@@ -85,14 +86,14 @@ class Whitened:
         FloatArray
             (a, b).
         """
-        covariance = self._kernel(edge_a, features_a, edge_b, features_b)
-        covariance /= self._noise_std[edge_a, np.newaxis]
-        covariance /= self._noise_std[edge_b]
+        covariance = self.kernel(edge_a, features_a, edge_b, features_b)
+        covariance /= self.noise_std_wh[edge_a, np.newaxis]
+        covariance /= self.noise_std_wh[edge_b]
         return covariance
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior variance of each arm, (a,)."""
-        return self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2
+        return self.kernel.diagonal(edge, features) / self.noise_std_wh[edge] ** 2
 
 
 class ArmGraph(Protocol):

@@ -10,6 +10,8 @@ Prior deviations of g are a share of the energy that an edge dissipates by eq. 8
 of a run: equal deviations on all roads would let g absorb the share of the coefficients.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from pydantic import Field
 
@@ -44,6 +46,7 @@ class PhysicsGPOptions(CoefficientOptions):
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class PhysicsKernel:
     """``k(a, b) = x_a' S x_b + k_gp(a, b)`` between arms.
 
@@ -57,12 +60,9 @@ class PhysicsKernel:
         (p,) square roots of the diagonal of S, in the units of the regressors.
     """
 
-    def __init__(
-        self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray
-    ) -> None:
-        self.rest = rest
-        self.regressors = regressors
-        self.coefficient_std = coefficient_std
+    rest: EdgeContextKernel
+    regressors: Derivatives
+    coefficient_std: FloatArray
 
     @property
     def graph(self) -> ArmGraph:

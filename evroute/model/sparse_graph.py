@@ -35,7 +35,7 @@ from scipy.sparse import csc_matrix, csr_array, csr_matrix, identity
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
-from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.arrays import FloatArray, IntArray
 from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.graph_matern import digest
 from evroute.model.kernels import ArmKernel, EdgeContextKernel
@@ -71,10 +71,11 @@ class SparseRoot:
 
     def rows(self, edges: IntArray) -> csr_array:
         """Return the rows of some edges, (k, n)."""
-        entry, place = expanded(self.start, self.row[edges])
-        indptr = np.searchsorted(place, np.arange(len(edges) + 1))
-        values = self.value[entry].astype(np.float64)
-        return csr_array((values, self.column[entry], indptr), shape=(len(edges), len(self.row)))
+        # of one integer type: otherwise scipy copies all columns
+        start, n = self.start.astype(np.int32), len(self.row)
+        assert start[-1] == self.start[-1], "a root has fewer than 2^31 entries"
+        stored = csr_array((self.value, self.column, start), shape=(n, n))
+        return csr_array(stored[self.row[edges]].astype(np.float64))
 
 
 class SparseGraphMatern:

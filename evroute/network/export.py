@@ -92,6 +92,8 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     for row, tail, head in zip(
         edge_table(network).itertuples(), network.tail, network.head, strict=True
     ):
+        kind = {"highway": row.road_class} if row.road_class in TYPICAL_KMH else {}
+        built = {} if row.structure == "ground" else {row.structure: "yes"}
         graph.add_edge(
             node[tail],
             node[head],
@@ -104,8 +106,8 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
             grade=row.incline_percent / 100,
             oneway=True,
             geometry=row.geometry,
-            **{"highway": row.road_class} if row.road_class in TYPICAL_KMH else {},
-            **{} if row.structure == "ground" else {row.structure: "yes"},
+            **kind,
+            **built,
         )
     return graph
 

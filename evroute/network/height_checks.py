@@ -147,7 +147,8 @@ def _shortest_roads(network: RoadNetwork) -> csr_array:
     """Return the lengths (v, v) of the shortest edge between any two junctions, m."""
     v = network.n_junctions
     order = np.lexsort((network.length_m, network.head, network.tail))
-    first = order[np.append(True, np.diff((network.tail * v + network.head)[order]) != 0)]
+    pair = (network.tail * v + network.head)[order]
+    first = order[np.append(True, np.diff(pair) != 0)]
     return csr_array(
         (network.length_m[first], (network.tail[first], network.head[first])), shape=(v, v)
     )

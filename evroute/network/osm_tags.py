@@ -82,18 +82,17 @@ def directions(tags: Tags) -> tuple[bool, bool]:
     closed to cars by the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access``
     (each also per direction), ferries, and roads whose direction changes with the time of day.
     """
+    oneway = next(
+        (tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), ""
+    )
     if (
         tags.get("highway") not in TYPICAL_KMH
         or tags.get("area") == "yes"
         or tags.get("service") in _SERVICES_LEFT_OUT
         or tags.get("impassable") == "yes"
         or is_ferry(tags)
+        or oneway == "reversible"
     ):
-        return False, False
-    oneway = next(
-        (tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), ""
-    )
-    if oneway == "reversible":
         return False, False
     implied = oneway == "" and (
         tags["highway"] == "motorway" or tags.get("junction") in {"roundabout", "circular"}
@@ -120,10 +119,8 @@ def limit(tags: Tags, direction: str) -> str | None:
 
 def street(tags: Tags) -> str:
     """Return the name of a street, else the names of its two sides, else its number."""
-    if name := tags.get("name", ""):
-        return name
     sides = [tags[key] for key in ("name:left", "name:right") if tags.get(key)]
-    return NAME_SEPARATOR.join(dict.fromkeys(sides)) or tags.get("ref", "")
+    return tags.get("name") or NAME_SEPARATOR.join(dict.fromkeys(sides)) or tags.get("ref", "")
 
 
 def place(tags: Tags) -> str:

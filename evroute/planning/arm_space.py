@@ -133,5 +133,6 @@ def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -
     NoRouteError
         If no open way leads to the destination.
     """
-    noise_wh = np.zeros(len(energy_wh))
-    return space.route(potential(energy_wh, noise_wh, space.potential_wh(request)), request)
+    return space.route(
+        potential(energy_wh, np.zeros(len(energy_wh)), space.potential_wh(request)), request
+    )

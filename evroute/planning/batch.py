@@ -4,13 +4,16 @@ Requests with a common end share one tree. The two-sided search is compiled (num
 Without numba every request has a Dijkstra by scipy: the same routes, slower.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.planning.cch import Contracted
 from evroute.planning.search import Search
+from evroute.planning.search_problem import SearchProblem
 
 BLOCK = 64
 """Number of trees grown at once; each takes 12 bytes per edge of the network."""
@@ -41,11 +44,15 @@ class Energies:
 
 
 def cheapest(
-    search: Search, weights: FloatArray, origin: IntArray, destination: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Return the cheapest routes of q requests: their edges in one array, and starts (q + 1,).
+    search: Search,
+    weights: FloatArray,
+    origin: IntArray,
+    destination: IntArray,
+    contracted: Contracted | None = None,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the cheapest routes of q requests, as `Contracted.routes` does.
 
-    A request without a route has no edges.
+    Least costs are NaN without a hierarchy: the routes have them.
 
     Parameters
     ----------
@@ -55,19 +62,28 @@ def cheapest(
         (a,) cost of each arm, not negative, +inf where it is closed.
     origin, destination
         (q,) network rows.
+    contracted
+        Hierarchy with these weights to take instead of the search.
 
     Raises
     ------
     ValueError
         If a weight is negative or NaN.
+    EvrouteError
+        If a request ends where it begins.
     """
+    if (same := origin == destination).any():
+        raise EvrouteError(f"request {np.argmax(same)}: origin and destination are the same edge")
+    if contracted is not None:
+        return contracted.routes(origin, destination)
     ends = [len(np.unique(each)) for each in (origin, destination)]
     if len(origin) < SHARED * min(ends) and search.compiled:
         routes = search.routes(weights, zip(origin.tolist(), destination.tolist(), strict=True))
     else:
         routes = _by_trees(search, weights, origin, destination, forwards=ends[0] <= ends[1])
     start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
-    return np.concatenate(routes) if routes else np.empty(0, dtype=np.int64), start
+    edge = np.concatenate(routes) if routes else np.empty(0, dtype=np.int64)
+    return edge, start, np.full(len(routes), np.nan)
 
 
 def _by_trees(
@@ -115,12 +131,31 @@ def _climbed(
     ]
 
 
-def summed(values: FloatArray, start: IntArray) -> FloatArray:
-    """Return the sum of values (k,) over every route, (q,), NaN where there is no route.
+def totals(
+    problem: SearchProblem,
+    arms_of_routes: Callable[[IntArray, IntArray], IntArray],
+    edge: IntArray,
+    start: IntArray,
+    least_wh: FloatArray,
+) -> Energies:
+    """Return the sums over routes.
 
-    The routes follow one another, with starts (q + 1,) as `cheapest` returns them.
+    Parameters
+    ----------
+    problem
+        Numbers of the a arms.
+    arms_of_routes
+        Returns the arms (k,) of edges (k,) of routes that begin at some positions.
+    edge, start, least_wh
+        As `cheapest` returns them.
     """
-    request = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    total: FloatArray = np.bincount(request, values, minlength=len(start) - 1).astype(float)
-    total[np.diff(start) == 0] = np.nan
-    return total
+    routes = np.flatnonzero(np.diff(start))
+    arm = arms_of_routes(edge, start[routes])
+    searched_wh = problem.weights()[arm]
+    searched_wh[start[routes]] = 0.0
+    sums = np.full((4, len(least_wh)), np.nan)
+    each = (problem.energy_wh[arm], problem.length_m[arm], problem.time_s[arm], searched_wh)
+    if len(routes):
+        sums[:, routes] = np.add.reduceat(each, start[routes], axis=1)
+    wh, metres, seconds, cost_wh = sums
+    return Energies(wh, metres, seconds, np.nan_to_num(cost_wh - least_wh), edge, start)

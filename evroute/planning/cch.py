@@ -93,8 +93,7 @@ class Contracted:
             if found.distance is None:
                 return self._searched(first, last)
             least_wh[i] = found.distance / PER_WH
-            edges: list[int] = found.node_path
-            return edges
+            return found.node_path
 
         ends = zip(origin.tolist(), destination.tolist(), strict=True)
         routes = [route(i, *each) for i, each in enumerate(ends)]

@@ -43,15 +43,24 @@ class DayProfile:
         self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
-        """Add values (k,) of edges (k,) on a trip that departs at ``departed_s``, s."""
+        """Add the values of a trip.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges of the trip.
+        value
+            (k,) values of these edges.
+        departed_s
+            Departure, s since midnight.
+        """
         for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
             np.add.at(sums, edge, value**power)
 
     def mean(self) -> FloatArray:
         """Return the mean of the day, (n,); 0 without values."""
         count, total, _ = self.moments.sum(axis=1)
-        means: FloatArray = total / np.maximum(count, 1.0)
-        return means
+        return total / np.maximum(count, 1.0)
 
     def deviation(self, departed_s: float | None) -> FloatArray:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
@@ -65,5 +74,4 @@ class DayProfile:
             return np.zeros(len(passes))
         inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
         quarter = quarter_of(departed_s)
-        shrunk: FloatArray = apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
-        return shrunk
+        return apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)

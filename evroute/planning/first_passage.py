@@ -49,15 +49,13 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
         return float(tails[worst])
     slope = covariance_wh2[kept, worst] / std_wh[worst]
     value, vector = np.linalg.eigh(covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope))
-    root = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
-    rest_wh = _normal(len(kept)) @ root.T
+    rest_wh = _normal(len(kept)) @ (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1].T
     room = room_wh[kept] / _scales(nu) + np.concatenate([rest_wh, -rest_wh])
     slope = np.where(np.abs(slope) < 1e-9 * std_wh[kept].max(), 1e-12, slope)
     # g at the worst point crosses above the first of these bounds, or below the second
     high = np.where(slope > 0, room / slope, np.inf).min(axis=1)
     low = np.where(slope < 0, room / slope, -np.inf).max(axis=1)
-    crossed = np.where(low < high, ndtr(low) + ndtr(-high), 1.0)
-    return float(max(crossed.mean(), tails[worst]))
+    return float(max(np.where(low < high, ndtr(low) + ndtr(-high), 1.0).mean(), tails[worst]))
 
 
 def _below(deviates: FloatArray, nu: float) -> FloatArray:

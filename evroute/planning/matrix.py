@@ -41,7 +41,7 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
     Parameters
     ----------
     path
-        CSV or Parquet file with the column ``place`` and, if wanted, ``id``.
+        CSV file with the column ``place`` and, if wanted, ``id``.
     network
         The roads.
     leaving

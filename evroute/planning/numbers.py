@@ -32,6 +32,15 @@ def check_risk(risk: float) -> float:
 def number_of(what: str, text: str, expected: str = "a number") -> float:
     """Read a number.
 
+    Parameters
+    ----------
+    what
+        Name of the option or column, for the message.
+    text
+        The number as written.
+    expected
+        Description of a valid number, for the message.
+
     Raises
     ------
     EvrouteError

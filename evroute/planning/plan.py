@@ -207,9 +207,11 @@ class Plan:
     def cost(self, name: str) -> float | None:
         """Return the price of energy and time of a row, money; None without a value of time."""
         money, value = self.energy_cost(name), self.options.time_value
-        if money is None or value is None:
-            return None
-        return money + value * self.routes[name].time_s / 3600
+        return (
+            None
+            if money is None or value is None
+            else money + value * self.routes[name].time_s / 3600
+        )
 
     def arrival_time(self, name: str) -> str | None:
         """Return the clock time of arrival by a route, ``HH:MM``; None without a departure."""
@@ -280,6 +282,10 @@ def energy_text(energy_wh: float) -> str:
 
 
 def _minutes(seconds: float) -> str:
-    if abs(seconds) < 1:
-        return "no extra time"
-    return f"{seconds:+.0f} s" if abs(seconds) < 60 else f"{seconds / 60:+.1f} min"
+    return (
+        "no extra time"
+        if abs(seconds) < 1
+        else f"{seconds:+.0f} s"
+        if abs(seconds) < 60
+        else f"{seconds / 60:+.1f} min"
+    )

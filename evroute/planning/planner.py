@@ -28,7 +28,7 @@ from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
-from evroute.planning.batch import Energies, cheapest, summed
+from evroute.planning.batch import Energies, cheapest, totals
 from evroute.planning.battery import Battery
 from evroute.planning.cch import Contracted, pays
 from evroute.planning.charge_functions import ChargeFunctions
@@ -275,25 +275,11 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        if (same := origin == destination).any():
-            place = f"request {np.argmax(same)}"
-            raise EvrouteError(f"{place}: origin and destination are the same edge")
-        problem, least_wh = self.problem(()), np.full(len(origin), np.nan)
-        weights = problem.weights()
         self.search.compiled = numba_installed()
-        if pays(self.network, origin, destination, built="_contracted" in vars(self)):
-            edge, start, least_wh = self._contracted.routes(origin, destination)
-        else:
-            edge, start = cheapest(self.search, weights, origin, destination)
-        begins = start[:-1][np.diff(start) > 0]
-        arm = self.space.arms_of_routes(edge, begins)
-        cost_wh = weights[arm]
-        cost_wh[begins] = 0.0
-        wh, metres, seconds = (
-            summed(e[arm], start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
-        )
-        within_wh = np.nan_to_num(summed(cost_wh, start) - least_wh)
-        return Energies(wh, metres, seconds, within_wh, edge, start)
+        paid = pays(self.network, origin, destination, built="_contracted" in vars(self))
+        problem, fast = self.problem(()), self._contracted if paid else None
+        found = cheapest(self.search, problem.weights(), origin, destination, fast)
+        return totals(problem, self.space.arms_of_routes, *found)
 
     @cached_property
     def _contracted(self) -> Contracted:

@@ -1,6 +1,6 @@
-"""Requests of a batch: the rows of a CSV or Parquet table, as texts by column.
+"""Requests of a batch: the rows of a CSV table, as texts by column.
 
-A CSV file is separated by commas, semicolons or tabulators. Where it is not separated by commas,
+It is separated by commas, semicolons or tabulators. Where it is not separated by commas,
 its numbers may have a decimal comma.
 
 Answers to a batch as a table with a row for each request, and their sums in one line.
@@ -34,12 +34,12 @@ class Requests:
 def read_requests(
     path: Path, columns: Sequence[str], numbers: Sequence[str] = ()
 ) -> Iterator[Requests]:
-    """Yield the requests of a table; the rows of a CSV file are read one by one.
+    """Yield the requests of a table, whose rows are read one by one.
 
     Parameters
     ----------
     path
-        CSV or Parquet file.
+        CSV file.
     columns
         Names of the columns that are read.
     numbers
@@ -48,12 +48,8 @@ def read_requests(
     Raises
     ------
     EvrouteError
-        If a CSV file is empty or damaged, or a Parquet file cannot be read.
+        If the file is empty, damaged or of another kind.
     """
-    if path.suffix.lower() == ".parquet":
-        names, rows = _parquet(path)
-        yield _requests(names, rows, columns, ())
-        return
     try:
         with path.open(newline="", encoding="utf-8-sig") as handle:
             lines = limits.lines(handle, str(path))
@@ -86,22 +82,6 @@ def _requests(
         for row in rows
     )
     return Requests(known, [name for name in names if name not in columns])
-
-
-def _parquet(path: Path) -> tuple[Sequence[str], Rows]:
-    """Return names of columns, and rows."""
-    from pyarrow import ArrowException
-
-    from evroute.tables import read_foreign
-
-    try:
-        table = read_foreign(path)
-    except ArrowException as error:
-        raise EvrouteError(f"{path} is not a Parquet table: {error}") from None
-    return table.column_names, (
-        {name: None if cell is None else str(cell) for name, cell in row.items()}
-        for row in table.to_pylist()
-    )
 
 
 SUFFIXES = (".csv", ".parquet")

@@ -134,8 +134,9 @@ def least_energy(
         return found, "exact: no route that keeps the reserve arrives with more charge"
     if rule == DEFAULT_SEARCH:
         return found, "exact: no route takes less"
-    least = problem.legs.route(problem.weights())
-    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(least, None)
+    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(
+        problem.legs.route(problem.weights()), None
+    )
     return found, f"rule '{rule}' discards energy: {gap_text(gap_wh)}"
 
 

@@ -45,9 +45,9 @@ class Shortage:
         Infinite if no route exists, or a full battery does not suffice. The capacity may be
         infinite; the charge of ``battery`` at the start does not matter.
         """
-        stops = self.legs.stops
-        settled = self._settled(battery, stops[-1:])
-        return next((need_wh for *at, need_wh in settled if at == [0, stops[0]]), np.inf)
+        settled = self._settled(battery, self.legs.stops[-1:])
+        begin = [0, self.legs.stops[0]]
+        return next((need_wh for *at, need_wh in settled if at == begin), np.inf)
 
     def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
         """Return the least charge at the start of every edge of a route to any end, (n,) Wh.
@@ -116,8 +116,9 @@ class Shortage:
                 f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
             )
         full = battery.start_wh == battery.reserve_wh
-        filled = replace(battery, start_wh=battery.capacity_wh) if full else battery
-        missing_wh = self._least_missing_wh(filled)
+        missing_wh = self._least_missing_wh(
+            replace(battery, start_wh=battery.capacity_wh) if full else battery
+        )
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "

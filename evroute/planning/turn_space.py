@@ -125,9 +125,11 @@ class TurnSpace:
     @cached_property
     def _expected_wh(self) -> FloatArray:
         """(a,) energies of all turns and starts at the expected speeds, Wh."""
-        if not self._log_ratio.moments.any():
-            return self.energy.limits_wh
-        return self.energy.mean_wh(self._rows, self._expected_mps)
+        return (
+            self.energy.mean_wh(self._rows, self._expected_mps)
+            if self._log_ratio.moments.any()
+            else self.energy.limits_wh
+        )
 
     @property
     def _expected_mps(self) -> FloatArray:
@@ -259,8 +261,10 @@ class TurnSpace:
         parts["auxiliary"] = (
             self.energy.vehicle.auxiliary_w * float(self.time_s[route.rows].sum()) / J_PER_WH
         )
-        total_wh = float(self._expected_wh[self.arms_of_route(route)].sum())
-        return parts | {"turning": total_wh - sum(parts.values())}
+        return parts | {
+            "turning": float(self._expected_wh[self.arms_of_route(route)].sum())
+            - sum(parts.values())
+        }
 
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of each edge from that of all turns and starts.
@@ -294,8 +298,9 @@ class TurnSpace:
         kinetic_wh = 0.5 * loaded.mass_kg * self._expected_mps**2 / J_PER_WH
         height_wh = self.edges.states.state_wh
         after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
-        starts = table.n_edges + np.arange(table.n_edges)
-        tail = np.concatenate([table.left[: table.n_turns], starts])
+        tail = np.concatenate(
+            [table.left[: table.n_turns], table.n_edges + np.arange(table.n_edges)]
+        )
         return ArmStates(
             table.entered, tail, table.entered, np.concatenate([after_wh, height_wh[network.tail]])
         )

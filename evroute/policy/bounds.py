@@ -5,9 +5,15 @@ Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regressio
 within these bounds. Two assumptions are needed. The true energy minus the prior mean has norm at
 most B in the model's Hilbert space. The noise of each measurement, given the past, is sub-Gaussian
 with sigma times the model's noise deviation; noise that a whole trip shares violates this.
+
+Sources of AY and IGP: Abbasi-Yadkori, *Online Learning for Linearly Parametrized Control Problems*
+(2012), Theorem 3.11; Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2.
+Both are ``mu ± multiplier rho`` at one ridge strength. AMM at the same strength is strictly
+narrower (Flynn & Reeb, Theorem 6.3).
 """
 
 import logging
+import math
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -17,20 +23,121 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasSpectrum
-from evroute.model.bounds.sets import ConfidenceSet, Interval
-from evroute.model.bounds.state import (
-    AUTO_NORM,
-    DEFAULT_DELTA,
-    DEFAULT_ETA,
-    DEFAULT_NORM,
-    NORM_FACTOR,
-    Kind,
-    Norm,
-    Scale,
-    assume,
-    bounds,
-)
+from evroute.model.bounds.sets import DEFAULT_SCALES, Assumptions, ConfidenceSet, Interval
+from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.policy.base import Index, IndexOptions, IndexSetting
+
+Kind = Literal["cmm", "dmm", "amm", "ay", "igp"]
+DEFAULT_NORM = 5.0
+DEFAULT_DELTA = 0.05
+DEFAULT_ETA = 1e-4
+
+
+Scale = float | Literal["mixture"]
+Norm = float | Literal["auto"]
+AUTO_NORM = 3.0
+NORM_FACTOR = 1.5
+"""B ``auto`` is the larger of `AUTO_NORM` and this factor times the least fitting norm: a rule of
+thumb without guarantee.
+"""
+
+
+def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
+    """Return assumptions with one scale, or the mixture of `DEFAULT_SCALES`.
+
+    Parameters
+    ----------
+    norm
+        B, positive.
+    sigma
+        Noise factor, positive.
+    delta
+        Failure probability, in (0, 1).
+    c
+        A scale, or ``mixture``.
+    """
+    return Assumptions(
+        norm, sigma, delta, np.array(DEFAULT_SCALES if c == "mixture" else (c,), dtype=np.float64)
+    )
+
+
+def bounds(
+    confidence: ConfidenceSet,
+    points: Points,
+    kind: Kind,
+    *,
+    count: float,
+    eta: float = DEFAULT_ETA,
+) -> Interval:
+    """Return the bounds of a kind.
+
+    Parameters
+    ----------
+    confidence, points
+        In the same eigenbasis.
+    kind
+        One of `Kind`.
+    count
+        Number of measurements so far, used by IGP.
+    eta
+        Of IGP, positive.
+
+    Raises
+    ------
+    EmptySetError
+        If the set is empty, for CMM, DMM and AMM.
+    """
+    sets = {"cmm": confidence.exact, "dmm": confidence.best_of, "amm": confidence.analytic}
+    if kind in sets:
+        return sets[kind](points)
+    if kind == "ay":
+        return abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
+    return improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
+
+
+def abbasi_yadkori(spectrum: Spectrum, points: Points, assumptions: Assumptions) -> Interval:
+    """Return the AY-GP-UCB interval at ridge strength ``sigma² / c``.
+
+    Parameters
+    ----------
+    spectrum, points
+        Measurements and points in the same eigenbasis.
+    assumptions
+        Norm, noise, delta and scales.
+    """
+    a, lam = assumptions, assumptions.alpha
+    noise = a.sigma * math.sqrt(spectrum.log_det(1.0 / lam) - 2 * math.log(a.delta))
+    return _around(spectrum, points, lam, (noise + math.sqrt(lam) * a.norm) / math.sqrt(lam))
+
+
+def improved_gp(
+    spectrum: Spectrum, points: Points, assumptions: Assumptions, *, eta: float, count: float
+) -> Interval:
+    """Return the IGP-UCB interval at ridge strength ``1 + eta``.
+
+    Parameters
+    ----------
+    spectrum, points
+        Measurements and points in the same eigenbasis.
+    assumptions
+        Norm, noise and delta.
+    eta
+        Recommended: 2 over the number of planned measurements.
+    count
+        Number of measurements so far.
+    """
+    a = assumptions
+    noise = a.sigma * math.sqrt(
+        spectrum.log_det(1.0 / (1.0 + eta)) + count * eta - 2 * math.log(a.delta)
+    )
+    return _around(spectrum, points, 1.0 + eta, noise + a.norm)
+
+
+def _around(spectrum: Spectrum, points: Points, alpha: float, multiplier: float) -> Interval:
+    mean, variance = (each[:, 0] for each in spectrum.ridge(points, np.array([alpha])))
+    half = multiplier * np.sqrt(variance)
+    return Interval(mean - half, mean + half)
+
 
 SINGLE_SCALE = 0.1
 """Default ``c`` where one scale is used: ``c ln det`` is then near ``B²`` after thousands of
@@ -47,7 +154,7 @@ class SetBound(Index):
     Parameters
     ----------
     kind
-        Method of the bounds, see `model.bounds.state.KINDS`.
+        Method of the bounds, see `Kind`.
     B
         Upper bound on the norm of the residual, in prior deviations. If no function of this norm
         fits, it becomes 1.5 times the least norm that fits, without guarantee. ``auto`` takes the
@@ -152,7 +259,7 @@ class SetOptions(IndexOptions):
     """Options of the bounds of every kind."""
 
     kind: ClassVar[Kind]
-    """Method of the bounds, see `model.bounds.state.KINDS`."""
+    """Method of the bounds, see `Kind`."""
 
     B: Annotated[float, Field(gt=0)] | Literal["auto"] = Field(
         default=DEFAULT_NORM,

@@ -16,11 +16,11 @@ from evroute.learning.belief import load_belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.sets import ConfidenceSet
-from evroute.model.bounds.state import DEFAULT_DELTA, Kind, assume, bounds
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecast import forecast
+from evroute.policy.bounds import DEFAULT_DELTA, Kind, assume, bounds
 from evroute.report.charts import method_styles
 from evroute.report.extras import pd
 from evroute.report.results import read_route

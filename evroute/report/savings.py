@@ -229,10 +229,11 @@ def _saving(late: "pd.DataFrame") -> tuple[str, bool]:
     low, high = ((sign * mean_wh + side * half_wh) / unit_wh for side in (-1, 1))
     spread = f"{LEVEL:.0%}: {_number(low)} to {_number(high)} {unit}, ".replace("%:", " %:")
     among = f"{spread}{worlds} worlds" if worlds > 1 else "1 world"
-    return (
+    clause = (
         f"{doubt}learned routes take {_number(abs(mean_wh) / unit_wh)} {unit} {word} energy "
         f"than routes by physics alone ({among})"
-    ), worlds > 1 and not doubt
+    )
+    return clause, worlds > 1 and not doubt
 
 
 def _number(value: float) -> str:

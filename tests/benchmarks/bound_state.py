@@ -11,7 +11,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.model.bounds.sets import ConfidenceSet, Interval
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.bounds.state import DEFAULT_DELTA, DEFAULT_NORM, Kind, Scale, assume, bounds
+from evroute.policy.bounds import DEFAULT_DELTA, DEFAULT_NORM, Kind, Scale, assume, bounds
 
 
 class BoundState:

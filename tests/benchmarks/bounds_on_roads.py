@@ -23,12 +23,12 @@ from scipy.optimize import minimize
 from evroute.arms import Feedback
 from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
-from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, assume, bounds
 from evroute.model.exact import ExactGP
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
+from evroute.policy.bounds import AUTO_NORM, NORM_FACTOR, assume, bounds
 from evroute.policy.confidence import UCBOptions
 from evroute.policy.thompson import IndependentThompson
 from evroute.worlds.demand.trips import Repeated

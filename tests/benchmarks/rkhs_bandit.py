@@ -17,8 +17,8 @@ from ridge import Ridge
 from evroute.arrays import FloatArray
 from evroute.model.bounds.sets import PAPER_GRID, ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
-from evroute.model.bounds.state import assume
 from evroute.model.context_kernels import context_kernel
+from evroute.policy.bounds import assume
 
 N_CENTRES = 20
 N_ARMS = 100

@@ -328,7 +328,7 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
     streets = json.loads(route(*ends, "--json")[1])["routes"]["energy"]["streets"]
     assert [street["name"] for street in streets] == ["17th Street", "East 17th Avenue"]
     for street in streets:
-        row = next(line for line in out.splitlines() if line.startswith(f"{street['name']}  "))
+        row = next(line for line in out.splitlines() if line.startswith(f" {street['name']}  "))
         km, kwh = (float(cell) for cell in row.split()[-2:])
         assert km == pytest.approx(street["length_m"] / 1000, abs=0.0051)
         assert kwh == pytest.approx(street["energy_wh"] / 1000, abs=0.00051)

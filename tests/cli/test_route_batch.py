@@ -55,19 +55,10 @@ def test_least_energies_alone_are_those_of_the_full_answers(tmp_path) -> None:
         assert ours["energy_wh"] == pytest.approx(whole["routes"]["energy"]["energy_wh"])
 
 
-def test_a_parquet_table_has_the_answers_of_the_csv_table(tmp_path) -> None:
-    columns = {"id": [1, 2], "trip": ["A", "B"], "temperature": [-10.0, None]}
-    pq.write_table(pa.table(columns), tmp_path / "trips.parquet")
-    (tmp_path / "trips.csv").write_text("id,trip,temperature\n1,A,-10.0\n2,B,\n")
-    by_name = {
-        name: answers("--network", "denver", "--batch", str(tmp_path / name))
-        for name in ("trips.csv", "trips.parquet")
-    }
-    assert by_name["trips.csv"] == by_name["trips.parquet"]
-    assert len(by_name["trips.csv"]) == 2
-    (tmp_path / "broken.parquet").write_text("no table")
-    done = RUNNER.invoke(app, ["route", "--batch", str(tmp_path / "broken.parquet")])
-    assert "is not a Parquet table" in str(done.exception)
+def test_a_parquet_table_is_refused_in_one_line(tmp_path) -> None:
+    pq.write_table(pa.table({"id": [1, 2], "trip": ["A", "B"]}), tmp_path / "trips.parquet")
+    done = RUNNER.invoke(app, ["route", "--batch", str(tmp_path / "trips.parquet")])
+    assert "trips.parquet is not a CSV table in UTF-8" in str(done.exception)
 
 
 def test_a_row_that_cannot_be_met_has_an_error_in_its_place(tmp_path) -> None:

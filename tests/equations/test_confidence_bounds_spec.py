@@ -1,5 +1,7 @@
 """Confidence bounds: numbered tests of our notes on Flynn & Reeb, arXiv 2403.12732 (section 13)."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from bound_state import BoundState
@@ -10,8 +12,9 @@ from scipy.spatial.distance import cdist
 
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
-from evroute.model.bounds.state import KINDS, assume, bounds
+from evroute.policy.bounds import Kind, assume, bounds
 
+KINDS = get_args(Kind)
 LENGTHSCALE = 0.3
 
 

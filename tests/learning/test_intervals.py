@@ -4,21 +4,27 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from evroute.learning import tail
-from evroute.learning.intervals import LEVELS, ErrorSpread, PastErrors, TripPrediction
+from evroute.learning.intervals import (
+    LEVELS,
+    ErrorSpread,
+    PastErrors,
+    TripPrediction,
+    add_error,
+    tail_mode,
+)
 
 NO_SCORES = np.zeros(0)
 
 
 def test_before_any_error_the_tail_is_the_prior_mode() -> None:
-    assert tail.mode(tail.no_errors()) == (6.0, 1.0)
+    assert tail_mode(np.zeros((7, 29))) == (6.0, 1.0)
 
 
 def test_the_tail_is_the_discounted_posterior_on_the_grid() -> None:
     errors = np.random.default_rng(0).standard_t(4, 80) * 1.4
-    log_likelihood = tail.no_errors()
+    log_likelihood = np.zeros((7, 29))
     for z in errors:
-        log_likelihood = tail.add_error(log_likelihood, z)
+        log_likelihood = add_error(log_likelihood, z)
     weight = 0.995 ** np.arange(79, -1, -1)
     score = {
         (nu, c): weight @ student(nu, scale=c).logpdf(errors)
@@ -27,7 +33,7 @@ def test_the_tail_is_the_discounted_posterior_on_the_grid() -> None:
         for nu in (3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 30.0)
         for c in np.exp(np.linspace(-0.7, 0.7, 29))
     }
-    assert tail.mode(log_likelihood) == pytest.approx(max(score, key=score.get))
+    assert tail_mode(log_likelihood) == pytest.approx(max(score, key=score.get))
 
 
 def test_before_any_trip_the_interval_is_that_of_the_student_t() -> None:
@@ -93,7 +99,7 @@ def test_inflation_is_the_reach_of_the_90_percent_interval_and_1_before_any_trip
     errors.add(1.0, float("nan"))  # no prediction
     errors.add(1.0, 0.0)
     assert errors.trips == 1
-    spread = ErrorSpread(*tail.mode(tail.add_error(tail.no_errors(), -3.0)), np.array([3.0]))
+    spread = ErrorSpread(*tail_mode(add_error(np.zeros((7, 29)), -3.0)), np.array([3.0]))
     assert errors.inflation == pytest.approx(spread.quantile(0.9) / 1.6448536)
 
 

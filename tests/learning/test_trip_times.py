@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.learning.pace import Pace
-from evroute.learning.trip_times import START_S, TripTimes
+from evroute.learning.pace import START_S, Pace, TripTimes
 
 
 @pytest.fixture

@@ -89,8 +89,8 @@ def test_a_trip_that_nobody_planned_is_learned_at_once(make) -> None:
 
 
 def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
-    assert model_of(CBBKBOptions, threshold=3.0).rule._redraw._q_bar == 30.0
-    assert model_of(CBBKBOptions, threshold=3.0, q_bar=4.0).rule._redraw._q_bar == 4.0
+    assert model_of(CBBKBOptions, threshold=3.0).rule._redraw.q_bar == 30.0
+    assert model_of(CBBKBOptions, threshold=3.0, q_bar=4.0).rule._redraw.q_bar == 4.0
 
 
 def test_kappa2_of_bkb_is_that_of_all_arms_measured_or_not() -> None:

@@ -460,9 +460,8 @@ def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     assert (usual.minutes_from, usual.routes["time"].edges[1]) == ("map", "up")
     assert usual.arrival_time("time") is None
     mean_wh = arms.prior_mean_wh[rows]
-    feedback = Feedback(rows, arms.features[rows], mean_wh, mean_wh, travel_s=slow_s)
-    belief.pace.learn(feedback.id, feedback.travel_s)
-    belief.model.update(belief.space.feedback(feedback))
+    belief.pace.learn(rows, slow_s)
+    belief.model.update(Feedback(rows, arms.features[rows], mean_wh, mean_wh))
     planned = Planner(hill, vehicle, belief).plan(0, hill.row_of["out"], depart="23:50")
     assert (planned.minutes_from, planned.routes["time"].edges[1]) == ("trips", "east")
     factor = (3 + 3 * 1.6) / 4

@@ -11,9 +11,8 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
-from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
-from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
+from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions, assume
 
 FACTORIES = [CMMOptions, DMMOptions, AMMOptions, AYOptions, IGPOptions]
 

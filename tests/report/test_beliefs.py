@@ -8,8 +8,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.method import Method, make_model
 from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
-from evroute.model.bounds.state import assume, bounds
 from evroute.model.exact import ExactGP
+from evroute.policy.bounds import assume, bounds
 from evroute.report.beliefs import route_bounds, route_intervals
 
 

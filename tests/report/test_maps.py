@@ -86,7 +86,7 @@ def test_roads_that_no_route_drove_are_left_out(hill: RoadNetwork) -> None:
 def test_the_embedded_style_holds_its_images() -> None:
     from base64 import b64decode
 
-    style = b64decode(embedded().css.partition(",")[2]).decode()
+    style = b64decode(embedded()[1].partition(",")[2]).decode()
     assert "url(images/" not in style
     assert style.count("url(data:image/png;base64,") == 3
 

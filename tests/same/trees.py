@@ -96,6 +96,8 @@ def with_earlier_defaults(arguments: Sequence[object], tree: Tree) -> list[objec
     for name, value in EARLIER_DEFAULTS.get(command, {}).items():
         if f"--{name}" not in given and f"--{name} " in help_of(tree, command):
             given += [f"--{name}", value]
+        elif f"{name}={value} " in help_of(tree, command):
+            given += ["--option", f"{name}={value}"]
     return given
 
 

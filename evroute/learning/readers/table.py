@@ -112,9 +112,11 @@ class Log:
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column in the unit of its name, (rows,); NaN where there is no number."""
-        if name not in self.columns:
-            return np.full(self.table.num_rows, np.nan)
-        return numbers(self.table, name) * self.columns[name].factor
+        return (
+            np.full(self.table.num_rows, np.nan)
+            if name not in self.columns
+            else numbers(self.table, name) * self.columns[name].factor
+        )
 
     @property
     def ignored(self) -> list[str]:
@@ -327,8 +329,9 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
         return times
     moments = [(row, _moment(path, row, text)) for row, text in given]
     try:
-        first = min(moment for _, moment in moments)
-        midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = min(moment for _, moment in moments).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
         for row, moment in moments:
             times[row] = (moment - midnight).total_seconds()
     except TypeError:

@@ -1,6 +1,7 @@
 """Drawing a dictionary: each measured arm enters with a probability given by its variance (BKB)."""
 
 import logging
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import numpy as np
@@ -100,6 +101,7 @@ class RedrawOptions(DictionaryOptions):
         return Redraw(q_bar=self.q_bar, sampling=self.sampling, max_dictionary=self.max_dictionary)
 
 
+@dataclass(slots=True, kw_only=True)
 class Redraw:
     """Draws the dictionary of a posterior by BKB's law.
 
@@ -115,20 +117,12 @@ class Redraw:
         Keep the first measured arm (Zenati et al., baseline CBKB).
     """
 
-    def __init__(
-        self,
-        *,
-        q_bar: float,
-        sampling: Sampling,
-        max_dictionary: int | None,
-        keep_first: bool = False,
-    ) -> None:
-        self._q_bar = q_bar
-        self._sampling = sampling
-        self._most = max_dictionary
-        self._keep_first = keep_first
-        self.capped = 0
-        self.redraws = 0
+    q_bar: float
+    sampling: Sampling
+    max_dictionary: int | None
+    keep_first: bool = False
+    capped: int = field(default=0, init=False)
+    redraws: int = field(default=0, init=False)
 
     def __call__(
         self,
@@ -150,15 +144,19 @@ class Redraw:
         rng
             Source of randomness.
         """
-        p = probabilities(variance, posterior.count[slots], self._q_bar, self._sampling)
-        if self._keep_first:
+        p = probabilities(variance, posterior.count[slots], self.q_bar, self.sampling)
+        if self.keep_first:
             p[0] = 1.0
-        drawn = draw(p, rng, self._most)
-        if self._most is not None and p.sum() > self._most and len(drawn) == self._most:
+        drawn = draw(p, rng, self.max_dictionary)
+        if (
+            self.max_dictionary is not None
+            and p.sum() > self.max_dictionary
+            and len(drawn) == self.max_dictionary
+        ):
             if not self.capped:
                 log.warning(
                     "the dictionary has reached its cap of %d points; its guarantees end here",
-                    self._most,
+                    self.max_dictionary,
                 )
             self.capped += 1
         self.redraws += 1
