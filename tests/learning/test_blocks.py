@@ -25,7 +25,7 @@ def trips(denver) -> list[MeasuredTrip]:
             rows = np.concatenate([rows, rows[-1:]])  # an edge twice in one trip
         energy_wh = setting.arms.prior_mean_wh[rows] * rng.normal(1.1, 0.1, len(rows))
         seconds = 1.2 * denver.time_s[rows]
-        found.append(MeasuredTrip(str(len(found)), rows, energy_wh, seconds, None))
+        found.append(MeasuredTrip(str(len(found)), rows, energy_wh, seconds))
     return found
 
 
