@@ -31,6 +31,8 @@ INDICES = {
     **dict.fromkeys(("delayed", "ek-ucb", "k-ucb"), EVERYWHERE + RADIUS),
 }
 ONLY_EDGES = {"regional", "edge-speeds"}
+REMOVED = {"fixed-features"}
+"""Models of earlier trees that this tree no longer has."""
 METHODS = {
     "recommended": (),
     "region": (),
@@ -78,7 +80,8 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
     found.append(Simulation("braked", (*short, "--option", "arms=turns-braked"), ("ts",)))
     for method, options in METHODS.items():
         given = [argument for option in options for argument in ("--option", option)]
-        found.append(Simulation(method, (*short, "--method", method, *given)))
+        name = f"method {method}" if method in INDICES else method
+        found.append(Simulation(name, (*short, "--method", method, *given)))
     for rule in ("rectified", "potential", "clamped"):
         found.append(Simulation(f"search {rule}", (*short, "--search", rule), ("ts", "ucb")))
     for world in WORLDS:
@@ -139,5 +142,5 @@ def unlisted(tree: Tree) -> list[str]:
     two_columns = r"^│ (\S+) +│[^│]*│$"
     methods = tree.evroute("method", "list").partition("Kernels")[0]
     offered = re.findall(two_columns, methods, re.MULTILINE)
-    known = {*INDICES, *(index for each in INDICES.values() for index in each)}
+    known = {*INDICES, *REMOVED, *(index for each in INDICES.values() for index in each)}
     return [name for name in offered if name not in known]
