@@ -261,7 +261,7 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
     page.get_by_text("Advanced").click()
     page.get_by_role("slider", name="Worlds").press("End")
     trips = page.get_by_role("slider", name=re.compile("^Trips"))
-    for count in (50, 60, 70, 80):
+    for count in range(50, 170, 10):
         trips.press("ArrowRight")
         expect(page.get_by_text(f"20 runs of {count} trips take about")).to_be_visible()
     go.click()

@@ -170,7 +170,7 @@ def test_a_killed_process_leaves_finished_runs_and_no_debris(tmp_path) -> None:
         "--network",
         "denver",
         "--horizon",
-        "50",
+        "200",
     ]
     command += [
         "--seeds",
