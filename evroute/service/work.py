@@ -88,8 +88,11 @@ class Work:
             )
             return document(plan)
 
-    def plans(self, requests: Sequence[PlanRequest]) -> list[dict[str, Any]]:
-        """Return the documents of plans in their order; one that cannot be met has an ``error``."""
+    def plans(self, requests: Sequence[PlanRequest | str]) -> list[dict[str, Any]]:
+        """Return the documents of plans in their order; one that cannot be met has an ``error``.
+
+        A text among the requests is the problem of an invalid one.
+        """
         end, answers = time.monotonic() + self.most_s, []
         for request in requests:
             if time.monotonic() > end:
@@ -97,6 +100,8 @@ class Work:
                 answers.append({"error": error})
                 continue
             try:
+                if isinstance(request, str):
+                    raise EvrouteError(request)
                 answers.append(self.plan(request))
             except EvrouteError as error:
                 answers.append({"error": str(error)})
