@@ -254,7 +254,7 @@ def check_xml(path: Path, *, counted: bool = False) -> None:
     Raises
     ------
     LimitError
-        Then.
+        If the nesting is too deep, a tag too long, or the elements too many.
     OSError, EOFError, zlib.error, xml.parsers.expat.ExpatError
         If it cannot be read, or is not XML.
     """

@@ -49,7 +49,7 @@ def check_size(path: Path) -> None:
     Raises
     ------
     LimitError
-        Then.
+        If the file announces more than a limit allows.
     OSError, pyarrow.ArrowException
         If it is missing or no Parquet file.
     """
@@ -90,7 +90,7 @@ def check_texts(path: Path, table: pa.Table) -> None:
     Raises
     ------
     LimitError
-        Then.
+        If a text or the name of a column is too long.
     """
     longest = [pc.max(lengths).as_py() or 0 for lengths in _text_bytes(table)]
     longest += map(len, table.column_names)

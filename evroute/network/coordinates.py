@@ -29,7 +29,7 @@ def check_crs(crs: str) -> None:
     Raises
     ------
     NetworkFormatError
-        Then.
+        If the coordinate system is unknown, or its unit is not the metre.
     """
     if _UTM.fullmatch(crs):
         return

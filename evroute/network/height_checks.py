@@ -1,4 +1,4 @@
-"""Heights that cannot be true are refused, with the figure that gives them away.
+"""Checks of heights: impossible ones are refused, with the figure that shows it.
 
 The thresholds stand between true terrain (Monaco's steep streets in three sources with SRTM and
 with heights of their own, Luxembourg, Denver) and faults put into it; ``docs/figures/networks.md``
@@ -36,7 +36,7 @@ def check_heights(network: RoadNetwork, elevation_m: FloatArray) -> None:
     Raises
     ------
     EvrouteError
-        Then.
+        If a height is outside of the earth's range, or the roads are too steep.
     """
     wrong = ~((elevation_m >= LOWEST_M) & (elevation_m <= HIGHEST_M))
     if wrong.any():
@@ -72,7 +72,7 @@ def check_rasters(
     Raises
     ------
     EvrouteError
-        Then.
+        If a raster has one height only, unmarked holes, or a jump to its neighbour.
     """
     if network.n_edges < LEAST_EDGES:
         return

@@ -32,7 +32,7 @@ from evroute.network.road_network import RoadNetwork, Source
 _HEADER_LENGTH_BYTES = 4
 _LONGEST_HEADER_BYTES = 64 * 1024
 _HEAD_BYTES = 32
-"""Of a blob, within which its first two fields lie, but for the packed bytes themselves."""
+"""Bytes at the start of a blob that hold its first two fields, without the packed content."""
 _LONGEST_BLOB_BYTES = 32 << 20
 _NOT_PACKED = b"\x0a"
 """The key of field 1, the content itself."""
@@ -41,7 +41,7 @@ _VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
 
 
 def unpacked_bytes(path: Path) -> int:
-    """Return the size to which the blocks of a file say to unpack, bytes.
+    """Return the sum of the unpacked sizes that the blocks of a file state, bytes.
 
     Raises
     ------

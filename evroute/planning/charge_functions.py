@@ -114,12 +114,13 @@ class ChargeFunctions:
     def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
         """Return the function from charge before an arm, Wh, and its row to charge after and low.
 
-        The charge after the arm and the lowest on it, Wh, also below the reserve.
+        The charge after the arm and the lowest on it after its beginning, Wh, also below the
+        reserve.
         """
         start, step_wh = self.start.tolist(), self.step_wh.tolist()
 
         def drive(charge_wh: float, arm: int) -> tuple[float, float]:
-            low_wh = charge_wh
+            low_wh = np.inf
             for energy_wh in step_wh[start[arm] : start[arm + 1]]:
                 charge_wh = battery.after(charge_wh, energy_wh)
                 low_wh = min(low_wh, charge_wh)

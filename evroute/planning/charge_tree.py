@@ -22,7 +22,8 @@ class ChargeTree:
     before
         (k,) position of the edge before each; -1 for an origin.
     begin_wh, end_wh, low_wh
-        (k,) expected charge at the start and at the end of each edge, and the lowest on it, Wh.
+        (k,) expected charge at the start and at the end of each edge, and the lowest on it after
+        its beginning, Wh.
     """
 
     edges: IntArray

@@ -4,9 +4,11 @@
 
 Draws ends and start charges by `SEED` until that many requests fall short without a stop, at a
 reserve of 5 %. Rules: the plan; the nearest station (least time) with just enough charge; and the
-nearest station to 80 %. Times are CPU seconds.
+nearest station to 80 %. Then others start with more
+charge and have a limit of risk. Times are CPU seconds.
 """
 
+import re
 import sys
 import time
 from collections import Counter
@@ -17,6 +19,7 @@ import numpy as np
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NotEnoughChargeError
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.chargers import add_chargers
 from evroute.planning.battery import Battery
@@ -24,6 +27,8 @@ from evroute.planning.charging import SETUP_S, charging_stops
 from evroute.planning.planner import Planner
 
 SEED = 20261122
+RISKS, SAFE_PERCENT = (0.05, 0.01), (10.0, 20.0)
+"""Limits of risk, and start charges that may keep them on the first leg."""
 START_PERCENT, RESERVE_PERCENT = (6.0, 10.0), 5.0
 
 
@@ -66,7 +71,8 @@ def main(name: str, stations: str, car: str, wanted: int) -> None:
     vehicle = load_vehicle(car)
     print(dict(counts))
     begun = time.process_time()
-    planner = Planner(network, vehicle, physics="driving")
+    prior = physics_belief(network, vehicle, "driving")
+    planner = Planner(network, vehicle, physics="driving", uncertainty=prior)
     print(f"{len(planner.chargers)} sockets fit; planner {time.process_time() - begun:.2f} s")
     rng, rows, seen = np.random.default_rng(SEED), [], Counter[str]()
     while len(rows) + seen["refused"] < wanted:
@@ -114,6 +120,35 @@ def main(name: str, stations: str, car: str, wanted: int) -> None:
     for title, each_s in (("plan", took_s), ("search of stops", search_s)):
         median, high, worst = np.quantile(each_s[4:], [0.5, 0.9, 1.0])
         print(f"{title}: first {each_s[0]:.3f} s, then {median:.3f}, {high:.3f}, {worst:.3f} s")
+    for risk in RISKS:
+        within_risk(planner, wanted, risk)
+
+
+def within_risk(planner: Planner, wanted: int, risk: float) -> None:
+    """Print the price and the gaps of a limit of risk on requests with more charge, by `SEED`."""
+    rng, rows, seen = np.random.default_rng(SEED), [], Counter[str]()
+    kwh = planner.vehicle.battery_kwh
+    for _ in range(wanted):
+        origin, destination = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+        battery = Battery.of_percent(kwh, rng.uniform(*SAFE_PERCENT), RESERVE_PERCENT)
+        begun = time.process_time()
+        try:
+            plan = planner.plan(origin, destination, battery=battery, charge=True, risk=risk)
+        except NotEnoughChargeError:
+            seen["refused"] += 1
+            continue
+        took_s, best, usual = time.process_time() - begun, plan.recommended_route, plan.unlimited
+        seen[f"{len(usual.stops)} stops without the limit, {len(best.stops)} with it"] += 1
+        if not best.stops:
+            continue
+        gap = re.search(r"at most (.*) min longer", plan.proof)
+        risks = [1.0 - each.charge_forecast.never_below_reserve for each in (usual, best)]
+        extra_min = (best.time_s - usual.time_s) / 60
+        rows.append((*risks, extra_min, float(gap[1]) if gap else 0.0, took_s))
+    print(f"risk {risk:.0%}: {dict(seen)}; with stops: median, 90 %, worst")
+    titles = "risk without the limit", "risk", "extra min", "gap min", "CPU s"
+    for title, values in zip(titles, np.array(rows).T, strict=True):
+        print(title, " ".join(f"{each:.3f}" for each in np.quantile(values, [0.5, 0.9, 1.0])))
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ def table(rows: list[dict]) -> None:
     usual = [row for row in rows if row["world"] in WORLDS]
     groups = {"": usual}
     for name, known in (("mostly roads driven before, ", True), ("mostly others, ", False)):
-        groups[name] = [row for row in usual if row.get("known", known) == known]
+        groups[name] = [row for row in usual if row.get("known") == known]
     for world in dict.fromkeys(row["world"] for row in rows):
         groups[f"{world}, "] = [row for row in rows if row["world"] == world]
     for name, group in groups.items():

@@ -3,6 +3,7 @@
     python tests/benchmarks/serve_figures.py           # on eq. 8, and on the physics of drivers
     python tests/benchmarks/serve_figures.py trips     # on the default belief of 150 trips
     python tests/benchmarks/serve_figures.py 800 4000  # on exact beliefs of so many driven edges
+    python tests/benchmarks/serve_figures.py turns 800 # on exact beliefs of so many driven turns
     python tests/benchmarks/serve_figures.py command   # the process of `evroute route --belief`
 
 CPU time of one process with one BLAS thread on Luxembourg, in multiples of a scipy Dijkstra on the
@@ -126,27 +127,28 @@ def plans_on_trips(network: RoadNetwork) -> None:
     ratios_on(Planner(network, setting.vehicle, belief), "150 trips")
 
 
-def exact_belief(network: RoadNetwork, driven: int) -> LearnedBelief:
-    """Return an exact belief of ``driven`` edges of random routes."""
+def exact_belief(network: RoadNetwork, driven: int, arms_on: str) -> LearnedBelief:
+    """Return an exact belief of ``driven`` edges or turns of random routes."""
     setting = Setting(network, load_vehicle())
-    physics, edges = Planner(network, setting.vehicle), set()
+    made = LearnedBelief.before_trips(Method(model="exact", index="greedy", arms=arms_on), setting)
+    physics, met = Planner(network, setting.vehicle), set()
     for ends in requests_of(physics, 111, 40 * network.n_edges // 100):
-        if len(edges) < driven:
-            edges |= set(physics.problem(ends).legs.route(physics.time_s).edges)
-    rows = np.array(sorted(edges))[:driven]
-    made = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+        if len(met) < driven:
+            route = physics.problem(ends).legs.route(physics.time_s)
+            met |= set(made.space.arms_of_route(route).tolist())
+    rows = np.array(sorted(met))[:driven]
     arms = made.space.reference.take(rows)
     wh = arms.prior_mean_wh * 1.1
     made.model.update(Feedback(rows, arms.features, arms.prior_mean_wh, wh))
     return made
 
 
-def plans_on_exact(network: RoadNetwork, driven: int) -> None:
-    """Print the cost of plans on an exact belief of ``driven`` edges."""
-    made = exact_belief(network, driven)
+def plans_on_exact(network: RoadNetwork, driven: int, arms_on: str) -> None:
+    """Print the cost of plans on an exact belief of ``driven`` edges or turns."""
+    made = exact_belief(network, driven, arms_on)
     belief = LearnedBelief.before_trips(made.method, made.setting)
     belief.restore(made.state())
-    ratios_on(Planner(network, made.vehicle, belief), f"exact, {driven} driven edges")
+    ratios_on(Planner(network, made.vehicle, belief), f"exact, {driven} driven {arms_on}")
 
 
 def command_on_exact(network: RoadNetwork, driven: int) -> None:
@@ -155,7 +157,7 @@ def command_on_exact(network: RoadNetwork, driven: int) -> None:
     with TemporaryDirectory() as folder:
         save(
             Path(folder) / "beliefs" / "luxembourg-learned.npz",
-            exact_belief(network, driven),
+            exact_belief(network, driven, "edges"),
             trips=1,
         )
         words = ["-m", "evroute", "route", "--network", "luxembourg", "--belief", folder]
@@ -182,10 +184,11 @@ if __name__ == "__main__":
         if not sys.argv[1:]:
             for name in PHYSICS:
                 plans_on_physics(luxembourg, name)
-        for chosen in sys.argv[1:]:
+        arms_on = "turns" if "turns" in sys.argv else "edges"
+        for chosen in [each for each in sys.argv[1:] if each != "turns"]:
             if chosen == "trips":
                 plans_on_trips(luxembourg)
             elif chosen == "command":
                 command_on_exact(luxembourg, 4300)
             else:
-                plans_on_exact(luxembourg, int(chosen))
+                plans_on_exact(luxembourg, int(chosen), arms_on)

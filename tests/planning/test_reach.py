@@ -1,5 +1,7 @@
 """Ranges against single plans: arrival charges, least start charges, and risks."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,9 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
+from evroute.planning.charge_tree import charge_tree, way
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach, reachable
 from evroute.planning.shortage import Shortage
@@ -56,6 +60,22 @@ def test_roads_within_a_risk_are_those_of_single_forecasts(planner: Planner) -> 
         best = planner.plan(100, target, battery=battery).routes["energy"]
         never = planner.forecasts.of_route(best.route, battery)[1].never_below_reserve
         assert found.within[target] == (never >= 1 - risk)
+
+
+def test_lowest_charges_of_the_tree_are_those_along_its_routes(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
+    """The charge at the start of an edge counts at the end of the edge before."""
+    descents = 0
+    for seed in range(5):
+        network, car = hilly(seed), load_vehicle()
+        planner, battery = Planner(network, car), Battery(5000.0, 4000.0, 0.0)
+        tree = charge_tree(planner.problem((0,)), planner.fading(battery))
+        for position in range(len(tree.edges)):
+            along = planner.charge.follow(battery, tree.arms[way(tree.before, position)])
+            assert tree.low_wh[position] == pytest.approx(along.low_wh[-1], abs=1e-9)
+            descents += tree.low_wh[position] > tree.begin_wh[position]
+    assert descents > 5
 
 
 def test_least_start_charges_equal_the_search_of_each_request(planner: Planner) -> None:
