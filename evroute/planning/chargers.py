@@ -110,9 +110,11 @@ def rows_of_plan(
         found = stops_within(problem, battery, chargers, within)
     if not found:
         try:
-            if forecasts is None or risk is None:
-                return choose_rows(problem, fastest, options)
-            return choose_safe_rows(forecasts.search(problem, battery, risk), options)
+            return (
+                choose_rows(problem, fastest, options)
+                if forecasts is None or risk is None
+                else choose_safe_rows(forecasts.search(problem, battery, risk), options)
+            )
         except NotEnoughChargeError as error:
             if not chargers:
                 raise
@@ -163,9 +165,11 @@ def stops_within(
         problem.taken_s(route) + sum(stop.time_s for stop in stops)
         for route, stops in (found, fastest[:2])
     )
-    best = "best with this risk"
-    if not fastest[2].startswith("exact"):
-        best = f"plan without the limit of risk, {fastest[2]}"
+    best = (
+        "best with this risk"
+        if fastest[2].startswith("exact")
+        else f"plan without the limit of risk, {fastest[2]}"
+    )
     return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
 
 

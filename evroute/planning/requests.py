@@ -183,8 +183,8 @@ def _row(answer: Mapping[str, Any]) -> dict[str, Any]:
     row = {"id": answer["id"], "error": answer.get("error")}
     if "routes" not in answer:
         return row | {name: answer[name] for name in _OF_ROUTE if name in answer}
-    chosen = answer["routes"][answer["recommended"]]
-    fastest = answer["routes"].get("time", {})  # a plan with charging stops is one route
+    # a plan with charging stops is one route
+    chosen, fastest = answer["routes"][answer["recommended"]], answer["routes"].get("time", {})
     low_wh, high_wh = chosen.get("forecast", {}).get("interval_90_wh", (None, None))
     ends = ("network", "vehicle", "origin_name", "destination_name")
     return (

@@ -70,19 +70,13 @@ class PlanRequest(Body):
     belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
 
 
-_KEYS = (
-    *PlanRequest.model_fields,
-    *(f"conditions.{name}" for name in DrivingConditions.__dataclass_fields__),
-)
-
-
-def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> PlanRequest | str:
+def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:
     """Return a request, or its problem in one clause."""
     try:
-        request: PlanRequest = read(body)
-        return request
+        return read(body)
     except ValidationError as error:
-        return first_problem(error, _KEYS)
+        inner = (f"conditions.{name}" for name in DrivingConditions.__dataclass_fields__)
+        return first_problem(error, (*PlanRequest.model_fields, *inner))
 
 
 class PlanRequests(Body):

@@ -95,14 +95,14 @@ class Work:
         """
         end, answers = time.monotonic() + self.most_s, []
         for request in requests:
-            if time.monotonic() > end:
-                error = f"not planned within {self.most_s:g} s; send fewer requests at once"
-                answers.append({"error": error})
-                continue
             try:
-                if isinstance(request, str):
-                    raise EvrouteError(request)
-                answers.append(self.plan(request))
+                require(
+                    time.monotonic() <= end,
+                    f"not planned within {self.most_s:g} s; send fewer requests at once",
+                )
+                answers.append(
+                    {"error": request} if isinstance(request, str) else self.plan(request)
+                )
             except EvrouteError as error:
                 answers.append({"error": str(error)})
         return answers

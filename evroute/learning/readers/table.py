@@ -178,10 +178,14 @@ def read_table(
             types = {each: pa.string() for each in headers if renamed.get(each, each) in text}
             parsing = pyarrow.csv.ParseOptions(delimiter=_separator(path))
             options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
-            # its threads can abort the process at exit (apache/arrow issue 34314)
-            reading = pyarrow.csv.ReadOptions(use_threads=False)
             with limits.unpacked(path) as stream:
-                table = pyarrow.csv.read_csv(stream, reading, parsing, options)
+                table = pyarrow.csv.read_csv(
+                    stream,
+                    # its threads can abort the process at exit (apache/arrow issue 34314)
+                    pyarrow.csv.ReadOptions(use_threads=False),
+                    parsing,
+                    options,
+                )
             check_texts(path, table)
             limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
