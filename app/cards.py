@@ -64,14 +64,18 @@ def minutes(time_s: float) -> str:
 
 
 def time_interval(plan: Plan, name: str) -> tuple[float, float] | None:
-    """Return the 90 % interval of the minutes of a row; None unless trips measured them."""
-    forecast = plan.routes[name].energy_forecast
+    """Return the 90 % interval of the minutes of a row, stops included.
+
+    None unless trips measured them.
+    """
+    planned = plan.routes[name]
+    forecast, stops_s = planned.energy_forecast, sum(stop.time_s for stop in planned.stops)
     if forecast is None or plan.minutes_from != "trips":
         return None
     numbers = forecast.numbers()
     if "low90_s" not in numbers:
         return None
-    return numbers["low90_s"] / 60, numbers["high90_s"] / 60
+    return (numbers["low90_s"] + stops_s) / 60, (numbers["high90_s"] + stops_s) / 60
 
 
 def _ends(ends: tuple[float, float]) -> str:

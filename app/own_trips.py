@@ -20,6 +20,7 @@ from cache import RUNS
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, numbers_of
+from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.learn import Learned, learn
 from evroute.learning.parts import set_aside
@@ -82,7 +83,11 @@ def add_log(
     with TemporaryDirectory() as folder:
         path = Path(folder, f"{slug(given.stem) or 'log'}{slug(given.suffix)}")
         path.write_bytes(content)
-        return _learn(roads, vehicle, path, on_progress)
+        try:
+            return _learn(roads, vehicle, path, on_progress)
+        except EvrouteError as error:  # the user's name of the file, not the temporary one
+            reason = str(error).removeprefix(f"trip table {path}").lstrip(" ,:")
+            raise EvrouteError(reason.replace(str(path), given.name)) from None
 
 
 def add_planned(

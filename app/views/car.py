@@ -2,13 +2,13 @@
 
 import numpy as np
 import streamlit as st
-from basis import PHYSICS
+from basis import PHYSICS, basis
 from cache import choose_network, known_network, planner
 from literal import literal, sentence
 from map_component import classes_of, show_map
 from own_trips import ENDINGS, add_log, folder_of, forget, trip_count, undo
 from request import ask_vehicle
-from state import choose_next, key
+from state import choose_next
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
@@ -156,7 +156,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     """
     rows = read_trips(folder)
     st.header(sentence(recent(rows)), anchor=False)
-    using = st.session_state.get(key("folder")) in (None, folder.path.name)
+    using = basis(roads, vehicle) == folder.path.name
     st.write(
         sentence(
             f"{rows.num_rows} trips; plans of this car "

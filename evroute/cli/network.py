@@ -180,7 +180,7 @@ def close(
     ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="An edge id; repeatable."),
+        typer.Option(metavar="ID", help="One edge id; repeatable."),
     ] = None,
     area: Annotated[
         list[str] | None,

@@ -104,7 +104,7 @@ def reach(
 def _print(found: Reach, physics: bool) -> None:
 
     network, battery = found.network, found.battery
-    by = "by expected energies" if found.risk is None else f"at a risk of {found.risk:.2%}"
+    by = "by expected energies" if found.risk is None else f"at a risk of {100 * found.risk:.4g} %"
     typer.echo(
         f"within reach {by}: {found.within.sum():,} of {network.n_edges:,} roads, "
         f"{found.length_m / 1000:.1f} km, up to {found.extent_m / 1000:.1f} km away"
@@ -113,9 +113,8 @@ def _print(found: Reach, physics: bool) -> None:
     for level, percent in found.charge_percent.items():
         kept = percent >= reserve
         typer.echo(
-            f"{level:.0%} of trips arrive at or above {reserve:.4g} %: {kept.sum():,} roads, "
-            f"{network.length_m[kept].sum() / 1000:.1f} km; median charge on arrival "
-            f"{np.median(percent[found.within]) if found.within.any() else np.nan:.1f} %"
+            f"{100 * level:.4g} % of trips arrive at or above {reserve:.4g} %: {kept.sum():,} "
+            f"roads, {network.length_m[kept].sum() / 1000:.1f} km"
         )
     if physics:
         typer.echo("uncertainty of physics alone: no trip was learned")

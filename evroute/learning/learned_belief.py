@@ -296,7 +296,7 @@ def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: 
     require(
         numbers_of(setting.vehicle) == numbers_of(vehicle),
         f"{source} is a belief about vehicle '{setting.vehicle.name}', not about '{vehicle.name}'"
-        + (" with these numbers" if same else "; name it with --vehicle"),
+        + (" with these numbers" if same else f"; give --vehicle {setting.vehicle.name}"),
     )
 
 

@@ -10,7 +10,6 @@ from evroute.arrays import BoolArray
 from evroute.errors import UnknownNameError, require
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
-from evroute.network.locate import unknown_edge
 from evroute.network.names import add_tables
 from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork
@@ -80,8 +79,13 @@ def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:
     UnknownNameError
         If an id is not in the network.
     """
-    if unknown := [edge_id for edge_id in ids if edge_id not in network.row_of]:
-        raise UnknownNameError(unknown_edge(network, unknown[0]))
+    for edge_id in ids:
+        require(
+            edge_id in network.row_of,
+            f"network '{network.name}' has no edge '{edge_id}'; give each --edges one id of those "
+            "that 'evroute network export' writes",
+            UnknownNameError,
+        )
     return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
 
 

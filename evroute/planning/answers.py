@@ -136,7 +136,8 @@ def answer_all(
         optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
         ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
         ``price`` per kWh, ``time_value`` per hour, ``risk`` as ``1%`` or ``0.01``, ``temperature``
-        in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, and ``payload`` in kg.
+        in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, ``payload`` in kg, and
+        ``charge`` (`CHARGE`).
     planner_of
         Returns the planner for a vehicle, None for the usual one, in conditions. The last
         `MOST_PLANNERS` are kept.

@@ -105,21 +105,24 @@ def rows_of_plan(
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
-    error = None
-    if not options.charge or problem.label_search.most_charge(battery) is not None:
+    found, needs_stops = None, options.charge and problem.label_search.most_charge(battery) is None
+    if needs_stops:
+        found = stops_within(problem, battery, chargers, within)
+    if not found:
         try:
-            if forecasts is None or risk is None:
-                return choose_rows(problem, fastest, options)
-            return choose_safe_rows(forecasts.search(problem, battery, risk), options)
-        except NotEnoughChargeError as short:
+            return (
+                choose_rows(problem, fastest, options)
+                if forecasts is None or risk is None
+                else choose_safe_rows(forecasts.search(problem, battery, risk), options)
+            )
+        except NotEnoughChargeError as error:
             if not chargers:
                 raise
-            error = short
-    found = stops_within(problem, battery, chargers, within)
-    if found and options.charge:
-        return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
-    error = error or Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
-    raise with_advice(error, problem, battery, chargers, found)
+            if not needs_stops:
+                found = stops_within(problem, battery, chargers, within)
+            if not (found and options.charge):
+                raise with_advice(error, problem, battery, chargers, found) from None
+    return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
 
 
 def stops_within(
@@ -162,9 +165,11 @@ def stops_within(
         problem.taken_s(route) + sum(stop.time_s for stop in stops)
         for route, stops in (found, fastest[:2])
     )
-    best = "best with this risk"
-    if not fastest[2].startswith("exact"):
-        best = f"plan without the limit of risk, {fastest[2]}"
+    best = (
+        "best with this risk"
+        if fastest[2].startswith("exact")
+        else f"plan without the limit of risk, {fastest[2]}"
+    )
     return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
 
 

@@ -133,7 +133,7 @@ class AnswerTable:
     rows
         Id, error, network, vehicle, the names of its ends, name, energy (Wh), time (s), length (m)
         and charges (%) of the recommended route, the ends of the 90 % interval (Wh), and energy and
-        time of the fastest route.
+        time of the fastest route, None with charging stops.
     planned, failed
         Numbers of requests that were met and that were not.
     energy_wh, length_m
@@ -183,7 +183,8 @@ def _row(answer: Mapping[str, Any]) -> dict[str, Any]:
     row = {"id": answer["id"], "error": answer.get("error")}
     if "routes" not in answer:
         return row | {name: answer[name] for name in _OF_ROUTE if name in answer}
-    chosen, fastest = answer["routes"][answer["recommended"]], answer["routes"]["time"]
+    # a plan with charging stops is one route
+    chosen, fastest = answer["routes"][answer["recommended"]], answer["routes"].get("time", {})
     low_wh, high_wh = chosen.get("forecast", {}).get("interval_90_wh", (None, None))
     ends = ("network", "vehicle", "origin_name", "destination_name")
     return (
@@ -192,5 +193,5 @@ def _row(answer: Mapping[str, Any]) -> dict[str, Any]:
         | {"route": answer["recommended"]}
         | {name: chosen[name] for name in _OF_ROUTE}
         | {"low90_wh": low_wh, "high90_wh": high_wh}
-        | {"fastest_wh": fastest["energy_wh"], "fastest_s": fastest["time_s"]}
+        | {"fastest_wh": fastest.get("energy_wh"), "fastest_s": fastest.get("time_s")}
     )

@@ -2,9 +2,17 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from evroute.energy.driving import DrivingConditions
+from evroute.invalid import first_problem
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs; none is a path."""
@@ -62,10 +70,21 @@ class PlanRequest(Body):
     belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
 
 
-class PlanRequests(Body):
-    """Many trips to plan."""
+def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """Return a request, or its problem in one clause."""
+    try:
+        return read(body)
+    except ValidationError as error:
+        inner = (f"conditions.{name}" for name in DrivingConditions.__dataclass_fields__)
+        return first_problem(error, (*PlanRequest.model_fields, *inner))
 
-    requests: list[PlanRequest] = Field(min_length=1, max_length=MOST_PLANS)
+
+class PlanRequests(Body):
+    """Many trips to plan; a request with an invalid field does not stop the others."""
+
+    requests: list[Annotated[PlanRequest, WrapValidator(_or_problem)]] = Field(
+        min_length=1, max_length=MOST_PLANS
+    )
 
 
 class DrivenEdge(Body):

@@ -88,16 +88,21 @@ class Work:
             )
             return document(plan)
 
-    def plans(self, requests: Sequence[PlanRequest]) -> list[dict[str, Any]]:
-        """Return the documents of plans in their order; one that cannot be met has an ``error``."""
+    def plans(self, requests: Sequence[PlanRequest | str]) -> list[dict[str, Any]]:
+        """Return the documents of plans in their order; one that cannot be met has an ``error``.
+
+        A text among the requests is the problem of an invalid one.
+        """
         end, answers = time.monotonic() + self.most_s, []
         for request in requests:
-            if time.monotonic() > end:
-                error = f"not planned within {self.most_s:g} s; send fewer requests at once"
-                answers.append({"error": error})
-                continue
             try:
-                answers.append(self.plan(request))
+                require(
+                    time.monotonic() <= end,
+                    f"not planned within {self.most_s:g} s; send fewer requests at once",
+                )
+                answers.append(
+                    {"error": request} if isinstance(request, str) else self.plan(request)
+                )
             except EvrouteError as error:
                 answers.append({"error": str(error)})
         return answers

@@ -3,6 +3,7 @@
 import csv
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,3 +124,16 @@ def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
         assert again.selectbox(key="kept_network").value == "valley"
     finally:
         (cache_dir() / "networks" / "valley.npz").unlink()
+
+
+def test_minutes_of_a_plan_with_stops_lie_in_their_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(app_path("")))
+    from cards import time_interval
+
+    driven = SimpleNamespace(numbers=lambda: {"low90_s": 240.0, "high90_s": 600.0})
+    stops = [SimpleNamespace(time_s=330.0), SimpleNamespace(time_s=390.0)]
+    route = SimpleNamespace(energy_forecast=driven, stops=stops)
+    made = SimpleNamespace(routes={"charge": route}, minutes_from="trips")
+    assert time_interval(made, "charge") == (16.0, 22.0)

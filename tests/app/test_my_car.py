@@ -80,7 +80,9 @@ def least_wh(page: AppTest) -> float:
 def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     tmp_path: Path, setting: Setting
 ) -> None:
-    page, cold = opened("car", vehicle="reference"), DrivingConditions(temperature_c=-10.0)
+    # a plan by physics before the first trip
+    page = opened("car", vehicle="reference", folder="physics alone")
+    cold = DrivingConditions(temperature_c=-10.0)
     planned = partial(plan, "denver", trip="A", soc_percent=80, physics="driving")
     physics, in_cold = (each.routes["energy"] for each in (planned(), planned(conditions=cold)))
     assert "No trips of this car yet" in page.info[0].value
@@ -92,6 +94,10 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     rows = read_columns(folder / "trips.parquet")
     assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
     assert any("per km on level road" in each.value for each in page.markdown)
+    assert any("plans of this car use them" in each.value for each in page.markdown)
+    (tmp_path / "wrong.csv").write_text("from,to\nA,B\n")
+    add(page, tmp_path / "wrong.csv")
+    assert page.error[0].value.startswith(r"wrong.csv\: has no column 'trip'")
 
     later = opened("plan", vehicle="reference")  # another session: a reload
     assert basis(later) == folder.name

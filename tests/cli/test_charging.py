@@ -1,5 +1,6 @@
 """``evroute network chargers`` and ``evroute route --charge`` as a user meets them."""
 
+import csv
 import json
 import sys
 from collections.abc import Callable
@@ -61,6 +62,14 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     # 38 kWh at 41 kW, the begin of the curve of the car, and 5 minutes of set-up
     charged_s = 3600 * 0.38 * (3 - stop["arrive_percent"]) / 41
     assert stop["time_s"] == pytest.approx(300 + charged_s, abs=1)
+    (tmp_path / "trips.csv").write_text("trip,soc,reserve,charge\nB,2.7,2,yes\nB,40,2,yes\n")
+    batch, table = ("--batch", tmp_path / "trips.csv"), tmp_path / "plans.csv"
+    assert run("route", "--network", stored, *batch, "--out", table)[0] == 0
+    with table.open(newline="") as handle:
+        stops, without = csv.DictReader(handle)
+    assert (stops["route"], stops["fastest_s"]) == ("charge", "")
+    assert float(stops["time_s"]) == pytest.approx(route["time_s"])
+    assert float(without["fastest_s"]) > 0
 
 
 @pytest.mark.parametrize(

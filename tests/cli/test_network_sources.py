@@ -193,7 +193,7 @@ def test_an_export_can_be_drawn(run: Run) -> None:
         (["export", "denver", "--to", "denver.kml"], "'denver.kml' names no format to export"),
         (
             ["close", "denver", "--as", "works", "--edges", "up"],
-            "network 'denver' has no edge 'up'",
+            "network 'denver' has no edge 'up'; give each --edges one id",
         ),
         (["close", "denver", "--as", "works"], "no edge of network 'denver' is closed"),
         (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),

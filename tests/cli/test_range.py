@@ -39,8 +39,10 @@ def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
         physics="driving",
         uncertainty=evroute.physics_belief(network, car, "driving"),
     )
-    assert f"at a risk of 10.00%: {found.within.sum():,} of 1,330 roads" in done.output
-    assert [line.split("%")[0] for line in done.output.splitlines()[1:4]] == ["50", "90", "99"]
+    assert f"at a risk of 10 %: {found.within.sum():,} of 1,330 roads" in done.output
+    likely = (found.charge_percent[0.9] >= 1).sum()
+    assert f"90 % of trips arrive at or above 1 %: {likely:,} roads" in done.output
+    assert [line.split(" %")[0] for line in done.output.splitlines()[1:4]] == ["50", "90", "99"]
     assert json.loads(path.read_text())["features"][0]["properties"]["risk"] == 0.1
 
 

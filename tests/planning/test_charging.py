@@ -348,6 +348,13 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
         risky.plan(21, 99, battery=battery, risk=0.05)
     with pytest.raises(NotEnoughChargeError, match="no plan with charging stops was found"):
         risky.plan(21, 99, battery=battery, charge=True, risk=1e-5)
+    # below the expected energy too, the advised start is that of the limit of risk
+    advised, empty = [], replace(battery, start_wh=130)
+    for charge in (False, True):
+        with pytest.raises(NotEnoughChargeError) as short:
+            risky.plan(21, 99, battery=empty, charge=charge, risk=1e-5)
+        advised.append(short.value.start_percent)
+    assert advised[0] == advised[1]
 
 
 def test_bad_requests_have_one_line(planner: Planner) -> None:

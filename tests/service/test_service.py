@@ -60,12 +60,21 @@ def test_a_plan_is_that_of_the_library(service: str) -> None:
 
 
 def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
-    requests = [ENDS, ENDS | {"destination": "no such place"}, ENDS | {"vehicle": DRIVER_DEFAULT}]
+    wrong: dict[str, Any] = {
+        "no such place": {"destination": "no such place"},
+        "temperature_c is 900": {"conditions": {"temperature_c": 900}},
+        "soc is 140": {"soc": 140},
+        "'orgin'; known: origin": {"orgin": "a"},
+        "'conditions.winds_mps'; known: conditions.wind_mps": {"conditions": {"winds_mps": 3}},
+    }
+    requests = [ENDS, *(ENDS | own for own in wrong.values()), ENDS | {"vehicle": DRIVER_DEFAULT}]
     status, answer, _ = ask(service, "POST", "/v1/plans", {"requests": requests})
-    assert status == 200
-    first, second, third = answer["plans"]
-    assert first == third
-    assert "no such place" in second["error"]
+    assert status == 200, answer
+    first, *refused, last = answer["plans"]
+    assert first == last
+    assert first["routes"]
+    for each, named in zip(refused, wrong, strict=True):
+        assert named in each["error"]
 
 
 @pytest.mark.parametrize(

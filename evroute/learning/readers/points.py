@@ -125,8 +125,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
                 found.append(_Drive(name, its, match, time_s[its], used_wh[piece.rows]))
         if not found:
             measured.skipped[trip] = (
-                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them; "
-                f"check that network '{setting.network.name}' is that of the trip"
+                f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
+                f"them; check that network '{setting.network.name}' is that of the trip"
             )
         measured.notes.extend(_notes(trip, of_trip, found))
         drives += found

@@ -179,7 +179,13 @@ def read_table(
             parsing = pyarrow.csv.ParseOptions(delimiter=_separator(path))
             options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
             with limits.unpacked(path) as stream:
-                table = pyarrow.csv.read_csv(stream, parse_options=parsing, convert_options=options)
+                table = pyarrow.csv.read_csv(
+                    stream,
+                    # its threads can abort the process at exit (apache/arrow issue 34314)
+                    pyarrow.csv.ReadOptions(use_threads=False),
+                    parsing,
+                    options,
+                )
             check_texts(path, table)
             limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
