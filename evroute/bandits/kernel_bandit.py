@@ -74,14 +74,14 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
         If it does not exist or is not TOML, or a method cannot work on it.
     """
     table = read_toml(path, "bandit file")
+    starves = table.get("problem") == "variance-starvation"
+    kind = StarvationExperiment if starves else BanditExperiment
     try:
-        if table.get("problem") == "variance-starvation":
-            return StarvationExperiment.model_validate(table)
-        experiment = BanditExperiment.model_validate(table)
+        experiment = kind.model_validate(table)
     except ValidationError as error:
-        raise EvrouteError(
-            f"{path}: {first_problem(error, BanditExperiment.model_fields)}"
-        ) from None
+        raise EvrouteError(f"{path}: {first_problem(error, kind.model_fields)}") from None
+    if isinstance(experiment, StarvationExperiment):
+        return experiment
     for method in experiment.methods:
         make_player(method, experiment, 0)
     return experiment

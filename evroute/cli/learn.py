@@ -8,6 +8,7 @@ import typer
 
 from evroute.cli.console import plain_console, print_table, progress
 from evroute.cli.shared import Network, VehicleName, parsed_options
+from evroute.errors import require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
 
@@ -57,6 +58,9 @@ def learn(
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
     options = parsed_options(option)
+    for name in ("prior", "terrain"):
+        given = options.get(name, name)
+        require(given and isinstance(given, str), f"--option {name} is '{given}'; give one name")
     prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
     with progress(quiet=quiet) as report:
         learned = run(

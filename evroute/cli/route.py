@@ -89,8 +89,8 @@ def route(
         str | None,
         typer.Option(
             metavar="HH:MM",
-            help="Time of departure: shows times of arrival, and selects the speeds that a belief "
-            "learned in its quarter of the day.",
+            help="Time of departure, on the clock of the learned trips: shows times of arrival, "
+            "and selects the speeds that a belief learned in its quarter of the day.",
         ),
     ] = None,
     price: Annotated[

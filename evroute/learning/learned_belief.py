@@ -240,7 +240,7 @@ class LearnedBelief:
         off_wh = float(trip.energy_wh.sum()) - float(expected["predicted_wh"])
         self.errors.add(off_wh, float(expected["predicted_sd_wh"]))
         if self.pace is not None:
-            self.pace.learn(trip.edge, trip.travel_s, trip.departed_s)
+            self.pace.learn(trip.edge, trip.travel_s, trip.clock_s)
 
     def state(self) -> State:
         """Return the learned state of model and space, and of errors and pace."""

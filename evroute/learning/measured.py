@@ -61,6 +61,11 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
     routes: int = 1
 
+    @property
+    def clock_s(self) -> float | None:
+        """Departure, s since a midnight; None if the table has no times."""
+        return self.departed_s or None
+
     def is_same(self, other: "MeasuredTrip") -> bool:
         """Return whether two trips have the same edges and energies."""
         return np.array_equal(self.edge, other.edge) and np.allclose(

@@ -114,11 +114,12 @@ class Pace:
             return self.times(edge) * np.exp(self._profile.deviation(departed_s)[edge])
         if self._of_all_s is not None:
             return self._of_all_s[edge]
-        if (asked := edge.tobytes()) not in self._known:
+        known, asked = self._known, edge.tobytes()  # another thread may replace `_known`
+        if asked not in known:
             unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
             passes = MAP_PASSES + self._passes[edge]
-            self._known = {asked: (unseen_s + self._seconds[edge]) / passes}
-        return self._known[asked]
+            self._known = known = {asked: (unseen_s + self._seconds[edge]) / passes}
+        return known[asked]
 
     def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
@@ -139,7 +140,7 @@ class Pace:
         near_driven_s, near_map_s = sums
         return (LOCAL_S * self.factor + near_driven_s) / (LOCAL_S + near_map_s)
 
-    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
+    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
         """Add one trip.
 
         Parameters
@@ -149,7 +150,7 @@ class Pace:
         travel_s
             (k,) travel times, s; NaN where not measured.
         departed_s
-            Departure since a midnight, s.
+            Departure since a midnight, s; None if unknown.
         """
         measured = np.isfinite(travel_s)
         if not measured.any():
@@ -234,7 +235,7 @@ class TripTimes:
         )
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
-    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float = 0.0) -> None:
+    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
         """Learn one trip.
 
         Parameters

@@ -155,7 +155,7 @@ class TripEnergies:
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
             payload_kg=float(np.nan_to_num(trip.payload_kg)),
             auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
-            departed_s=trip.departed_s,
+            departed_s=trip.clock_s,
         )
         arms = trip.edge
         if self.physics == "driving":
@@ -178,7 +178,7 @@ class TripEnergies:
         """Return energy and time of a trip before it is learned, by names of columns."""
         self._departing = trip, self.row(trip)
         numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
+        numbers |= self.times.expect(trip.edge, departed_s=trip.clock_s, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
             for name, number in numbers.items()
@@ -198,7 +198,7 @@ class TripEnergies:
         row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.clock_s)
         if self.belief.changed or self.times.errors.changed:
             self.changed_after = self.trips
             self.times.pace.forget()

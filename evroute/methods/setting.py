@@ -5,17 +5,20 @@ holds the assumptions about arm energies before any trip, as one value.
 """
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import EnergyPrior
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, check_spread
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
+from evroute.errors import require
 from evroute.model import build
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
@@ -30,12 +33,6 @@ from evroute.planning.turn_space import TurnSpace
 
 if TYPE_CHECKING:
     from evroute.model.sparse_graph import SparseGraphMatern
-from dataclasses import dataclass
-
-from evroute.energy.prior import DEFAULT_SPREAD, check_spread
-from evroute.errors import require
-from evroute.model.build import DEFAULT_LENGTHSCALE
-from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,8 +381,10 @@ class IncrementalPosterior:
         if capacity <= old:
             return
         if held:
-            self._flat.resize(capacity**2, refcheck=False)
+            if self._triangle.base is not self._flat:  # in a copy of this object
+                self._flat = self._triangle.ravel("F").copy()
             self._rows.resize((capacity, self._rows.shape[1]), refcheck=False)
+            self._flat.resize(capacity**2, refcheck=False)
         else:  # memory that is not used yet
             self._flat = np.zeros(capacity**2)
             self._rows = np.empty((capacity, self._rows.shape[1]))

@@ -72,7 +72,7 @@ def _numbers(message: bytes) -> dict[int, int]:
         if kind & 7 == 0:
             found[kind >> 3] = number
         elif kind & 7 == 2:  # so many bytes follow
-            place += number
+            place = min(place + number, len(message))
         else:
             break
     return found
@@ -82,7 +82,7 @@ def _whole(varint: bytes) -> int:
     return sum((byte & 127) << 7 * k for k, byte in enumerate(varint))
 
 
-_DAMAGE = (EOFError, OSError, expat.ExpatError, zlib.error)
+_DAMAGE = (EOFError, OSError, OverflowError, expat.ExpatError, zlib.error)
 """Raised on XML and compressed bytes that are cut off or changed."""
 _MEMBER_TYPES = {"n": "node", "w": "way", "r": "relation"}
 

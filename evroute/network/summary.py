@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute.errors import NetworkFormatError
 from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 
@@ -13,14 +14,18 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
 
     ``incline_percent`` holds percentiles over the edges of |climb| / length, in percent.
     """
-    source = network.source
+    source, notes = network.source, list(network.source.notes)
+    try:
+        n_stations: int | None = len(stations(network))
+    except NetworkFormatError as error:
+        n_stations, notes = None, [*notes, str(error)]
     percentiles = np.percentile(100 * np.abs(network.climb_m) / network.length_m, [50, 95, 99, 100])
     return {
         "name": network.name,
         "edges": network.n_edges,
         "junctions": network.n_junctions,
         "turns": len(network.turns),
-        "charging_stations": len(stations(network)),
+        "charging_stations": n_stations,
         "length_m": float(network.length_m.sum()),
         "incline_percent": dict(
             zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)
@@ -32,6 +37,6 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
         "crs": network.crs,
         "elevation": source.elevation,
         "smoothing_m": source.smoothing_m,
-        "notes": list(source.notes),
+        "notes": notes,
         "digest": network.digest,
     }

@@ -89,6 +89,8 @@ class Contracted:
         query, least_wh = CCHQuery(self._metric), np.full(len(origin), np.nan)
 
         def route(i: int, first: int, last: int) -> Sequence[int]:
+            if not self._search.turns and self._weights[first] == np.inf:
+                return ()
             found = query.run(first, last)
             if found.distance is None:
                 return self._searched(first, last)

@@ -36,13 +36,14 @@ class DayProfile:
     Attributes
     ----------
     moments
-        (3, 4, n) number of values, their sum and the sum of their squares.
+        (3, 5, n) number of values, their sum and the sum of their squares, by quarter; the last
+        are those of trips without a time of departure, which count in the mean alone.
     """
 
     def __init__(self, n_edges: int, moments: FloatArray | None = None) -> None:
-        self.moments = np.zeros((3, QUARTERS, n_edges)) if moments is None else moments.copy()
+        self.moments = np.zeros((3, QUARTERS + 1, n_edges)) if moments is None else moments.copy()
 
-    def add(self, edge: IntArray, value: FloatArray, departed_s: float) -> None:
+    def add(self, edge: IntArray, value: FloatArray, departed_s: float | None) -> None:
         """Add the values of a trip.
 
         Parameters
@@ -52,9 +53,10 @@ class DayProfile:
         value
             (k,) values of these edges.
         departed_s
-            Departure, s since midnight.
+            Departure, s since midnight; None if unknown.
         """
-        for power, sums in enumerate(self.moments[:, quarter_of(departed_s)]):
+        quarter = QUARTERS if departed_s is None else quarter_of(departed_s)
+        for power, sums in enumerate(self.moments[:, quarter]):
             np.add.at(sums, edge, value**power)
 
     def mean(self) -> FloatArray:
@@ -64,7 +66,7 @@ class DayProfile:
 
     def deviation(self, departed_s: float | None) -> FloatArray:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
-        count, total, square = self.moments
+        count, total, square = self.moments[:, :QUARTERS]
         nonzero, passes = np.maximum(count, 1.0), count.sum(axis=0)
         apart, groups = total - count * self.mean(), np.count_nonzero(count)
         free = passes.sum() - groups

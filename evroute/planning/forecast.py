@@ -160,7 +160,10 @@ def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
     risk = sum(1.0 - leg.never_below_reserve for leg in legs)
     bands = [leg.band_percent[number > 0 :] for number, leg in enumerate(legs)]
     return replace(
-        legs[-1], never_below_reserve=max(1.0 - risk, 0.0), band_percent=np.concatenate(bands)
+        legs[-1],
+        never_below_reserve=max(1.0 - risk, 0.0),
+        band_percent=np.concatenate(bands),
+        supported_risk=min(sum(leg.supported_risk for leg in legs), 1.0),
     )
 
 

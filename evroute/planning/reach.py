@@ -16,6 +16,7 @@ from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
@@ -24,7 +25,7 @@ from evroute.planning.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.forecast import EnergyForecast
 from evroute.planning.learned import LearnedEnergies
 from evroute.planning.numbers import check_risk
-from evroute.planning.planner import Planner
+from evroute.planning.planner import NO_BELIEF, Planner
 from evroute.planning.shortage import Shortage
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -109,6 +110,7 @@ def reach(
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
         check_risk(risk)
+        require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
         std_wh = planner.forecasts.day.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
         first = planner.forecasts.of_route(tree.route(0), battery)[0]

@@ -245,10 +245,12 @@ class TurnSpace:
         """Restore the state of the space; other entries are ignored."""
         if self.learn_speeds:
             count, total, *square = (state[name] for name in LOG_RATIOS if name in state)
-            if not square:  # of an earlier version: each quarter has a fourth of the day
-                count, total = (np.tile(each / QUARTERS, (QUARTERS, 1)) for each in (count, total))
+            moments = np.array([count, total, *square])
+            if not square:  # of an earlier version, without times of departure
                 square = [total**2 / np.maximum(count, ROUNDING)]
-            self._log_ratio = DayProfile(self.table.n_edges, np.array([count, total, *square]))
+                moments = np.zeros((3, QUARTERS + 1, self.table.n_edges))
+                moments[:, QUARTERS] = count, total, *square
+            self._log_ratio = DayProfile(self.table.n_edges, moments)
             self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:

@@ -1,5 +1,7 @@
 """The numbers that the exact posterior keeps, against eq. 3 on matrices of seven arms."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,16 @@ def test_growing_arrays_keep_their_numbers(prior, monkeypatch) -> None:
     np.testing.assert_allclose(posterior.mean, (np.arange(7) - 2.0) @ solved, atol=1e-12)
     beyond = np.tril(posterior._lower)[7:]
     assert not beyond.any()
+
+
+def test_a_copy_grows_on_its_own(prior, monkeypatch) -> None:
+    monkeypatch.setattr("evroute.model.incremental_posterior._BLOCK", 2)
+    posterior = IncrementalPosterior(prior.diagonal())
+    for arm in range(7):
+        if arm == 3:  # after a trip that the first array does not hold
+            posterior = deepcopy(posterior)
+        rows = prior[[arm]]
+        posterior.append(rows[:, :arm], rows[:, [arm]], rows, np.array([arm]))
+        posterior.observe(np.array([arm]), np.array([arm - 2.0]), np.full(1, 0.5))
+    solved = np.linalg.solve(prior + 0.5 * np.eye(7), prior)
+    np.testing.assert_allclose(posterior.among(np.arange(7)), prior - prior @ solved, atol=1e-12)

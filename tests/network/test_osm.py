@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import struct
 import sys
 from collections.abc import Callable
 from itertools import permutations
@@ -357,6 +358,11 @@ def test_negative_ids_of_unpublished_objects_are_read(read_osm: Reader) -> None:
         ),
         ("other.osm", b"<net><edge/></net>", "not a whole OpenStreetMap file"),
         ("text.osm.pbf", b"hello, world" * 20, "not a whole OpenStreetMap file"),
+        (
+            "long.osm.pbf",
+            struct.pack(">I", 14) + b"\x12" + b"\xff" * 9 + b"\x01abc" + b"0" * 50,
+            "not a whole OpenStreetMap file",
+        ),
         (
             "cut.osm.gz",
             gzip.compress(b"<osm version='0.6'>" + b" " * 5000, mtime=0)[:30],

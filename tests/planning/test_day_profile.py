@@ -75,6 +75,18 @@ def test_trips_of_one_quarter_or_single_passes_give_no_profile(quarters: list[in
     assert not again.deviation(HOUR_S).any()
 
 
+def test_trips_without_times_count_in_the_mean_alone() -> None:
+    """By night nothing is known, though half of the trips have no time; the day mean has all."""
+    profile, edge = DayProfile(3), np.arange(3)
+    for offset in (-0.01, 0.01):
+        profile.add(edge, np.full(3, offset), 13 * HOUR_S)
+        profile.add(edge, np.full(3, 0.4 + offset), 19 * HOUR_S)
+        profile.add(edge, np.full(3, 0.8 + offset), None)
+    np.testing.assert_allclose(profile.mean(), 0.4)
+    assert not profile.deviation(2 * HOUR_S).any()
+    assert (profile.deviation(13 * HOUR_S) < -0.3).all()
+
+
 def test_a_continued_profile_is_the_same_in_any_order() -> None:
     rng = np.random.default_rng(2)
     trips = [(rng.integers(0, 5, 4), rng.standard_normal(4), 5 * HOUR_S * t) for t in range(12)]

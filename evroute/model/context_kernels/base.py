@@ -4,17 +4,13 @@ Contexts x and y are scaled by one lengthscale for each dimension. A kernel is 1
 are the mean (`Sum`) and the product of two kernels.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from gpytorch.kernels import Kernel
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpytorch.kernels import Kernel
