@@ -58,10 +58,10 @@ def learn(
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
     options = parsed_options(option)
-    for name in ("prior", "terrain"):
-        given = options.get(name, name)
-        require(given and isinstance(given, str), f"--option {name} is '{given}'; give one name")
     prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
+    for name, given in (("prior", prior), ("terrain", terrain)):
+        valid = given is None or (isinstance(given, str) and given)
+        require(valid, f"--option {name} is '{given}'; give one name")
     with progress(quiet=quiet) as report:
         learned = run(
             table,

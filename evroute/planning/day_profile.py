@@ -42,6 +42,7 @@ class DayProfile:
 
     def __init__(self, n_edges: int, moments: FloatArray | None = None) -> None:
         self.moments = np.zeros((3, QUARTERS + 1, n_edges)) if moments is None else moments.copy()
+        self._deviations: dict[int, FloatArray] = {}  # by quarter, until the next trip
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float | None) -> None:
         """Add the values of a trip.
@@ -58,6 +59,7 @@ class DayProfile:
         quarter = QUARTERS if departed_s is None else quarter_of(departed_s)
         for power, sums in enumerate(self.moments[:, quarter]):
             np.add.at(sums, edge, value**power)
+        self._deviations.clear()
 
     def mean(self) -> FloatArray:
         """Return the mean of the day, (n,); 0 without values."""
@@ -66,14 +68,21 @@ class DayProfile:
 
     def deviation(self, departed_s: float | None) -> FloatArray:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
+        if departed_s is None:
+            return np.zeros(self.moments.shape[-1])
+        quarter = quarter_of(departed_s)
+        if quarter not in self._deviations:
+            self._deviations[quarter] = self._deviation(quarter)
+        return self._deviations[quarter]
+
+    def _deviation(self, quarter: int) -> FloatArray:
         count, total, square = self.moments[:, :QUARTERS]
         nonzero, passes = np.maximum(count, 1.0), count.sum(axis=0)
         apart, groups = total - count * self.mean(), np.count_nonzero(count)
         free = passes.sum() - groups
         noise = max((square - total**2 / nonzero).sum() / max(free, 1.0), 0.0)
         between = (apart**2 / nonzero).sum() - noise * (groups - np.count_nonzero(passes))
-        if departed_s is None or free <= 0 or between <= 0:
+        if free <= 0 or between <= 0:
             return np.zeros(len(passes))
         inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
-        quarter = quarter_of(departed_s)
         return apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
