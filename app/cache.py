@@ -21,8 +21,8 @@ from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
-from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
 

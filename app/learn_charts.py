@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from evroute.report.charts import method_styles
+from evroute.report.charts.rounds import method_styles
 from evroute.report.savings import LEVEL, half_interval
 
 WIDTH, HEIGHT, FONT = 420, 240, 12

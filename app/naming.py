@@ -1,13 +1,13 @@
 """Places for drivers: their labels, and their positions on the map.
 
-A place is a text: a name of `evroute.network.names`, "LAT,LON", or an edge id of a link.
+A place is a text: a name of `evroute.network.places.names`, "LAT,LON", or an edge id of a link.
 """
 
 import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network.locate import locate, named_place
-from evroute.network.names import edge_label, find, junction_label, spellings
+from evroute.network.places.locate import locate, named_place
+from evroute.network.places.names import edge_label, find, junction_label, spellings
 from evroute.network.road_network import RoadNetwork
 
 

@@ -11,7 +11,7 @@ from literal import literal
 from naming import hits, place_label
 from state import key
 
-from evroute.network.names import labels
+from evroute.network.places.names import labels
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import load_trips
 

@@ -14,11 +14,11 @@ from streamlit.delta_generator import DeltaGenerator
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
-from evroute.learning.fields import has_heights
-from evroute.network.chargers import stations
+from evroute.learning.trips.fields import has_heights
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
-from evroute.planning.effects import energy_by_change, energy_by_condition
+from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.plan import Plan
 
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}

@@ -1,5 +1,6 @@
 """evroute: energy-efficient routes for electric cars, learned from the trips that were driven.
 
+Modules at the top serve every package: errors, arrays, arms, options, files, tables and texts.
 Importing this package costs nothing: each name below loads its module when it is first used.
 
 >>> import evroute
@@ -23,7 +24,7 @@ _LAZY = {
     "physics_belief": "evroute.learning.physics_belief",
     "plan": "evroute.planning.trip",
     "reachable": "evroute.planning.reach",
-    "route_map": "evroute.report.maps",
+    "route_map": "evroute.report.maps.network_maps",
     "simulate": "evroute.experiments.experiment",
 }
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from evroute.network.catalog import load_network
     from evroute.planning.reach import reachable
     from evroute.planning.trip import plan
-    from evroute.report.maps import route_map
+    from evroute.report.maps.network_maps import route_map
 
 __all__ = [
     "__version__",

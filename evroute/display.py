@@ -1,6 +1,6 @@
 """``_repr_html_`` of objects in notebooks.
 
-`evroute.report.html` draws them. It lies above the objects in the order of packages, so it is
+`evroute.report.pages.html` draws them. It lies above the objects in the order of packages, so it is
 imported by name when an object is shown.
 """
 
@@ -12,14 +12,14 @@ from evroute.errors import MissingPackageError
 
 
 def drawn_by(name: str) -> Callable[[Any], str | None]:
-    """Return a ``_repr_html_`` that calls a function of `evroute.report.html`.
+    """Return a ``_repr_html_`` that calls a function of `evroute.report.pages.html`.
 
     Without the extra ``report`` it returns None, and notebooks show the text of the object.
     """
 
     def _repr_html_(shown: Any) -> str | None:
         try:
-            html: str = getattr(import_module("evroute.report.html"), name)(shown)
+            html: str = getattr(import_module("evroute.report.pages.html"), name)(shown)
         except MissingPackageError:
             return None
         return html

@@ -13,7 +13,7 @@ from evroute.cli import app
 from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
 from evroute.planning.places import load_trips
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "evroute"
@@ -165,3 +165,15 @@ def test_no_module_outgrows_its_idea() -> None:
         p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400
     }
     assert not long
+
+
+FOLDERS = sorted({path.parent for path in MODULES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: str(p.relative_to(PACKAGE.parent)))
+def test_a_folder_is_a_room_and_not_a_street(folder: Path) -> None:
+    """It holds two modules or more; above fifteen, its docstring has a paragraph that says why."""
+    n_modules = sum(path.name != "__init__.py" for path in folder.glob("*.py"))
+    assert n_modules > 1
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert n_modules <= 15 or len(text.split("\n\n")) > 1

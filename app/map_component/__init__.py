@@ -20,7 +20,7 @@ from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import Classes
 from evroute.report.lines import LonLat, road_lines
-from evroute.report.maps import class_lines
+from evroute.report.maps.network_maps import class_lines
 
 LatLon = tuple[float, float]
 LAST_EVENT = "last_event"

@@ -30,7 +30,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.invalid import first_problem
 from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.report.charts import beta, has_beta
+from evroute.report.charts.rounds import beta, has_beta
 from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
 from evroute.report.results import read_rounds, read_route, read_timings, read_visits

@@ -15,9 +15,9 @@ from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.planner import Planner
-from evroute.report.beliefs import differences
-from evroute.report.charts import distribution
+from evroute.report.charts.rounds import distribution
 from evroute.report.colours import value_classes
+from evroute.report.pages.beliefs import differences
 
 MAP_HEIGHT = "560px"
 MOST_ROADS = 25

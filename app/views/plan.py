@@ -28,7 +28,7 @@ from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.lines import route_line
-from evroute.report.maps import marks, stretches
+from evroute.report.maps.network_maps import marks, stretches
 
 LAST = "last_plan"
 LAST_RANGE = "last_range"

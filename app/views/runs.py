@@ -21,10 +21,10 @@ from evroute.report.calibration import (
     reserve_reliability,
     reserve_table,
 )
-from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
+from evroute.report.charts.profile import svg
+from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
-from evroute.report.page import build_page, png
-from evroute.report.profile import svg
+from evroute.report.pages.run_page import build_page, png
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table

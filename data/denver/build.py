@@ -24,8 +24,8 @@ import shapely
 from pyproj import Transformer
 
 from evroute.network import catalog, controls, elevation, store
-from evroute.network.graphml import meeting_turns
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.sources.graphml import meeting_turns
 
 FOLDER = "nrel/routee/compass/resources/downtown_denver_example"
 CRS = "EPSG:32613"  # WGS 84 / UTM zone 13N

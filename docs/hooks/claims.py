@@ -19,7 +19,7 @@ import pandas as pd
 
 from evroute.claims import Claims
 from evroute.experiments.runs import RunFolder
-from evroute.report.claims import (
+from evroute.report.pages.claims import (
     PANEL,
     PARTS,
     Verdict,

@@ -27,7 +27,7 @@ from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.context_kernels import check_kernel
-from evroute.model.kernels import Covariance
+from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.gp import NystromOptions
 from evroute.tables import read_columns, write_columns
 

@@ -16,7 +16,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.base import lower_factor
 from evroute.model.context_kernels import context_kernel
-from evroute.model.kernels import Covariance
+from evroute.model.kernels.arms import Covariance
 
 
 class VectorKernel:

@@ -14,7 +14,7 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.model.kernels import Covariance
+from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.options import PartOptions
 

@@ -11,8 +11,8 @@ from evroute.cli.console import print_table, progress
 from evroute.experiments.runs import RunFolder
 from evroute.files import replacing
 from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
-from evroute.report.claims import folder_verdicts, verdict_lines
-from evroute.report.page import png
+from evroute.report.pages.claims import folder_verdicts, verdict_lines
+from evroute.report.pages.run_page import png
 
 
 def bandit(

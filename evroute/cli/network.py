@@ -14,22 +14,16 @@ from evroute.cli.console import plain_console, print_table
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
-from evroute.network import (
-    catalog,
-    closures,
-    copernicus,
-    graphml,
-    osm,
-    store,
-    street_names,
-    sumo_net,
-)
+from evroute.network import catalog, closures, store
 from evroute.network.catalog import cache_dir, load_network, network_names
-from evroute.network.chargers import add_chargers
 from evroute.network.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
 from evroute.network.export import export as write
-from evroute.network.fetch import download, find
+from evroute.network.heights import copernicus
+from evroute.network.places import street_names
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import graphml, osm, sumo_net
+from evroute.network.sources.chargers import add_chargers
+from evroute.network.sources.fetch import download, find
 from evroute.network.summary import summary
 from evroute.network.texts import check_name
 

@@ -29,7 +29,7 @@ from evroute.planning.numbers import share_of
 from evroute.planning.planner import Planner
 from evroute.planning.reach import Reach, charge_needed
 from evroute.planning.reach import reach as reach_of
-from evroute.report.reach_map import reach_geojson, reach_map
+from evroute.report.maps.reach import reach_geojson, reach_map
 
 SHARES = (50, 90, 100)
 

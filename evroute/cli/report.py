@@ -11,7 +11,7 @@ from evroute.files import replacing
 from evroute.network.catalog import load_network
 from evroute.report.bandits import build_bandit_page
 from evroute.report.own_trips import build_trips_page
-from evroute.report.page import build_page
+from evroute.report.pages.run_page import build_page
 from evroute.report.savings import SHOWN_SENTENCES
 
 

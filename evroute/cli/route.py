@@ -28,7 +28,7 @@ from evroute.energy.driving import DrivingConditions, conditions
 from evroute.learning.physics_belief import driver_planner
 from evroute.network.catalog import load_network
 from evroute.network.contraction import contraction_installed
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.planning.answers import (
     COLUMNS,
     ENERGY_COLUMNS,
@@ -43,7 +43,7 @@ from evroute.planning.numbers import share_of
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
 from evroute.planning.requests import AnswerTable, check_out, read_requests
-from evroute.planning.search import numba_installed
+from evroute.planning.searches.search import numba_installed
 from evroute.text import UNPRINTABLE
 
 
@@ -293,11 +293,12 @@ def route(
         charge=charge,
     )
     if geojson or gpx or map_:
-        from evroute.report import exports, maps
+        from evroute.report import exports
+        from evroute.report.maps import network_maps
 
         write(geojson, lambda: exports.route_geojson(roads, plan))
         write(gpx, lambda: exports.route_gpx(roads, plan))
-        write(map_, lambda: maps.route_map(roads, plan))
+        write(map_, lambda: network_maps.route_map(roads, plan))
     if json:
         typer.echo(dumps(document(plan), ensure_ascii=False))
         return

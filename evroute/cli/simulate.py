@@ -14,7 +14,7 @@ from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
 from evroute.experiments.runs import RunFolder, summarise
-from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.text import counted
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 

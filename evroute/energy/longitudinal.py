@@ -21,7 +21,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
-from evroute.network.pieces import summed
+from evroute.network.heights.pieces import summed
 from evroute.network.road_network import RoadNetwork
 
 

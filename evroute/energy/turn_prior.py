@@ -28,7 +28,7 @@ from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
 from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh, split_energy
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
-from evroute.network.pieces import summed
+from evroute.network.heights.pieces import summed
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 

@@ -15,8 +15,8 @@ from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import Anticipates, HasDiagnostics, HasJoint
 from evroute.model.fleet_view import FleetJointView, FleetView
-from evroute.planning.arm_space import SearchSpace
-from evroute.planning.corridor import Corridor
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent, lacking
 from evroute.policy.guard import DEFAULT_SHARE, Guard

@@ -17,7 +17,7 @@ from evroute.methods.method import make_space
 from evroute.methods.parts import made_by, model_options
 from evroute.methods.setting import load_setting
 from evroute.model.exact import ExactGP
-from evroute.planning.arm_space import least_energy_route
+from evroute.planning.spaces.arm_space import least_energy_route
 from evroute.worlds.demand.demand import load_demand
 
 PROBED_TRIPS = 60

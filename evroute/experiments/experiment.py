@@ -49,8 +49,8 @@ from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
 from evroute.methods.setting import Prior, load_setting
-from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
+from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
 from evroute.worlds.demand.in_flight import Flight

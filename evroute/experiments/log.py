@@ -23,8 +23,8 @@ from evroute.arrays import FloatArray
 from evroute.experiments.regret import Score
 from evroute.model.base import HasDiagnostics
 from evroute.planning.battery import Battery, follow
-from evroute.planning.forecast import forecast_charge
-from evroute.planning.search import Search
+from evroute.planning.forecasts.forecast import forecast_charge
+from evroute.planning.searches.search import Search
 from evroute.policy.agent import Agent
 from evroute.policy.base import Index
 from evroute.policy.baselines import Random

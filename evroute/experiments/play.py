@@ -26,10 +26,10 @@ from evroute.learning.pace import Pace
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
-from evroute.model.refitting import Refitting
+from evroute.model.fitting.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.arm_space import ExpectsTimes
 from evroute.planning.battery import Battery
+from evroute.planning.spaces.arm_space import ExpectsTimes
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
 from evroute.worlds.demand.in_flight import Flight, InFlight

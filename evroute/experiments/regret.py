@@ -16,7 +16,7 @@ from evroute.arms import Arms, Round, Route
 from evroute.arrays import FloatArray
 from evroute.network import context
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.worlds.environment import Environment, best_by_edges
 

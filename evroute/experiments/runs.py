@@ -39,7 +39,7 @@ from evroute.folder import Folder
 from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.methods.setting import DEFAULT_PRIOR, Prior
-from evroute.model.hyperparameters import Fit
+from evroute.model.fitting.hyperparameters import Fit
 from evroute.tables import check_size, is_readable, read_columns, write_columns
 from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight

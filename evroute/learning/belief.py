@@ -16,12 +16,12 @@ from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.invalid import first_problem
 from evroute.learning.learned_belief import LearnedBelief, check_roads
-from evroute.learning.trip_energies import MODEL, TripEnergies
+from evroute.learning.trips.energies import MODEL, TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.setting import Prior, Setting
 from evroute.model.exact import ExactGP
 from evroute.network.catalog import load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
 _ABOUT = "about"

@@ -14,9 +14,9 @@ from scipy.linalg import cho_factor, cho_solve
 from evroute.arms import Feedback
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.model.exact import ExactGP
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 BLOCK = 64
 """Number of trips learned at once; the rest of a log is learned trip by trip."""

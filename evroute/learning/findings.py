@@ -17,10 +17,10 @@ from evroute.arrays import FloatArray
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.noise_fit import LATE_REFITS
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.noise_fit import LATE_REFITS
+from evroute.learning.trips.terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
+from evroute.learning.trips.trip_belief import TripBelief
 
 FEWEST = 2
 """Trips on each route of a pair."""

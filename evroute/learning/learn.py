@@ -27,20 +27,21 @@ from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, charging_of, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
-from evroute.learning import belief, trip_energies
+from evroute.learning import belief
 from evroute.learning.blocks import learn_in_turn
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips import energies as trip_energies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
 from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, read_columns, write_columns
 

@@ -25,10 +25,10 @@ from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State, mean_of
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import ChargeTrace
-from evroute.planning.charge_tree import way
-from evroute.planning.forecast import RouteForecast, forecast, predict
+from evroute.planning.charge.charge_tree import way
+from evroute.planning.forecasts.forecast import RouteForecast, forecast, predict
+from evroute.planning.spaces.arm_space import SearchSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

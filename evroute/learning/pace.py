@@ -27,11 +27,11 @@ from scipy.spatial import KDTree
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.energy.free_flow import speed_factors
 from evroute.errors import require
-from evroute.learning.noise_fit import TripNoiseScale
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_regression import CoefficientPrior
+from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.day_profile import DayProfile
+from evroute.planning.forecasts.day_profile import DayProfile
 
 MAP_PASSES = 1.0
 START_TRIPS = 3.0

@@ -10,7 +10,7 @@ from evroute.planning.planner import Planner
 
 if TYPE_CHECKING:
     from evroute.learning.learned_belief import LearnedBelief
-    from evroute.learning.trip_energies import TripEnergies
+    from evroute.learning.trips.energies import TripEnergies
 
 
 def physics_belief(network: RoadNetwork, vehicle: Vehicle, physics: str = "eq8") -> "TripEnergies":
@@ -31,7 +31,7 @@ def physics_belief(network: RoadNetwork, vehicle: Vehicle, physics: str = "eq8")
     >>> physics_belief(load_network("denver"), load_vehicle()).trips
     0
     """
-    from evroute.learning.trip_energies import TripEnergies
+    from evroute.learning.trips.energies import TripEnergies
     from evroute.methods.setting import Setting
 
     return TripEnergies(Setting(network, vehicle), physics=physics)

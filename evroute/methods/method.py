@@ -19,10 +19,10 @@ from evroute.invalid import first_problem
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel
-from evroute.model.refitting import Refitting
-from evroute.planning.arm_space import SearchSpace
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.turn_space import TurnSpace
+from evroute.model.fitting.refitting import Refitting
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index
 

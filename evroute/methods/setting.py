@@ -16,23 +16,23 @@ from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, check_spread
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import require
-from evroute.model import build
-from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import ArmGraph, EdgeContextKernel
+from evroute.model.kernels import build
+from evroute.model.kernels.arms import ArmGraph, EdgeContextKernel
+from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
+from evroute.model.kernels.graph_matern import GraphMatern
 from evroute.network.catalog import cache_dir, load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import SearchSpace
-from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.places import stops
-from evroute.planning.search import Search
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 
 if TYPE_CHECKING:
-    from evroute.model.sparse_graph import SparseGraphMatern
+    from evroute.model.kernels.sparse_graph import SparseGraphMatern
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from evroute.options import PartOptions
 
 if TYPE_CHECKING:
     from evroute.energy.regressors import Derivatives
-    from evroute.model.kernels import Covariance, EdgeContextKernel
+    from evroute.model.kernels.arms import Covariance, EdgeContextKernel
 
 JITTER = 1e-8
 """Share of the mean diagonal added once to a covariance that rounding left indefinite."""

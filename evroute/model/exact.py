@@ -28,8 +28,8 @@ from evroute.model.base import (
 )
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.incremental_posterior import IncrementalPosterior
-from evroute.model.kernels import ArmKernel
-from evroute.model.sparse_graph import PriorDraws
+from evroute.model.kernels.arms import ArmKernel
+from evroute.model.kernels.sparse_graph import PriorDraws
 
 CHECK_EVERY = 10
 """Updates between checks of rounding errors."""

@@ -21,7 +21,7 @@ from evroute.energy.regressors import Derivatives
 from evroute.model.base import ModelSetting, State
 from evroute.model.coefficients import CoefficientOptions, Coefficients
 from evroute.model.exact import ExactGP
-from evroute.model.kernels import ArmGraph, EdgeContextKernel
+from evroute.model.kernels.arms import ArmGraph, EdgeContextKernel
 
 
 class PhysicsGPOptions(CoefficientOptions):

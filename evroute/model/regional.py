@@ -14,9 +14,14 @@ from typing import Any
 import numpy as np
 
 from evroute.model.base import ModelOptions, ModelSetting
-from evroute.model.build import KAPPA, cache_path, mapped
 from evroute.model.exact import ExactGP
-from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_digest, sparse_root
+from evroute.model.kernels.build import KAPPA, cache_path, mapped
+from evroute.model.kernels.sparse_graph import (
+    SparseGraphMatern,
+    SparseRoot,
+    root_digest,
+    sparse_root,
+)
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 

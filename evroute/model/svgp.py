@@ -31,7 +31,7 @@ from evroute.model.base import (
     check_state,
     lower_factor,
 )
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
 from evroute.model.variational import DivergedError, Inducing, Variational
 
 Slots = Literal["follow", "padded", "literal"]

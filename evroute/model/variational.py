@@ -19,7 +19,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import MissingPackageError, require
 from evroute.model.base import JITTER
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
 
 try:
     import torch

@@ -20,10 +20,13 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
-from evroute.network import elevation, height_checks, names, profile, store, sumo_net
+from evroute.network import elevation, store
 from evroute.network.contraction import order_tables
-from evroute.network.fetch import published
+from evroute.network.heights import height_checks, profile
+from evroute.network.places import names
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
+from evroute.network.sources.fetch import published
 from evroute.network.texts import check_name
 from evroute.resources import data_path
 
@@ -188,7 +191,7 @@ def read_any(path: Path, name: str) -> RoadNetwork:
     EvrouteError
         If the ending is none of these, or the file cannot be read.
     """
-    from evroute.network import graphml, osm
+    from evroute.network.sources import graphml, osm
 
     check_name(name)
     if path.name.endswith(".npz"):
@@ -235,7 +238,8 @@ class _Recipe:
     attribution: str
 
     def load(self) -> RoadNetwork:
-        from evroute.network import osm, street_names
+        from evroute.network.places import street_names
+        from evroute.network.sources import osm
 
         path = cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
         try:

@@ -10,8 +10,8 @@ from evroute.arrays import BoolArray
 from evroute.errors import UnknownNameError, require
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
-from evroute.network.names import add_tables
-from evroute.network.profile import carried
+from evroute.network.heights.profile import carried
+from evroute.network.places.names import add_tables
 from evroute.network.road_network import RoadNetwork
 
 _NUMBER = re.compile(r"-?\d+(\.\d*)?")

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import splu
 
 from evroute.arrays import BoolArray, FloatArray
 from evroute.errors import EvrouteError, require
-from evroute.network import height_checks, raster
+from evroute.network.heights import height_checks, raster
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0

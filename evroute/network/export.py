@@ -12,8 +12,8 @@ import numpy as np
 from evroute.errors import MissingPackageError, require
 from evroute.files import replacing
 from evroute.network.geo import gpd, nx, osmnx, shapely
-from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.osm_tags import TYPICAL_KMH
 
 
 def export(network: RoadNetwork, path: Path) -> None:

@@ -25,8 +25,8 @@ from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import shapely
+from evroute.network.heights.pieces import Pieces
 from evroute.network.optional_tables import TABLES, Table
-from evroute.network.pieces import Pieces
 from evroute.network.texts import check_name, check_texts
 
 LONGEST_EDGE_M = 500_000.0

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from evroute.errors import NetworkFormatError
-from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 
 
 def summary(network: RoadNetwork) -> dict[str, Any]:

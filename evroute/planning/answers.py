@@ -11,7 +11,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.driving import conditions as make_conditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.errors import EvrouteError, require
-from evroute.network.names import edge_label
+from evroute.network.places.names import edge_label
 from evroute.planning.battery import Battery
 from evroute.planning.numbers import number_of, share_of
 from evroute.planning.places import different_rows, stops

@@ -11,9 +11,9 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
-from evroute.planning.cch import Contracted
-from evroute.planning.search import Search
-from evroute.planning.search_problem import SearchProblem
+from evroute.planning.searches.cch import Contracted
+from evroute.planning.searches.search import Search
+from evroute.planning.searches.search_problem import SearchProblem
 
 BLOCK = 64
 """Number of trees grown at once; each takes 12 bytes per edge of the network."""

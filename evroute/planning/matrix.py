@@ -15,12 +15,12 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
 from evroute.network.line_graph import LineGraph
-from evroute.network.locate import locate
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.arm_space import SearchSpace
 from evroute.planning.planner import Planner
 from evroute.planning.requests import read_requests, write_table
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.arm_space import SearchSpace
 
 COLUMNS = ("id", "place")
 VALUES = ("energy_wh", "time_s", "length_m")

@@ -16,10 +16,10 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.network.line_graph import LineGraph
-from evroute.network.locate import locate, named_place
-from evroute.network.names import edge_label
+from evroute.network.places.locate import locate, named_place
+from evroute.network.places.names import edge_label
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.resources import data_path
 from evroute.text import counted
 

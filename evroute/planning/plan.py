@@ -8,11 +8,11 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
-from evroute.network.names import stretches
+from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.charging import ChargingStop
-from evroute.planning.forecast import ChargeForecast, EnergyForecast
+from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
 SMALL_WH = 100.0

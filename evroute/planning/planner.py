@@ -24,28 +24,28 @@ from evroute.errors import (
     UnknownNameError,
     require,
 )
-from evroute.network.names import route_ends
+from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, totals
 from evroute.planning.battery import Battery
-from evroute.planning.cch import Contracted, pays
-from evroute.planning.charge_functions import ChargeFunctions
-from evroute.planning.chargers import chargers_for, refuse_without_chargers, rows_of_plan
-from evroute.planning.charging import Charger, ChargingStop
-from evroute.planning.day_forecasts import DayForecasts
-from evroute.planning.day_profile import QUARTER_S, quarter_of
-from evroute.planning.edge_space import ROUNDING_WH, EdgeSpace
-from evroute.planning.learned import LearnedDay, LearnedEnergies
-from evroute.planning.legs import Legs
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.stations import chargers_for, refuse_without_chargers, rows_of_plan
+from evroute.planning.charge.stops import Charger, ChargingStop
+from evroute.planning.forecasts.day_forecasts import DayForecasts
+from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
+from evroute.planning.forecasts.learned import LearnedDay, LearnedEnergies
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions
-from evroute.planning.search import numba_installed, shared_search
-from evroute.planning.search_problem import SearchProblem
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.searches.cch import Contracted, pays
+from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.search import numba_installed, shared_search
+from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import ROUNDING_WH, EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
 PHYSICS = ("eq8", "driving")

@@ -18,15 +18,15 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import require
 from evroute.network.catalog import load_network
-from evroute.network.locate import locate
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.charge_tree import ChargeTree, charge_tree, way
-from evroute.planning.forecast import EnergyForecast
-from evroute.planning.learned import LearnedEnergies
+from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
+from evroute.planning.charge.shortage import Shortage
+from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.numbers import check_risk
 from evroute.planning.planner import NO_BELIEF, Planner
-from evroute.planning.shortage import Shortage
 
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""

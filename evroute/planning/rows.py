@@ -12,10 +12,10 @@ import numpy as np
 from evroute.arms import Route
 from evroute.errors import require
 from evroute.planning.battery import Battery
-from evroute.planning.charging import ChargingStop
+from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.numbers import check_risk
-from evroute.planning.search_problem import SearchProblem, least_energy
-from evroute.planning.tradeoff import between, cheapest_within
+from evroute.planning.searches.search_problem import SearchProblem, least_energy
+from evroute.planning.searches.tradeoff import between, cheapest_within
 from evroute.planning.weights import DEFAULT_SEARCH, check_search
 
 RECOMMENDED_EXTRA_TIME = 0.15

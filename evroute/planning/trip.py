@@ -11,7 +11,7 @@ from evroute.errors import require
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.learned import LearnedEnergies
+from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner

@@ -10,8 +10,8 @@ from numpy.random import Generator
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import IntArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
-from evroute.planning.arm_space import ArmSpace
-from evroute.planning.forecast import RouteForecast, forecast, means, predict
+from evroute.planning.forecasts.forecast import RouteForecast, forecast, means, predict
+from evroute.planning.spaces.arm_space import ArmSpace
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
 from evroute.policy.guard import Guard

@@ -19,8 +19,8 @@ from numpy.random import Generator
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
-from evroute.planning.arm_space import least_energy_route
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.arm_space import least_energy_route
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.policy.ledger import Ledger
 from evroute.policy.licence import Evidence, Journal, Section, differing, total_of, weigh
 

@@ -1,9 +1,9 @@
 """Figures and tables of kernel bandits: regret, CPU seconds, dictionaries and batches."""
 
 from evroute.experiments.runs import RunFolder
-from evroute.report.claims import N_NAMES, claims_table, verdict_lines
 from evroute.report.extras import alt, pd
-from evroute.report.page import Page, cells, figure_of, judged_claims, template
+from evroute.report.pages.claims import N_NAMES, claims_table, verdict_lines
+from evroute.report.pages.run_page import Page, cells, figure_of, judged_claims, template
 from evroute.report.results import read_bandit
 
 SHOWN = {

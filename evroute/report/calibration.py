@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from evroute.arrays import FloatArray
 from evroute.experiments.log import COLUMNS
 from evroute.learning.intervals import LEVELS
-from evroute.report.charts import LABEL_LIMIT
+from evroute.report.charts.rounds import LABEL_LIMIT
 from evroute.report.extras import alt, pd
 from evroute.report.table import label_columns, means
 

@@ -7,7 +7,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.network.geo import shapely
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.charging import ChargingStop
+from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.plan import PlannedRoute
 
 LonLat = tuple[float, float]

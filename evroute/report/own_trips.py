@@ -16,15 +16,15 @@ from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
 from evroute.learning.learned_belief import LearnedBelief, subject
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.noise_fit import is_refit_due
 from evroute.learning.parts import read_parts
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import DRAG
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.noise_fit import is_refit_due
+from evroute.learning.trips.terms import DRAG
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.network.road_network import RoadNetwork
 from evroute.report.extras import alt, pd
-from evroute.report.maps import quantities_map
-from evroute.report.page import Figure, Page, cells, png, svg_address, template
+from evroute.report.maps.network_maps import quantities_map
+from evroute.report.pages.run_page import Figure, Page, cells, png, svg_address, template
 from evroute.report.trip_charts import (
     coefficients_chart,
     coefficients_finding,

@@ -19,7 +19,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.planning.plan import SMALL_WH
-from evroute.report.charts import method_styles, panel_labels
+from evroute.report.charts.rounds import method_styles, panel_labels
 from evroute.report.extras import pd
 from evroute.report.table import LAST_TRIPS, label_columns
 

@@ -1,6 +1,6 @@
 """Labels of the routes of a plan, and their numbers in one line."""
 
-from evroute.network.names import edge_label
+from evroute.network.places.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import ROW_LABELS, SMALL_WH, Plan, PlannedRoute, energy_text
 

@@ -16,7 +16,7 @@ from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
 from evroute.learning.physics_belief import driver_planner
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.network.catalog import load_network, network_version
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery

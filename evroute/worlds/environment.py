@@ -16,7 +16,7 @@ from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import NoRouteError
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.planning.weights import potential
 
 

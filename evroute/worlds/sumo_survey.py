@@ -16,7 +16,7 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.errors import NoRouteError
 from evroute.network.turn_table import TurnTable
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 
 SEED = 20_261_121
 TRIPS_PER_NOTE = 100

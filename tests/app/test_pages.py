@@ -22,8 +22,8 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import keep, load_network
-from evroute.network.chargers import add_chargers
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import add_chargers
 from evroute.planning.places import load_trips
 from evroute.planning.plan import energy_text
 from evroute.planning.reach import reachable

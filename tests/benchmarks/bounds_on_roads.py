@@ -24,8 +24,8 @@ from evroute.arms import Feedback
 from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.exact import ExactGP
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import forecast
+from evroute.planning.forecasts.forecast import forecast
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.bounds import AUTO_NORM, NORM_FACTOR, assume, bounds

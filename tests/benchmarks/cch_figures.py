@@ -20,7 +20,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.network import contraction
 from evroute.network.catalog import load_network
 from evroute.planning import planner
-from evroute.planning.cch import Contracted
+from evroute.planning.searches.cch import Contracted
 
 REQUESTS, SEARCHED, REPEATS = 3000, 200, 5
 

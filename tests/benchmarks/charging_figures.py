@@ -21,9 +21,9 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NotEnoughChargeError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
-from evroute.network.chargers import add_chargers
+from evroute.network.sources.chargers import add_chargers
 from evroute.planning.battery import Battery
-from evroute.planning.charging import SETUP_S, charging_stops
+from evroute.planning.charge.stops import SETUP_S, charging_stops
 from evroute.planning.planner import Planner
 
 SEED = 20261122

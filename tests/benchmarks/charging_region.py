@@ -17,7 +17,8 @@ from test_scale import write_region
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network import catalog, osm
+from evroute.network import catalog
+from evroute.network.sources import osm
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 

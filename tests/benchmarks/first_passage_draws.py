@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from evroute.planning.first_passage import first_passage
+from evroute.planning.forecasts.first_passage import first_passage
 
 CASES = 24
 SEED = 0

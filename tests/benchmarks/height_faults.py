@@ -15,8 +15,9 @@ import numpy as np
 import rasterio
 
 from evroute.errors import EvrouteError
-from evroute.network import catalog, osm, sumo_net
+from evroute.network import catalog
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import osm, sumo_net
 
 Cells = np.ndarray
 DATA = Path(os.environ["EVROUTE_DATA_DIR"])

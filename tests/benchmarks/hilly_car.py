@@ -21,10 +21,10 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.findings import online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 
 CAR = Vehicle("compact", 1500.0, 0.009, 0.29, 2.3, 0.88, 0.75, 300.0, 17.2)
 PLACES, TRIPS, FIRST = 25, 350, 30

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import dijkstra
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.catalog import load_network
 from evroute.network.coordinates import WGS84, transformer
-from evroute.network.locate import locate
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.matrix import Stop, energy_matrix, write_matrix
 from evroute.planning.planner import PHYSICS, Planner

@@ -19,10 +19,11 @@ import numpy as np
 
 from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
-from evroute.network import catalog, osm, sumo_net
+from evroute.network import catalog
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.search import Search
+from evroute.network.sources import osm, sumo_net
+from evroute.planning.searches.search import Search
 
 ORIGINS = 5
 

@@ -18,7 +18,7 @@ from evroute.arms import Feedback, Round
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_model
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.corridor import Corridor
+from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.weights import potential_rectified
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson, JointThompson

@@ -29,7 +29,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.errors import NoRouteError
 from evroute.experiments.experiment import Experiment
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import load_setting
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner

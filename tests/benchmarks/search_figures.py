@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.catalog import load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner

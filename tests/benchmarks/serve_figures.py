@@ -29,13 +29,13 @@ from evroute.errors import NoRouteError
 from evroute.learning.belief import save
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.planner import PHYSICS, Planner
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 
 N_PLANS = 60
 REPEATS = 3

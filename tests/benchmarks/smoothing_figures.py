@@ -22,9 +22,9 @@ from evroute.experiments.play import run_loop
 from evroute.experiments.runs import Run
 from evroute.methods.method import Method
 from evroute.methods.setting import load_setting
-from evroute.planning import turn_space
-from evroute.planning.day_profile import DayProfile
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.forecasts.day_profile import DayProfile
+from evroute.planning.spaces import turn_space
+from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.worlds.demand.demand import load_demand
 from evroute.worlds.world import load_world
 

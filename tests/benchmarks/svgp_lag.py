@@ -16,7 +16,7 @@ from evroute.energy.vehicle import DEFAULT as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP, SVGPOptions
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson

@@ -14,10 +14,11 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network import profile, sumo_net
 from evroute.network.catalog import build, load_network
-from evroute.network.profile import on_terrain, sampled
+from evroute.network.heights import profile
+from evroute.network.heights.profile import on_terrain, sampled
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
 from evroute.planning.planner import Planner
 
 SEED, N_PAIRS = 21, 300

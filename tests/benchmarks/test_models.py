@@ -18,11 +18,11 @@ from scipy.linalg.lapack import dtrtri
 from evroute.arms import Feedback
 from evroute.energy import prior as energy_prior
 from evroute.energy.vehicle import load_vehicle
-from evroute.model import build
 from evroute.model.exact import ExactGP
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels import build
+from evroute.model.kernels.arms import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

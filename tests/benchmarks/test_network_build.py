@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from evroute.network import catalog, store, sumo_net
+from evroute.network import catalog, store
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
 
 
 def build(folder: Path) -> RoadNetwork:

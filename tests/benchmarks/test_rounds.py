@@ -17,7 +17,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.parts import model_options
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson

@@ -19,9 +19,10 @@ from affine import Affine
 
 from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
-from evroute.network import osm, store
+from evroute.network import store
 from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.network.sources import osm
+from evroute.planning.searches.search import Search
 
 EDGES, EDGES_IN_TESTS = 250_000, 20_000
 TILE_EDGES = 5_784  # of the largest component of Luxembourg's extract
@@ -42,7 +43,7 @@ import resource, sys
 from pathlib import Path
 from evroute.network import store
 from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 network = store.load(Path(sys.argv[1], "region.npz"))
 Search(LineGraph.from_network(network)).route(network.time_s, 0, network.n_edges - 1)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

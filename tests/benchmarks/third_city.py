@@ -18,10 +18,10 @@ from world_figures import DRIVER_STD, SeedSequence
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
-from evroute.network import sumo_net
 from evroute.network.catalog import load_network
 from evroute.network.controls import LIGHT, NAMES, STOP
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
 from evroute.worlds.sumo_drive import simulation
 
 PRIORITY = {"primary": 5, "secondary": 4, "tertiary": 3}

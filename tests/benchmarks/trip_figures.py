@@ -24,10 +24,10 @@ from evroute.errors import NoRouteError
 from evroute.learning.findings import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
-from evroute.network import graphml
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.sources import graphml
 from evroute.planning.planner import PHYSICS
 
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"

@@ -21,7 +21,7 @@ from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Prior, Setting, load_setting
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000
 FEWEST_EDGES, FEWEST_VISITS = 10, 4

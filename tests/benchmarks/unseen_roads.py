@@ -17,11 +17,11 @@ from numpy.random import Generator, SeedSequence, default_rng
 from evroute.arms import Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method, make_model
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.planning.weights import potential
 from evroute.worlds.demand.trips import Trip
 from evroute.worlds.environment import Environment

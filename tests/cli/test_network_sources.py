@@ -12,10 +12,11 @@ import geopandas as gpd
 import pytest
 
 from evroute.cli import main
-from evroute.network import copernicus, fetch, osm
 from evroute.network.catalog import load_network
-from evroute.network.fetch import Published
+from evroute.network.heights import copernicus
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import fetch, osm
+from evroute.network.sources.fetch import Published
 
 # A square of two-way streets with a diagonal, a dead end, and a limit on one side.
 OSM = """<osm version="0.6">

@@ -13,7 +13,7 @@ from evroute.experiments.regret import RegretScorer
 from evroute.methods.method import Method, make_index, make_model
 from evroute.methods.parts import INDICES, MODELS
 from evroute.methods.setting import Setting
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.trips import Repeated

@@ -11,14 +11,14 @@ from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.model.build import standard_graph
+from evroute.model.kernels.build import standard_graph
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import ArmSpace, SearchSpace, least_energy_route
-from evroute.planning.corridor import Corridor
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.legs import Legs
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.searches.legs import Legs
+from evroute.planning.spaces.arm_space import ArmSpace, SearchSpace, least_energy_route
+from evroute.planning.spaces.corridor import Corridor
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 
 CAR = load_vehicle()
 GRAVITY_WH = CAR.mass_kg * 9.82 / 3600

@@ -5,7 +5,7 @@ from evroute.energy import prior
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 
 def test_parts_sum_to_the_mean_and_spreads_are_shares_of_its_standard_deviation(

@@ -11,8 +11,8 @@ from evroute.energy.regressors import NAMES, TurnRegressors
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.turn_table import TurnTable
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 
 CAR = replace(load_vehicle(), auxiliary_w=500.0)
 STEP = 1e-6

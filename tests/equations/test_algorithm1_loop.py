@@ -15,8 +15,8 @@ from evroute.model.independent import IndependentNormal
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.confidence import UCBOptions

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels.graph_matern import GraphMatern
 from evroute.network.line_graph import LineGraph
 
 

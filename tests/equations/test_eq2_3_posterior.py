@@ -6,8 +6,8 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 

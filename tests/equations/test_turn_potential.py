@@ -10,8 +10,8 @@ from evroute.arms import Round
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.line_graph import LineGraph
 from evroute.network.turn_table import TurnTable
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.planning.weights import potential
 
 ROUNDING_WH = 1e-9

@@ -11,7 +11,7 @@ from evroute.experiments.experiment import grid, simulate
 from evroute.experiments.log import COLUMNS, BatteryLog
 from evroute.methods.setting import load_setting
 from evroute.planning.battery import Battery
-from evroute.planning.forecast import RouteForecast
+from evroute.planning.forecasts.forecast import RouteForecast
 
 BATTERY = Battery(10_000.0, 2_000.0, 1_750.0)
 ARMS = Arms(np.arange(3), np.zeros((3, 1)), np.zeros(3))

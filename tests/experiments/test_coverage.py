@@ -14,8 +14,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import forecast
+from evroute.planning.forecasts.forecast import forecast
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson

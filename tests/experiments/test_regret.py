@@ -7,7 +7,7 @@ from evroute.arms import Arms, Round, Route
 from evroute.experiments.regret import DEFINITION, RegretScorer, Score
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.worlds.environment import best_by_edges
 

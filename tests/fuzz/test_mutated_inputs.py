@@ -22,9 +22,10 @@ from affine import Affine
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import load_experiment
-from evroute.network import catalog, graphml, osm, store, sumo_net
+from evroute.network import catalog, store
 from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import graphml, osm, sumo_net
 from evroute.resources import data_path
 
 CASES = int(os.environ.get("EVROUTE_FUZZ", "30"))

@@ -10,8 +10,8 @@ from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.errors import UnknownNameError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import DRAG, KM, MINUTES, TURNING
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.terms import DRAG, KM, MINUTES, TURNING
 from evroute.methods.setting import Setting
 from evroute.network.turn_table import TurnTable
 from evroute.planning.battery import Battery

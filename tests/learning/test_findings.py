@@ -16,10 +16,10 @@ from evroute.learning.findings import (
     roads,
 )
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_regression import CoefficientPrior
-from evroute.learning.trip_terms import PRIOR_STD
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.terms import PRIOR_STD
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 
 

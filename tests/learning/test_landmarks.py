@@ -7,13 +7,13 @@ import pytest
 
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning import fields, trip_belief
-from evroute.learning.fields import Landmarks, has_heights, junction_height, road_deviation
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_belief import FIELD, LATE, TripBelief
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_regression import TripRegression
-from evroute.learning.trip_terms import UP, coefficient_prior
+from evroute.learning.trips import fields, trip_belief
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.fields import Landmarks, has_heights, junction_height, road_deviation
+from evroute.learning.trips.regression import TripRegression
+from evroute.learning.trips.terms import UP, coefficient_prior
+from evroute.learning.trips.trip_belief import FIELD, LATE, TripBelief
 from evroute.methods.setting import Setting
 from evroute.planning.planner import Planner
 
@@ -243,7 +243,7 @@ def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
 def test_a_fitted_field_equals_the_deviation_of_made_trips() -> None:
     """20 features seen by 300 trips: the fitted deviation is that of their coefficients."""
     rng = np.random.default_rng(2)
-    from evroute.learning.noise_fit import fit_scales
+    from evroute.learning.trips.noise_fit import fit_scales
 
     features = rng.standard_normal((300, 20))
     coefficients = rng.standard_normal(20)

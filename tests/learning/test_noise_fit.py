@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from evroute.learning.noise_fit import START, TripNoiseScale, fit_scales, is_refit_due
+from evroute.learning.trips.noise_fit import START, TripNoiseScale, fit_scales, is_refit_due
 
 
 def test_the_variance_by_hand() -> None:

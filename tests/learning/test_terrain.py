@@ -15,11 +15,11 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import DOWN, UP
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.terms import DOWN, UP
 from evroute.methods.setting import Setting
 from evroute.network import context, store
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import ENTRY_SPEED, SPEED, TurnTable
 from evroute.planning.battery import Battery

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evroute.learning import trip_belief
-from evroute.learning.noise_fit import TripNoiseScale
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_regression import CoefficientPrior
+from evroute.learning.trips import trip_belief
+from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.trip_belief import TripBelief
 
 PRIOR = CoefficientPrior(
     np.array([100.0, 4.3, 3.8]), np.array([30.0, 1.0, 1.0]), np.array([[0.0, 1.0, -1.0]])

@@ -12,10 +12,10 @@ from evroute.energy.vehicle import CHARGING, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.noise_fit import LATE_REFITS
-from evroute.learning.trip_belief import KM
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.noise_fit import LATE_REFITS
+from evroute.learning.trips.terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
+from evroute.learning.trips.trip_belief import KM
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.learning.trip_regression import CoefficientPrior, TripRegression
+from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 
 def test_one_trip_by_hand() -> None:

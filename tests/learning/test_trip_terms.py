@@ -7,14 +7,14 @@ import pytest
 
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning import trip_terms
-from evroute.learning.trip_terms import (
+from evroute.learning.trips import terms as trip_terms
+from evroute.learning.trips.terms import (
     coefficient_prior,
     edge_terms,
     full_battery_term,
     potential_slope,
 )
-from evroute.network.pieces import Pieces
+from evroute.network.heights.pieces import Pieces
 
 VEHICLE = load_vehicle()
 EDGES = {

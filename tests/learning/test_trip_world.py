@@ -10,10 +10,10 @@ import pytest
 from scipy.special import stdtrit
 
 from evroute.arrays import FloatArray
-from evroute.learning import noise_fit, trip_belief
-from evroute.learning.noise_fit import START, TripNoiseScale
-from evroute.learning.trip_belief import TripBelief
-from evroute.learning.trip_regression import CoefficientPrior
+from evroute.learning.trips import noise_fit, trip_belief
+from evroute.learning.trips.noise_fit import START, TripNoiseScale
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.trip_belief import TripBelief
 
 SEEDS, TRIPS, LATE = 20, 300, slice(30, None)
 TRUTH = np.array([125.0, 4.6, 4.2, 11.0, -2.0])

@@ -9,8 +9,8 @@ from scipy.sparse import csc_matrix
 
 from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 
 
 @dataclass

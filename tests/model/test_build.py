@@ -6,12 +6,12 @@ import pytest
 
 from evroute.energy import prior as energy_prior
 from evroute.energy.vehicle import load_vehicle
-from evroute.model import build
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels import build
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 
 @pytest.fixture

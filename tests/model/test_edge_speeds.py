@@ -10,7 +10,7 @@ from evroute.energy.longitudinal import energy_parts
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.independent import EdgeSpeeds, EdgeSpeedsOptions
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)
 NOISE_WH = np.full(7, 5.0)

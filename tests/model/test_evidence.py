@@ -4,9 +4,9 @@ from scipy.stats import multivariate_normal
 
 from evroute.arms import Feedback
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
-from evroute.model.evidence import Driven, covariance, log_likelihood
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.fitting.evidence import Driven, covariance, log_likelihood
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 
 NUMBERS = np.array(
     [0.7, 0.4, 1.0, 2.0, 0.5, 0.8, 0.6, 3.0, 1.3]

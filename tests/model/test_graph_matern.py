@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from evroute.model.graph_matern import GraphMatern, digest, raw_diagonal
+from evroute.model.kernels.graph_matern import GraphMatern, digest, raw_diagonal
 from evroute.network.line_graph import LineGraph
 
 ALL = np.arange(30)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evroute.arms import Feedback
-from evroute.model.evidence import Driven
-from evroute.model.hyperparameters import Hyperparameters, fit
+from evroute.model.fitting.evidence import Driven
+from evroute.model.fitting.hyperparameters import Hyperparameters, fit
 
 
 def fitted(world, energy_wh: np.ndarray, repeats: int) -> Hyperparameters:

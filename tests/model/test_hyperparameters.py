@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from evroute.arms import Feedback
-from evroute.model import hyperparameters
 from evroute.model.base import CovarianceError
-from evroute.model.evidence import Driven
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.hyperparameters import Hyperparameters, fit
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.fitting import hyperparameters
+from evroute.model.fitting.evidence import Driven
+from evroute.model.fitting.hyperparameters import Hyperparameters, fit
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 
 
 def drawn(world, truth: Hyperparameters, n_edges: int, repeats: int, seed: int) -> list[Feedback]:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from evroute.model.context_kernels import context_kernel
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 
 ONE = np.ones(1)
 FIVE = np.ones(5)

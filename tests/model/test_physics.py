@@ -7,7 +7,7 @@ from evroute.energy.regressors import NAMES, PRIOR_STD, Regressors
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.coefficients import PhysicsOptions, PhysicsRegression
 from evroute.network import context
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 VEHICLE = load_vehicle()
 TRUE = np.array([0.12, -0.15, 0.1, 1.4, -4.0, 6.0])

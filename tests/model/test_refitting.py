@@ -3,9 +3,9 @@ import io
 import numpy as np
 import pytest
 
-from evroute.model import hyperparameters, refitting
 from evroute.model.exact import ExactGP
-from evroute.model.refitting import Refitting
+from evroute.model.fitting import hyperparameters, refitting
+from evroute.model.fitting.refitting import Refitting
 from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 
 

@@ -6,12 +6,12 @@ import pytest
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
-from evroute.model import sparse_graph
 from evroute.model.exact import ExactGP
-from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import sparse_graph
+from evroute.model.kernels.graph_matern import GraphMatern
+from evroute.model.kernels.sparse_graph import PriorDraws
 from evroute.model.regional import RegionalOptions
 from evroute.model.regional import sparse_graph as build_graph
-from evroute.model.sparse_graph import PriorDraws
 from evroute.network.line_graph import LineGraph
 
 BOUND = 2 * sparse_graph.TOLERANCE

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from evroute.model.build import standard_graph
-from evroute.model.kernels import ENTERED_SHARE, TurnGraph
+from evroute.model.kernels.arms import ENTERED_SHARE, TurnGraph
+from evroute.model.kernels.build import standard_graph
 from evroute.network.turn_table import TurnTable
 
 

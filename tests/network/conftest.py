@@ -10,8 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from evroute.network import osm
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import osm
 
 Tags = Mapping[str, str]
 ROAD: Tags = {"highway": "residential"}

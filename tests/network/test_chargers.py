@@ -9,8 +9,8 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.network import catalog, store
-from evroute.network.chargers import Station, add_chargers, edges_at, stations
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import Station, add_chargers, edges_at, stations
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import rasterio
 from affine import Affine
 
 from evroute.errors import EvrouteError
-from evroute.network import copernicus, elevation
+from evroute.network import elevation
+from evroute.network.heights import copernicus
 from evroute.network.road_network import RoadNetwork
 
 CELLS = 1200  # a tile of 3 arc-seconds: GLO-30 has 3600

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evroute.errors import EvrouteError, LimitError, UnknownNameError
-from evroute.network import fetch
-from evroute.network.fetch import Published
+from evroute.network.sources import fetch
+from evroute.network.sources.fetch import Published
 
 CONTENT = bytes(range(256)) * 2000
 

@@ -10,10 +10,10 @@ import pytest
 import shapely
 
 from evroute.errors import NetworkFormatError
-from evroute.network import graphml
 from evroute.network.controls import LIGHT, UNKNOWN
 from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import graphml
 
 XMLNS = "http://graphml.graphdrawing.org/xmlns"
 Saver = Callable[..., Path]

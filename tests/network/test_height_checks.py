@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.network import catalog, elevation, graphml, height_checks, osm, raster, sumo_net
+from evroute.network import catalog, elevation
 from evroute.network.export import export
+from evroute.network.heights import height_checks, raster
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import graphml, osm, sumo_net
 
 rasterio = pytest.importorskip("rasterio")
 
@@ -37,8 +39,8 @@ def city(make_city: Callable[[int], RoadNetwork]) -> RoadNetwork:
 @pytest.fixture(scope="module")
 def make_city() -> Callable[[int], RoadNetwork]:
     """Offer square grids of two-way streets, heights at 0, by the junctions of a side."""
-    from evroute.network.graphml import meeting_turns
     from evroute.network.road_network import Source
+    from evroute.network.sources.graphml import meeting_turns
 
     def make(side: int) -> RoadNetwork:
         junction = np.arange(side * side).reshape(side, side)

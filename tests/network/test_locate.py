@@ -6,7 +6,7 @@ import shapely
 from pyproj import Transformer
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network.locate import locate
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
-from evroute.network.map_matching import MapMatcher
-from evroute.planning.search import Search
+from evroute.network.places.map_matching import MapMatcher
+from evroute.planning.searches.search import Search
 
 
 def track(network, edges, every_s, noise_m, rng):

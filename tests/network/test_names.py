@@ -9,10 +9,11 @@ import pytest
 from pyproj import Transformer
 
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
-from evroute.network import names, store
+from evroute.network import store
 from evroute.network.catalog import build
 from evroute.network.closures import close
-from evroute.network.locate import locate
+from evroute.network.places import names
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 
 X, Y = 500_000.0, 4_800_000.0

@@ -13,8 +13,8 @@ import pytest
 from pyproj import Geod
 
 from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import osm, osm_tags
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import osm, osm_tags
 
 Reader = Callable[..., RoadNetwork]
 ROAD = {"highway": "residential"}

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from evroute.network import osm
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import osm
 
 NETCONVERT = shutil.which("netconvert")
 SAME_PLACE_DEG = 3e-6

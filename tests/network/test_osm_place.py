@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import pytest
 
 from evroute.errors import EvrouteError, NetworkFormatError
-from evroute.network import osm
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import osm
 
 ROAD = {"highway": "residential"}
 # 1 - 2 - 3 along a parallel, 5 north of 2

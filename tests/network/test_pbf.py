@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evroute.errors import LimitError
-from evroute.network import osm
+from evroute.network.sources import osm
 
 osmium = pytest.importorskip("osmium")
 

@@ -9,10 +9,11 @@ import pytest
 from scipy.optimize import minimize
 
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
-from evroute.network import closures, store, sumo_net
+from evroute.network import closures, store
 from evroute.network.catalog import build
-from evroute.network.profile import on_terrain, sampled
+from evroute.network.heights.profile import on_terrain, sampled
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
 
 MakeNetwork = Callable[..., RoadNetwork]
 X0, Y0 = 500_000.0, 4_800_000.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.errors import LimitError, NetworkFormatError
-from evroute.network import raster
+from evroute.network.heights import raster
 
 rasterio = pytest.importorskip("rasterio")
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from evroute.network import restrictions
-from evroute.network.restrictions import Relation, Roads
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import restrictions
+from evroute.network.sources.restrictions import Relation, Roads
 
 Reader = Callable[..., RoadNetwork]
 ROAD = {"highway": "residential"}

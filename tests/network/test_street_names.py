@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evroute.network import names
+from evroute.network.places import names
+from evroute.network.places.street_names import add_names
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.network.street_names import add_names
 
 X, Y = 500_000.0, 4_800_000.0
 

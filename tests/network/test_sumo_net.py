@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from evroute.errors import NetworkFormatError
-from evroute.network import controls, sumo_net
+from evroute.network import controls
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources import sumo_net
 
 LOCATION = (
     '<location netOffset="-500000.00,-4800000.00" convBoundary="0,0,1,1" origBoundary="0,0,1,1" '

@@ -10,10 +10,10 @@ from evroute.energy.longitudinal import potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.charge_functions import ChargeFunctions
-from evroute.planning.legs import Legs
-from evroute.planning.search import Search
-from evroute.planning.search_problem import SearchProblem
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.search import Search
+from evroute.planning.searches.search_problem import SearchProblem
 
 
 @pytest.fixture(params=[True, False], ids=["compiled", "scipy"])

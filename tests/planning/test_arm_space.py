@@ -12,9 +12,9 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network import context
 from evroute.network.turn_table import SPEED, TurnTable
-from evroute.planning.corridor import Corridor
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.turn_space import TurnSpace
+from evroute.planning.spaces.corridor import Corridor
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
 
 CAR = load_vehicle()
 

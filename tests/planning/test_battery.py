@@ -13,8 +13,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
-from evroute.planning.search_problem import SearchProblem
-from evroute.planning.shortage import Shortage
+from evroute.planning.charge.shortage import Shortage
+from evroute.planning.searches.search_problem import SearchProblem
 
 N_NETWORKS = 500
 Problems = Callable[..., SearchProblem]

@@ -11,10 +11,10 @@ from evroute.network import catalog, contraction, store
 from evroute.network.catalog import load_network
 from evroute.network.closures import close
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import cch
 from evroute.planning.batch import Energies
-from evroute.planning.cch import Contracted, pays
 from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.searches import cch
+from evroute.planning.searches.cch import Contracted, pays
 
 pytest.importorskip("routingkit_cch")
 ROUNDING_WH = 1e-9

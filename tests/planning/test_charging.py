@@ -18,12 +18,12 @@ from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import charging
 from evroute.planning.battery import Battery
-from evroute.planning.chargers import stops_within
-from evroute.planning.charging import SETUP_S, Charger, charging_stops
+from evroute.planning.charge import stops as charging
+from evroute.planning.charge.stations import stops_within
+from evroute.planning.charge.stops import SETUP_S, Charger, charging_stops
 from evroute.planning.planner import Planner
-from evroute.planning.search_problem import SearchProblem
+from evroute.planning.searches.search_problem import SearchProblem
 
 N_CASES, N_COMPILED = 330, 40
 STOPS = 4

@@ -9,9 +9,9 @@ from evroute.arms import Arms, Round, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
-from evroute.planning.corridor import Corridor, corridor
-from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.corridor import Corridor, corridor
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 
 def on_walks(network, weights, origin, destination, most):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.planning.day_profile import DayProfile, quarter_of
+from evroute.planning.forecasts.day_profile import DayProfile, quarter_of
 
 HOUR_S = 3600.0
 

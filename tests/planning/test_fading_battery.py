@@ -12,8 +12,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow, greatest_start_wh
-from evroute.planning.search_problem import SearchProblem
-from evroute.planning.shortage import Shortage
+from evroute.planning.charge.shortage import Shortage
+from evroute.planning.searches.search_problem import SearchProblem
 
 N_NETWORKS = 300
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr, stdtr
 
 from evroute.arrays import FloatArray
-from evroute.planning.first_passage import first_passage
+from evroute.planning.forecasts.first_passage import first_passage
 
 N = 50_000
 STATED_ERROR = 1e-3

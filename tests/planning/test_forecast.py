@@ -6,7 +6,7 @@ import pytest
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery
-from evroute.planning.forecast import N_TRIPS, RouteForecast, forecast, forecast_charge
+from evroute.planning.forecasts.forecast import N_TRIPS, RouteForecast, forecast, forecast_charge
 
 COVARIANCE = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 1.0], [0.0, 1.0, 1.0]])
 MEAN = np.array([10.0, -20.0, 30.0])

@@ -7,13 +7,13 @@ import pytest
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.network import names
 from evroute.network.line_graph import LineGraph
+from evroute.network.places import names
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import answer_all, document
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.planning.trip import plan
 
 FROM, VIA, TO = "Blake Street & 17th Street", "Market Street & 15th Street", "17th avenue, pearl st"

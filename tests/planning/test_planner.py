@@ -21,13 +21,13 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import labels
 from evroute.planning.battery import Battery, follow
-from evroute.planning.effects import energy_by_change, energy_by_condition
+from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
 from evroute.planning.planner import PHYSICS, Planner
-from evroute.planning.tradeoff import cheapest_within
+from evroute.planning.searches import labels
+from evroute.planning.searches.tradeoff import cheapest_within
 from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 

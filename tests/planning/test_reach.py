@@ -11,11 +11,11 @@ from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.charge_tree import charge_tree, way
+from evroute.planning.charge.charge_tree import charge_tree, way
+from evroute.planning.charge.shortage import Shortage
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach, reachable
-from evroute.planning.shortage import Shortage
-from evroute.report.reach_map import reach_geojson
+from evroute.report.maps.reach import reach_geojson
 
 TARGETS = 12
 

@@ -15,12 +15,12 @@ from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import risk
 from evroute.planning.battery import Battery, follow
-from evroute.planning.first_passage import first_passage
+from evroute.planning.charge import risk
+from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
-from evroute.planning.risk import RiskSearch
-from evroute.planning.search_problem import SearchProblem
+from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.trip import plan
 
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]

@@ -15,7 +15,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 
 

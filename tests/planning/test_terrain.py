@@ -13,13 +13,13 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import edge_energy, energy_parts, piece_energy, potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network.profile import on_terrain
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.charge_functions import ChargeFunctions
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.shortage import Shortage
 from evroute.planning.plan import held_note
 from evroute.planning.planner import Planner
-from evroute.planning.shortage import Shortage
 
 MakeNetwork = Callable[..., RoadNetwork]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]

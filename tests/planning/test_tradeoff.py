@@ -15,8 +15,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.search_problem import SearchProblem
-from evroute.planning.tradeoff import Hull, hull
+from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.tradeoff import Hull, hull
 
 Problems = Callable[..., SearchProblem]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]

@@ -14,7 +14,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning import batch
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 
 pytest.importorskip("numba")
 

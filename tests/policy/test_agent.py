@@ -8,7 +8,7 @@ from evroute.arms import Feedback, Round
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.model.independent import IndependentNormal
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy

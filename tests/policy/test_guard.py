@@ -7,7 +7,7 @@ import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.energy.vehicle import load_vehicle
-from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.policy.guard import Guard
 
 OVER, AROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`

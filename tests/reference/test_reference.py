@@ -17,8 +17,8 @@ from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.context_kernels.matern import Matern52
 from evroute.model.exact import ExactGP
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels.arms import EdgeContextKernel
+from evroute.model.kernels.graph_matern import GraphMatern
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.batches import Batches
 from evroute.model.nystrom.bkb import Redrawn

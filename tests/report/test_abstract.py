@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evroute.experiments.runs import RunFolder
-from evroute.report.page import build_page
+from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_rounds
 from evroute.report.savings import abstract
 

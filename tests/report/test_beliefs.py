@@ -10,7 +10,7 @@ from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.exact import ExactGP
 from evroute.policy.bounds import assume, bounds
-from evroute.report.beliefs import route_bounds, route_intervals
+from evroute.report.pages.beliefs import route_bounds, route_intervals
 
 
 def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:

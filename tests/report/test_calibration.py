@@ -8,13 +8,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from evroute.report import calibration, page
+from evroute.report import calibration
 from evroute.report.calibration import (
     calibration_table,
     crps_gaussian,
     forecasts,
     reliability,
 )
+from evroute.report.pages import run_page as page
 
 
 def rounds() -> pd.DataFrame:

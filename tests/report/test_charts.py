@@ -5,7 +5,7 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report import charts
+from evroute.report.charts import rounds as charts
 from evroute.report.results import read_rounds, read_timings
 
 

@@ -14,8 +14,8 @@ from evroute.claims import Claim, Claims
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.report.bandits import build_bandit_page
-from evroute.report.claims import folder_verdicts, run_table, verdict_lines, verdicts
-from evroute.report.page import judged_claims
+from evroute.report.pages.claims import folder_verdicts, run_table, verdict_lines, verdicts
+from evroute.report.pages.run_page import judged_claims
 
 ROOT = Path(__file__).parents[2]
 SHORT = ROOT / "data" / "bandits" / "short.toml"

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from evroute.report.charts import _COLOURS
+from evroute.report.charts.rounds import _COLOURS
 from evroute.report.colours import (
     ENERGY_CLASSES,
     PART_COLOURS,

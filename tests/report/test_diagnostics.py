@@ -5,7 +5,7 @@ import pytest
 
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
-from evroute.report.page import build_page
+from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_diagnostics
 
 

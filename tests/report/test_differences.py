@@ -11,8 +11,8 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.coefficients import ConsumptionFactor
-from evroute.report.beliefs import coefficients_table, differences
-from evroute.report.page import build_page
+from evroute.report.pages.beliefs import coefficients_table, differences
+from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_rounds
 
 

@@ -13,12 +13,12 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.planner import Planner
-from evroute.report import html
+from evroute.report.pages import html
 
 HOSTILE = "<img src=x onerror=alert(1)>{{ 6021023 * 7 }}`${alert(2)}"
 FRAME = re.compile('srcdoc="([^"]*)"')

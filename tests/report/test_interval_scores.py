@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evroute.report.interval_scores import interval_score, interval_table
+from evroute.report.charts.interval_scores import interval_score, interval_table
 
 
 def test_the_score_is_the_width_and_twenty_times_the_miss() -> None:

@@ -13,11 +13,11 @@ from evroute import optional
 from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.trip import plan
+from evroute.report.charts.profile import profiles
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
 from evroute.report.lines import route_line, thin_lines
-from evroute.report.map_page import embedded
-from evroute.report.maps import class_lines, route_map, stretches, values_map
-from evroute.report.profile import profiles
+from evroute.report.maps.network_maps import class_lines, route_map, stretches, values_map
+from evroute.report.maps.page import embedded
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
 

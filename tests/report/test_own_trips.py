@@ -18,7 +18,7 @@ from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
-from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.report.own_trips import (

@@ -7,7 +7,7 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.page import build_page
+from evroute.report.pages.run_page import build_page
 
 
 def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> None:

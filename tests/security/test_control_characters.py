@@ -13,9 +13,9 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
-from evroute.network import osm_roads
-from evroute.network.osm_roads import Extract, Way
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.sources import osm_roads
+from evroute.network.sources.osm_roads import Extract, Way
 from evroute.text import slug
 
 SIGNS = {"escape": "\x1b[2J", "C1": "\x9b2J", "surrogate": "\ud800", "return": "a\rb"}

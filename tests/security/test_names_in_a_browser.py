@@ -19,8 +19,8 @@ from evroute.network.catalog import keep
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
-from evroute.report.maps import route_map, values_map
-from evroute.report.page import template
+from evroute.report.maps.network_maps import route_map, values_map
+from evroute.report.pages.run_page import template
 
 pytestmark = pytest.mark.browser
 

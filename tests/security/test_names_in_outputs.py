@@ -20,16 +20,17 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.network import names, store
+from evroute.network import store
 from evroute.network.export import export
-from evroute.network.locate import locate
+from evroute.network.places import names
+from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.report.exports import route_geojson, route_gpx
-from evroute.report.maps import route_map, values_map
+from evroute.report.maps.network_maps import route_map, values_map
 
 COLUMNS = ("edge_id", "street", "road_class", "junction_id")
 SOURCE = ("kind", "files", "attribution", "elevation", "notes")

@@ -17,9 +17,9 @@ import pytest
 from evroute.cli import main
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
-from evroute.report.charts import cumulative_regret
+from evroute.report.charts.profile import svg
+from evroute.report.charts.rounds import cumulative_regret
 from evroute.report.exploration import visits_chart
-from evroute.report.profile import svg
 
 RUN_FIELDS = (
     *("run", "network", "method", "model", "index", "search", "trip", "world", "prior", "vehicle"),

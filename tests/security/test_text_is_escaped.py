@@ -65,7 +65,7 @@ def test_the_dashboard_shows_text_through_literal(path: Path) -> None:
     assert unescaped == []
 
 
-@pytest.mark.parametrize("module", ["maps.py", "reach_map.py"])
+@pytest.mark.parametrize("module", ["maps/network_maps.py", "maps/reach.py"])
 def test_maps_give_folium_escaped_text(module: str) -> None:
     path = ROOT / "evroute/report" / module
     unescaped = [
@@ -78,12 +78,12 @@ def test_maps_give_folium_escaped_text(module: str) -> None:
 
 
 def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
-    maps = {"evroute/report/maps.py", "evroute/report/reach_map.py"}
+    maps = {"evroute/report/maps/network_maps.py", "evroute/report/maps/reach.py"}
     homes = {
         "folium": {*maps, "evroute/report/extras.py"},  # modules of reports take it from there
-        "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
+        "branca": {"evroute/report/maps/network_maps.py", "evroute/report/maps/page.py"},
         "rich.console": {"evroute/cli/console.py"},
-        "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
+        "jinja2": {"evroute/report/maps/network_maps.py", "evroute/report/pages/run_page.py"},
     }
     for path in (*APP, *(ROOT / "evroute").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def test_the_components_have_constant_code() -> None:
 
 
 def test_the_page_of_a_report_trusts_no_text() -> None:
-    template = (ROOT / "evroute/report/page.html.j2").read_text(encoding="utf-8")
+    template = (ROOT / "evroute/report/pages/page.html.j2").read_text(encoding="utf-8")
     assert "safe" not in template.replace("unsafe", "")
     assert "autoescape" not in template
     assert "innerHTML" not in template

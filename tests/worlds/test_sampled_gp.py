@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 from evroute.arms import Arms, Route
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.sampled_gp import SampledGP, SampledWorld
 

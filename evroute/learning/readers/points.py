@@ -46,7 +46,7 @@ from evroute.learning.readers.meters import (
 )
 from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
-from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
+from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
 
 COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
 GAP_S = 1800.0

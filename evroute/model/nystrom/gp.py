@@ -14,7 +14,7 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.base import CovarianceSetting, ModelOptions, State, check_noise
-from evroute.model.kernels import Covariance
+from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form

@@ -21,7 +21,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
-from evroute.model.kernels import Covariance, Whitened
+from evroute.model.kernels.arms import Covariance, Whitened
 
 NOT_PSD = 1e-8
 """Largest negative unexplained variance due to rounding, as a share of the prior variance."""

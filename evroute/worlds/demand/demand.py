@@ -26,7 +26,7 @@ from evroute.errors import EvrouteError, require
 from evroute.learning.readers.table import check_columns, numbers, read_table, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.worlds.demand.trips import S_PER_H, Repeated, Trip, Trips
 from evroute.worlds.environment import child
 

@@ -27,9 +27,11 @@ from case import KINDS, Command
 MODULES = ("texts", "stored", "roads", "tables", "rasters", "servers")
 # Imported once by the parent, so that a case costs a fork and its own work.
 PRELOADED = (
-    *("evroute.cli", "evroute.network.catalog", "evroute.network.osm", "evroute.network.graphml"),
+    *("evroute.cli", "evroute.network.catalog"),
+    *("evroute.network.sources.osm", "evroute.network.sources.graphml"),
     *("evroute.learning.learn", "evroute.experiments.experiment", "evroute.planning.planner"),
-    *("evroute.report.page", "geopandas", "osmium", "osmnx", "pyarrow.csv", "pyarrow.parquet"),
+    *("evroute.report.pages.run_page", "geopandas", "osmium", "osmnx"),
+    *("pyarrow.csv", "pyarrow.parquet"),
     *("rasterio", "requests", "rich.table", "rich.progress", "scipy.sparse.linalg"),
 )
 ADDRESS_SPACE = 4 << 30

@@ -61,7 +61,7 @@ SERVERS: dict[str, Callable[[socket.socket], None]] = {
 
 def serve(behaviour: str) -> None:
     """Serve on a port of this machine, and have 'evroute network fetch' download from there."""
-    from evroute.network import fetch
+    from evroute.network.sources import fetch
 
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]

@@ -12,8 +12,8 @@ from evroute.errors import EvrouteError
 from evroute.learning.learn import learn
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.readers.notebook import CLOSE, plausible_routes
-from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import FADE
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.terms import FADE
 from evroute.methods.setting import Setting
 
 ROOT = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.searches.search import Search
 from evroute.worlds.demand.demand import RandomTrips, load_demand
 
 SEEDS = SeedSequence(0)

@@ -1,0 +1,1 @@
+"""Trips: the belief that learns from the total energy of whole trips."""

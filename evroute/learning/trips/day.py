@@ -1,0 +1,234 @@
+"""TripDay: energies of edges and routes on one day, by a belief of whole trips.
+
+A planner holds it for the conditions of the day. The mean of an edge is the sum of its terms times
+the coefficients in force, which lie in the cone of physical ones; the potential of searches is
+``c z`` with c between the coefficients of metres down and metres up, so no edge takes less than its
+rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.intervals import TripPrediction
+from evroute.learning.pace import TripTimes
+from evroute.learning.trips.terms import FADE, full_battery_term, returned_by_pieces
+from evroute.learning.trips.trip_belief import KM, TripBelief
+from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.charge.charge_tree import way
+from evroute.planning.forecasts.first_passage import first_passage
+from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast
+from evroute.planning.spaces.arm_space import SearchSpace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripForecast:
+    """Forecast of one trip along a route.
+
+    Parameters
+    ----------
+    prediction
+        Of the energy of the whole trip.
+    reached_wh2
+        (k, k) predictive covariance of the energies up to the ends of the k edges, noise included,
+        Wh².
+    time
+        Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
+    """
+
+    prediction: TripPrediction
+    reached_wh2: FloatArray
+    time: Callable[[], Mapping[str, float]]
+
+    @property
+    def mean_wh(self) -> float:
+        """Expected energy of the trip, Wh."""
+        return self.prediction.mean_wh
+
+    @property
+    def std_wh(self) -> float:
+        """Standard deviation of the trip's energy, Wh."""
+        return self.prediction.sd_wh
+
+    @property
+    def inflation(self) -> float:
+        """Half-width of the 90 % interval in multiples of that of a normal distribution."""
+        return self.prediction.spread.quantile(INTERVAL_LEVEL) / float(
+            ndtri(0.5 + INTERVAL_LEVEL / 2)
+        )
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+        return 1.0 - self.prediction.spread.below(deviates)
+
+    def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
+        """Return the central interval of a level in (0, 1), Wh."""
+        return self.prediction.interval(level)
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return the predictions of energy and travel time by name."""
+        return {**self.prediction.numbers(), **self.time()}
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
+        """Forecast the charge along the route; regeneration is lost as on the expected trip.
+
+        Parameters
+        ----------
+        battery
+            Capacity, charge at the start and reserve.
+        expected
+            Charge along the route by expected energies.
+        """
+        spread = self.prediction.spread
+        sd_wh = np.append(0.0, np.sqrt(self.reached_wh2.diagonal()))
+        half_wh = spread.quantile(INTERVAL_LEVEL) * sd_wh
+        band_wh = expected.charge_wh[:, np.newaxis] + np.outer(half_wh, [-1.0, 1.0])
+        band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
+        room_wh = expected.low_wh[1:] - battery.reserve_wh
+        left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
+        below = first_passage(room_wh, spread.scale**2 * self.reached_wh2, spread.nu)
+        return ChargeForecast(
+            arrival_percent=battery.percent(float(expected.charge_wh[-1])),
+            arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
+            arrives_above_reserve=spread.below(left_wh / float(sd_wh[-1])),
+            never_below_reserve=1.0 - spread.passage(below),
+            band_percent=band_percent,
+            supported_risk=1.0 / (spread.effective_trips + 1.0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TripDay:
+    """Energies of all edges of a network under the conditions of one day.
+
+    Parameters
+    ----------
+    belief
+        Belief of whole trips; it must not learn while this object is in use.
+    vehicle
+        Battery, and the charge above which recuperation fades.
+    space
+        The a arms, edges or turns, with the potential of the belief.
+    terms
+        (a, c) terms of the arms and features of fields, the full-battery term 0.
+    columns
+        (c,) columns of the belief that they are.
+    unknown_wh2
+        Function that returns the covariance of the energies up to the ends of edges (k,) that no
+        column explains, (k, k) Wh².
+    times
+        Travel times of trips.
+    """
+
+    belief: TripBelief
+    vehicle: Vehicle
+    space: SearchSpace
+    terms: FloatArray
+    columns: IntArray
+    unknown_wh2: Callable[[IntArray], FloatArray]
+    times: TripTimes
+
+    @cached_property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm where nothing is lost to a full battery, Wh."""
+        return self.terms @ self.belief.coefficients.coefficients[self.columns]
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+        return self.times.pace.times(
+            np.arange(self.space.edges.size), self.space.edges.conditions.departed_s
+        )
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
+        noise = self.belief.noise
+        return np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
+
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        return float(self.belief.coefficients.coefficients[FADE])
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+        return Belief(
+            self.mean_wh,
+            np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
+        )
+
+    def forecast(
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> TripForecast:
+        """Forecast one trip.
+
+        Parameters
+        ----------
+        arms_of_route
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the route by expected energies; None where the charge is unknown.
+        """
+        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
+        lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
+        if expected is not None:
+            lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
+        reached = np.cumsum(terms, axis=0)
+        edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
+        unknown_wh2 = self.unknown_wh2(edges)
+        spread = reached @ self.belief.regression.root[self.columns]
+        known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
+        row = np.zeros(len(self.belief.column))
+        row[self.columns] = reached[-1]
+        return TripForecast(
+            self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
+            known_wh2 + unknown_wh2,
+            lambda: self.times.expect(
+                edges, departed_s=day.departed_s, speed_factor=day.speed_factor
+            ),
+        )
+
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms
+            (k,) arms, each after the one before it.
+        before
+            (k,) position of the arm before each; -1 where a trip begins.
+        charge_wh
+            (k,) expected charge at the start of each, Wh.
+        """
+        reached = self._terms(arms, charge_wh)
+        for arm, previous in enumerate(before.tolist()):
+            if previous >= 0:
+                reached[arm] += reached[previous]
+        variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
+        unknown_wh2: FloatArray | float = 0.0
+        if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
+            edges = self.space.states.edge[arms]
+            routes = [edges[way(before, position)] for position in range(len(edges))]
+            unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
+        return np.sqrt(variance + self.belief.noise.variance(reached[:, KM], unknown_wh2))
+
+    def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
+        """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""
+        terms: FloatArray = self.terms[arms]
+        if charge_wh is not None:
+            percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
+            prior, space = self.belief.prior.mean, self.space.edges
+            loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
+            edges, plain = self.space.states.edge[arms], terms[:, : len(prior)]
+            returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
+            terms[:, FADE] = full_battery_term(self.vehicle, percent, returned_wh)
+        return terms

@@ -1,0 +1,378 @@
+"""TripEnergies: the default belief of ``evroute learn``: whole trips of one vehicle on one network.
+
+With ``physics="driving"`` its arms are the turns, and its mean before any trip is the energy of the
+driver's plan; with ``"eq8"`` they are the edges, at steady speed.
+
+A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
+earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
+the rows, and keeps belief and pace together on disk and for plans.
+
+If a test detects a change of the errors of energies or times (`change`), the pace and the
+deviations of roads are learned anew; the coefficients and the spread of the errors stay.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.display import drawn_by
+from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.learned_belief import check_subject, subject
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.pace import TripTimes
+from evroute.learning.trips.day import TripDay
+from evroute.learning.trips.fields import (
+    HEIGHT_STD_M,
+    Landmarks,
+    has_heights,
+    junction_height,
+    road_deviation,
+)
+from evroute.learning.trips.noise_fit import START
+from evroute.learning.trips.terms import (
+    FADE,
+    TURNING,
+    coefficient_prior,
+    edge_terms,
+    full_battery_term,
+    heaviness,
+    potential_slope,
+    returned_by_pieces,
+)
+from evroute.learning.trips.trip_belief import FIELD, LATE, LateField, TripBelief
+from evroute.methods.setting import Setting
+from evroute.model.base import State
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.planner import check_physics
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
+from evroute.text import counted
+
+MODEL = "trips"
+"""Name of this belief among the models of ``evroute learn``."""
+ROAD_WH_PER_KM = 15.0
+"""Least deviation of roads that counts."""
+
+
+class TripEnergies:
+    """Belief of whole trips on a network, with the pace of its roads.
+
+    Parameters
+    ----------
+    setting
+        Network and vehicle.
+    source
+        File that it was read from, for messages.
+    physics
+        One of `planner.PHYSICS`.
+
+    Attributes
+    ----------
+    changed_after
+        Number of trips before the last detected change; 0 if there was none.
+
+    Raises
+    ------
+    UnknownNameError
+        If the physics is unknown.
+    """
+
+    _repr_html_ = drawn_by("belief_html")
+
+    def __repr__(self) -> str:
+        """Return number of trips, vehicle and network in one line."""
+        return f"belief of {counted(self.trips, 'trip')} {subject(self.setting)}"
+
+    def __init__(self, setting: Setting, source: str = "this", *, physics: str = "eq8") -> None:
+        self.setting = setting
+        self.source = source
+        self.physics = check_physics(physics)
+        driving, network = physics == "driving", setting.network
+        self.roads = Landmarks(road_deviation(network))
+        self.junctions = None if has_heights(network) else Landmarks(junction_height(network))
+        heavy = heaviness(setting.vehicle)
+        self.belief = TripBelief(
+            coefficient_prior(setting.vehicle, driving=driving),
+            START.times(heavy),
+            field_std=HEIGHT_STD_M * _weight(setting.vehicle),
+            late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
+        )
+        self._driven: list[IntArray] = []
+        self.times = TripTimes(network, driving=driving)
+        self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
+        self._entered, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
+        if driving:
+            self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
+        self.changed_after = 0
+        self._departing: tuple[MeasuredTrip, FloatArray] | None = None
+
+    @property
+    def network(self) -> RoadNetwork:
+        """The network that it is about."""
+        return self.setting.network
+
+    @property
+    def vehicle(self) -> Vehicle:
+        """The vehicle that it is about."""
+        return self.setting.vehicle
+
+    @property
+    def trips(self) -> int:
+        """Number of trips that came, refused ones included."""
+        return self.belief.seen
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
+        return "trips" if self.times.pace.trips else "map"
+
+    @property
+    def note(self) -> str:
+        """Number of trips behind the forecasts, in words; empty if there are none."""
+        n = self.belief.trips
+        return f"intervals rest on {n} trip{'s' * (n != 1)}" if n else ""
+
+    @property
+    def edge_posterior(self) -> Belief:
+        """Posterior of every edge, noise left out, (n,) Wh."""
+        day = self.under(EQ8_CONDITIONS)
+        return day.space.edge_belief(day.posterior())
+
+    def row(self, trip: MeasuredTrip) -> FloatArray:
+        """Return the terms of a trip by the values known at its departure, (p,)."""
+        auxiliary_w = trip.auxiliary_w
+        known = DrivingConditions(
+            temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
+            payload_kg=float(np.nan_to_num(trip.payload_kg)),
+            auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
+            departed_s=trip.clock_s,
+        )
+        arms = trip.edge
+        if self.physics == "driving":
+            begins = np.append(0, np.flatnonzero(~self.network.has_turns(trip.edge)) + 1)
+            arms = self.setting.turn_table.rows_along(trip.edge, begins)
+        terms = self._terms(arms, known)
+        b = self.belief.coefficients.coefficients[: terms.shape[1]]
+        if np.isfinite(trip.soc_percent):
+            expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
+            used_wh = np.cumsum(expected_wh) - expected_wh
+            percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
+            terms = self._terms(arms, known, np.minimum(percent, 100.0))
+        if self.junctions is not None:  # the ends become landmarks where these are far
+            self.belief.widen(self.junctions.admit(self._ends(trip.edge)[[0, -1]]))
+        row = self._joined(terms.sum(axis=0) / trip.routes, trip.edge)
+        row[self.belief.column == LATE] *= trip.routes == 1
+        return row
+
+    def expected(self, trip: MeasuredTrip) -> dict[str, float]:
+        """Return energy and time of a trip before it is learned, by names of columns."""
+        self._departing = trip, self.row(trip)
+        numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
+        numbers |= self.times.expect(trip.edge, departed_s=trip.clock_s, routes=trip.routes)
+        return {
+            name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
+            for name, number in numbers.items()
+        }
+
+    def learn(self, trip: MeasuredTrip, expected: dict[str, Any]) -> None:
+        """Learn a trip: its total energy, and its travel times.
+
+        Parameters
+        ----------
+        trip
+            Measured trip.
+        expected
+            Row of the trip; the belief keeps its own.
+        """
+        departing, self._departing = self._departing, None
+        row = departing[1] if departing and departing[0] is trip else self.row(trip)
+        self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
+        self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
+        self.times.learn(trip.edge, trip.travel_s, trip.clock_s)
+        if self.belief.changed or self.times.errors.changed:
+            self.changed_after = self.trips
+            self.times.pace.forget()
+            self.belief.restart()
+            self.times.errors.restart()
+
+    def under(self, conditions: DrivingConditions) -> TripDay:
+        """Return the energies of a day with these conditions."""
+        network, b, edges = self.network, self.belief.coefficients.coefficients, self._entered
+        terms = self._terms(np.arange(len(edges)), conditions)
+        slope = potential_slope(b, _weight(self.vehicle))
+        slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
+        junction_wh = slope * network.elevation_m
+        columns, parts = [np.arange(terms.shape[1])], [terms]
+        if self.belief.late_std:
+            columns.append(np.flatnonzero(self.belief.column == LATE))
+            parts.append(self._road_features(edges))
+        if self.junctions is not None:
+            of_height = np.flatnonzero(self.belief.column == FIELD)
+            features = self.junctions.features(np.arange(len(junction_wh)))
+            junction_wh += features @ b[of_height]
+            columns.append(of_height)
+            parts.append((features[network.head] - features[network.tail])[edges])
+        space: SearchSpace = EdgeSpace(
+            network, self.vehicle, conditions=conditions, junction_wh=junction_wh
+        )
+        if self.physics == "driving":
+            table, kinetic = self.setting.turn_table, float(b[TURNING])
+            space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
+        return TripDay(
+            self.belief,
+            self.vehicle,
+            space,
+            np.hstack(parts),
+            np.concatenate(columns),
+            self._unknown_wh2,
+            self.times,
+        )
+
+    def state(self) -> State:
+        """Return all that was learned, as arrays."""
+        landmarks = {"roads": self.roads.places}
+        if self.junctions is not None:
+            landmarks["junctions"] = self.junctions.places
+        driven = {
+            "edge": np.concatenate([np.empty(0, dtype=np.int64), *self._driven]),
+            "count": np.array([len(edge) for edge in self._driven], dtype=np.int64),
+            "changed": np.array(self.changed_after),
+        }
+        return flat(
+            trips=self.belief.state(), times=self.times.state(), landmarks=landmarks, driven=driven
+        )
+
+    def restore(self, state: State) -> None:
+        """Take over a state of the same network."""
+        self.belief.restore(part_of(state, "trips"))
+        self.times.restore(part_of(state, "times"))
+        driven, landmarks = part_of(state, "driven"), part_of(state, "landmarks")
+        self.changed_after = int(driven.get("changed", 0))
+        self._driven = np.split(driven["edge"], np.cumsum(driven["count"]))[:-1]
+        self.roads.admit(landmarks["roads"])
+        if self.junctions is not None:
+            self.junctions.admit(landmarks["junctions"])
+
+    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
+        """Check that the belief is about a network and a vehicle.
+
+        Raises
+        ------
+        EvrouteError
+            If it is about others; the message names both.
+        """
+        check_subject(self.source, self.setting, network, vehicle)
+
+    def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
+        """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
+        row = np.zeros(len(self.belief.column))
+        row[self.belief.column == 0] = terms
+        if self.belief.late_std:
+            row[self.belief.column == LATE] = self._road_features(edge).sum(axis=0)
+        if self.junctions is not None:
+            tail, head = self.junctions.features(self._ends(edge)[[0, -1]])
+            row[self.belief.column == FIELD] = head - tail
+        return row
+
+    def _ends(self, edge: IntArray) -> IntArray:
+        """Return the junctions along edges (k,), (k + 1,)."""
+        network = self.network
+        return np.append(network.tail[edge[:1]], network.head[edge])
+
+    def _road_features(self, edge: IntArray) -> FloatArray:
+        """Return the features of edges (k,) times their lengths in km, (k, m).
+
+        After a change as many columns of zeros precede them, for the roads before the change.
+        """
+        features = self.roads.features(edge) * self.network.length_m[edge, np.newaxis] / 1000.0
+        return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
+
+    def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
+        """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
+        driven = [self._driven[number] for number in trips]
+        edges, place = np.unique(np.concatenate(driven), return_inverse=True)
+        self.roads.admit(edges)
+        trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
+        passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
+        features: FloatArray = passes @ self._road_features(edges)
+        before = np.array(trips) < self.changed_after
+        features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
+        return features
+
+    def _known_wh2(self, trip: MeasuredTrip) -> float:
+        """Return the variance of a trip that no coefficient explains: of its meter and places."""
+        edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
+        if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
+            km = self.network.length_m[edge].sum() / 1000.0 / trip.routes
+            edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
+        return unknown_wh2 + float(self._unknown_wh2(edge)[-1, -1])
+
+    def _unknown_wh2(self, edge: IntArray) -> FloatArray:
+        """Return the covariance of fields off their landmarks up to edges (k,), (k, k) Wh²."""
+        unknown = np.zeros((len(edge), len(edge)))
+        if std := self.belief.late_std:
+            km = self.network.length_m[edge] / 1000.0
+            rest = self.roads.rest(edge) * np.outer(km, km)
+            unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1)
+        if self.junctions is not None:
+            rest = self.junctions.rest(self._ends(edge))
+            unknown += self.belief.field_std**2 * (
+                rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
+            )
+        np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
+        return unknown
+
+    def _terms(
+        self,
+        arms: IntArray,
+        conditions: DrivingConditions,
+        soc_percent: FloatArray | float = np.nan,
+    ) -> FloatArray:
+        """Return the terms of arms (k,), (k, p)."""
+        network, vehicle, prior = self.network, self.vehicle, self.belief.prior.mean
+        edge = self._entered[arms]
+        up_m, down_m = network.ascent_m[edge], 0.0 - network.descent_m[edge]
+
+        def at_pace(pace_spm: FloatArray) -> FloatArray:
+            return edge_terms(
+                vehicle,
+                length_m=network.length_m[edge],
+                up_m=up_m,
+                down_m=down_m,
+                pace_spm=pace_spm / conditions.speed_factor,
+                auxiliary_w=conditions.load(vehicle).auxiliary_w,
+                headwind_mps=conditions.headwind_mps(network)[edge],
+                air_density_kgpm3=conditions.air_density_kgpm3,
+                payload_kg=conditions.payload_kg,
+                moving=self._moving[edge],
+            )
+
+        terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
+        if self.physics == "driving":
+            energy = TurnEnergy(
+                network, vehicle, self.setting.turn_table, conditions, free_flow=True
+            )
+            plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
+            turning_wh = plan_wh - at_pace(self._map_spm[edge]) @ prior[:TURNING]
+            terms = np.column_stack([terms, turning_wh])
+        if np.isfinite(soc_percent).any():
+            returned_wh = returned_by_pieces(
+                network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
+            )
+            terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
+        return terms
+
+
+def _weight(vehicle: Vehicle) -> float:
+    """Return the weight of a vehicle, Wh per metre of height."""
+    return vehicle.mass_kg * GRAVITY_MPS2 / J_PER_WH

@@ -1,0 +1,197 @@
+"""Terms of a trip's energy: the factor of each coefficient of the trip belief, and its prior.
+
+=====================  ==========================================  ===================  ===
+term                   per edge                                    prior mean           std
+=====================  ==========================================  ===================  ===
+km                     length                                      ``m g Cr/eta_p/3.6``  30
+metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    1
+metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    1
+minutes                length * pace                               ``P_aux/60``          6
+drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
+full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
+auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
+stops and turns        driver's physics less all above, Wh         1                     0.3
+=====================  ==========================================  ===================  ===
+
+The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
+the start and the turns of a route, at the speeds of the map, so the prior mean of a trip is the
+energy of the driver's plan. Drag then is that of the speed between stops.
+
+All terms are sums over edges or turns, so a search can use them. The sums in the table are over the
+pieces of an edge with one slope each: one piece where the network has no profile. ``m`` is the
+prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which
+recuperation fades; the coefficient of that term is the share of recuperation lost per 10 % above
+``s0``.
+
+Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
+to the mass of vehicles above `CAR_KG`.
+"""
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.network.heights.pieces import summed
+from evroute.network.road_network import RoadNetwork
+
+NAMES = (
+    "km",
+    "metres up",
+    "metres down",
+    "minutes",
+    "drag",
+    "full battery",
+    "auxiliary power",
+    "stops and turns",
+)
+PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, TURNING = range(8)
+
+CAR_KG = 2000.0
+SPEED_MPS = (1.0, 40.0)
+"""Range of the speeds that enter the drag term, m/s."""
+
+
+def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> CoefficientPrior:
+    """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
+
+    The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade, and stops
+    and turns at least 0. The coefficient of stops and turns exists if ``driving``.
+    """
+    weight_n = vehicle.mass_kg * GRAVITY_MPS2
+    mean = [
+        weight_n * vehicle.rolling / vehicle.propulsion_efficiency / 3.6,
+        weight_n / vehicle.propulsion_efficiency / J_PER_WH,
+        weight_n * vehicle.recuperation_efficiency / J_PER_WH,
+        vehicle.auxiliary_w / 60.0,
+        1.0 / vehicle.propulsion_efficiency,
+        vehicle.full_battery_fade,
+        1.0,
+        1.0,
+    ]
+    std = np.array(PRIOR_STD)
+    std[: MINUTES + 1] *= heaviness(vehicle)
+    cone = np.zeros((7, len(NAMES)))
+    cone[np.arange(5), [KM, MINUTES, DRAG, FADE, DOWN]] = 1.0
+    cone[5, [UP, DOWN]] = 1.0, -1.0
+    cone[6, TURNING] = 1.0
+    p = TURNING + driving
+    return CoefficientPrior(np.array(mean[:p]), std[:p], cone[: 6 + driving, :p])
+
+
+def heaviness(vehicle: Vehicle) -> float:
+    """Return the mass of a vehicle in multiples of `CAR_KG`, at least 1."""
+    return max(1.0, vehicle.mass_kg / CAR_KG)
+
+
+def edge_terms(
+    vehicle: Vehicle,
+    *,
+    length_m: FloatArray,
+    up_m: FloatArray,
+    down_m: FloatArray,
+    pace_spm: FloatArray,
+    auxiliary_w: float = np.nan,
+    headwind_mps: FloatArray | float = 0.0,
+    air_density_kgpm3: float = AIR_DENSITY_KGPM3,
+    payload_kg: float = 0.0,
+    moving: FloatArray | float = 1.0,
+) -> FloatArray:
+    """Return the terms of edges, (k, 7), the full-battery term 0; a trip's row is their sum.
+
+    Parameters
+    ----------
+    vehicle
+        Mass, drag coefficient, frontal area and auxiliary power.
+    length_m
+        (k,) length as driven, m.
+    up_m, down_m
+        (k,) height gained, at least 0, and height lost, at most 0, m.
+    pace_spm
+        (k,) expected travel time per metre, s/m.
+    auxiliary_w
+        Auxiliary power known at departure, W; its term is 0 where it is NaN (unknown).
+    headwind_mps, air_density_kgpm3
+        Of the day; drag goes with the signed square of ``speed + headwind``.
+    payload_kg
+        On top of the vehicle's mass; it scales the terms of length and height.
+    moving
+        (k,) mean speed over the speed between stops, which sets the drag.
+    """
+    minutes = length_m * pace_spm / 60.0
+    air_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS) + headwind_mps
+    area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
+    loaded = 1.0 + payload_kg / vehicle.mass_kg
+    extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
+    return np.column_stack(
+        [
+            loaded * length_m / 1000.0,
+            loaded * up_m,
+            loaded * down_m,
+            minutes,
+            area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
+            np.zeros(len(minutes)),
+            extra_w * minutes / 60.0,
+        ]
+    )
+
+
+def full_battery_term(
+    vehicle: Vehicle, soc_percent: FloatArray | float, returned_wh: FloatArray
+) -> FloatArray:
+    """Return the full-battery term of edges, (k,) Wh.
+
+    Parameters
+    ----------
+    vehicle
+        Charge above which recuperation fades.
+    soc_percent
+        (k,) charge at the start of each edge, or one charge for all, %; 0 where it is NaN.
+    returned_wh
+        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh.
+    """
+    return (
+        -np.nan_to_num(np.maximum(np.asarray(soc_percent) - vehicle.full_battery_percent, 0.0))
+        / 10.0
+        * returned_wh
+    )
+
+
+def returned_by_pieces(
+    network: RoadNetwork, edge: IntArray, terms: FloatArray, mean: FloatArray, loaded: float
+) -> FloatArray:
+    """Return the energy of those pieces of edges that return some by the prior, (k,) Wh, <= 0.
+
+    Parameters
+    ----------
+    network
+        The roads; an edge is one piece where they have no profile.
+    edge
+        (k,) rows.
+    terms
+        (k, p) terms of the edges, that of the full battery 0.
+    mean
+        (p,) prior mean of the coefficients. All but heights is spread evenly over an edge.
+    loaded
+        Mass with payload over that of the vehicle.
+    """
+    mean_wh = terms @ mean
+    if network.pieces is None:
+        return np.minimum(mean_wh, 0.0)
+    row, place = network.pieces.of(edge)
+    climb_m = loaded * network.pieces.climb_m[row]
+    even_wh = mean_wh - terms[:, [UP, DOWN]] @ mean[[UP, DOWN]]
+    piece_wh = np.where(climb_m > 0.0, mean[UP], mean[DOWN]) * climb_m
+    piece_wh += (even_wh / np.bincount(place, minlength=len(edge)))[place]
+    return summed(np.minimum(piece_wh, 0.0), place, len(edge))
+
+
+def potential_slope(coefficients: FloatArray, weight_wh_per_m: float) -> float:
+    """Return the slope of the search's potential, Wh per metre of height.
+
+    It is the vehicle's weight, held between the coefficients of metres down and metres up, so that
+    no edge costs less than its change of potential.
+    """
+    return float(np.clip(weight_wh_per_m, coefficients[DOWN], coefficients[UP]))

@@ -1,0 +1,1 @@
+"""Fitting: hyper-parameters chosen by the likelihood of the driven trips."""

@@ -1,0 +1,1 @@
+"""Heights: rasters and their checks, and heights along edges in pieces of one slope."""

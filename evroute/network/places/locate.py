@@ -1,0 +1,147 @@
+"""Find the edges for a user's text: the name of a place, ``lat,lon``, or an edge id."""
+
+import re
+from difflib import get_close_matches
+from functools import lru_cache
+
+import numpy as np
+
+from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import shapely
+from evroute.network.places import names
+from evroute.network.places.names import FARTHEST_M, Place
+from evroute.network.road_network import RoadNetwork
+
+# Edges whose distance differs by less lie equally near: both directions of a street that share one
+# line.
+_SAME_DISTANCE_M = 0.01
+_NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
+_LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
+
+
+def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[int, ...]:
+    """Return the rows of the edges at a place.
+
+    Distances are planar, to the edge's shape. Several rows are the directions of one street,
+    equally near, or the edges of a junction.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    text
+        An edge id; ``lat,lon`` in degrees; or a name of `names.find`.
+    leaving
+        Whether a junction stands for the edges that leave it, as at the start of a trip, instead of
+        those that lead to it.
+
+    Raises
+    ------
+    UnknownNameError
+        If the text is none of these; the message lists names or ids that are spelt similarly.
+    EvrouteError
+        If several places have that name, or the place is not on the earth, or more than 500 m from
+        the nearest edge.
+    """
+    if (place := named_place(network, text)) is not None:
+        if place.junctions:
+            return names.edges_at(network, place, leaving=leaving)
+        return nearest(network, place.lat, place.lon)
+    if text in network.row_of:
+        return (network.row_of[text],)
+    lat, lon = map(float, _LAT_LON.fullmatch(text).groups())  # type: ignore[union-attr]
+    return nearest(network, lat, lon)
+
+
+def named_place(network: RoadNetwork, text: str) -> Place | None:
+    """Return the place that a text names; None for an edge id and for "lat,lon".
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such place; the message lists names or ids that are spelt similarly.
+    EvrouteError
+        If several places have that name; the message lists them.
+    """
+    require(
+        isinstance(text, str),
+        f"{text!r} is no edge id or place; give ids as text, such as '{text}'",
+        UnknownNameError,
+    )
+    if text in network.row_of or _LAT_LON.fullmatch(text):
+        return None
+    found = names.find(network, text)
+    if not found:
+        near = "; ".join(names.spellings(network, text))
+        raise UnknownNameError(
+            f"network '{network.name}' has no place '{text}'; similar names: {near}"
+            if near
+            else unknown_edge(network, text)
+        )
+    if len(found) > 1:
+        listed = "; ".join(place.label for place in found[: names.LISTED])
+        more = len(found) - names.LISTED
+        raise EvrouteError(
+            f"'{text}' may be {len(found)} places of network '{network.name}', give one of them: "
+            f"{listed}{f'; and {more} more' if more > 0 else ''}"
+        )
+    return found[0]
+
+
+@lru_cache(maxsize=1000)
+def unknown_edge(network: RoadNetwork, text: str) -> str:
+    """Return the message for an unknown edge id, with similar ids."""
+    near = get_close_matches(text, network.edge_id, n=3)
+    hint = (
+        f"similar ids: {'; '.join(near)}" if near else "give street names, 'lat,lon' or an edge id"
+    )
+    return f"network '{network.name}' has no edge '{text}'; {hint}"
+
+
+def nearest(
+    network: RoadNetwork, lat: float, lon: float, farthest_m: float = FARTHEST_M
+) -> tuple[int, ...]:
+    """Return the rows of the nearest road of a position: one edge, or both directions of a street.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    lat, lon
+        WGS 84 position, degrees.
+    farthest_m
+        Greatest distance of the road, m.
+
+    Raises
+    ------
+    EvrouteError
+        If the position is not on the earth, or no road is as near.
+    """
+    if not (-90 <= lat <= 90 and -180 <= lon <= 180):
+        similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
+        hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
+        raise EvrouteError(
+            f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}"
+        )
+    x_m, y_m = transformer(WGS84, network.crs).transform(lon, lat)
+    require(
+        np.isfinite([x_m, y_m]).all(),
+        f"{lat},{lon} lies outside the map projection of network '{network.name}'",
+    )
+    tree, point = _shape_tree(network), shapely.Point(x_m, y_m)
+    distance_m = float(tree.query_nearest(point, return_distance=True)[1][0])
+    require(
+        distance_m <= farthest_m,
+        f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
+        f"'{network.name}' "
+        f"(at most {farthest_m:.0f} m)",
+    )
+    near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
+    return tuple(sorted(near.tolist()))
+
+
+@lru_cache(maxsize=2)
+def _shape_tree(network: RoadNetwork) -> "shapely.STRtree":
+
+    return shapely.STRtree(network.lines(network.shape_x_m, network.shape_y_m))

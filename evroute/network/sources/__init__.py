@@ -1,0 +1,1 @@
+"""Sources: roads, restrictions and charging stations read from files of other programs."""

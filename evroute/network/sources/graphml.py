@@ -1,0 +1,250 @@
+"""Read an OSMnx graph that was saved with ``osmnx.save_graphml``.
+
+GraphML holds no turn restrictions: all edges that meet may turn, back only at dead ends. Speeds are
+the graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing. Heights are the
+nodes' ``elevation`` if every node has one. The attribution is the graph's, or OpenStreetMap's if
+OSMnx made it. Lights and signs are those at the junctions: simplified graphs keep no others.
+
+Turns for sources without them: between edges that meet, U-turns only at dead ends.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
+
+import numpy as np
+
+from evroute import limits
+from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError, require
+from evroute.network import controls
+from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import nx, osmnx, pyproj
+from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.sources import osm_tags
+from evroute.network.sources.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
+from evroute.network.sources.osm_tags import VEHICLES
+
+
+def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
+    """Return the turns between edges that meet, (m, 2) edge rows, sorted.
+
+    A turn back is legal only at dead ends: junctions with no other edge to continue on.
+
+    tail, head: (n,) junction rows of the edges.
+
+    Raises
+    ------
+    LimitError
+        If there are too many.
+    """
+    by_tail = np.argsort(tail, kind="stable")
+    start = np.searchsorted(tail[by_tail], np.arange(head.max(initial=-1) + 2))
+    limits.check("turns", int(np.diff(start)[head].sum()), "the network has {} turns or more")
+    row, source = expanded(start, head)
+    target = by_tail[row]
+    back = head[target] == tail[source]
+    goes_on = np.zeros(len(tail), dtype=bool)
+    goes_on[source[~back]] = True
+    legal = ~back | ~goes_on[source]
+    return np.column_stack([source[legal], target[legal]])
+
+
+_ROAD_KEYS = ("highway", "bridge", "tunnel", "service", "area", "access", "route", "ferry")
+Edge = tuple[str, str, int, dict[str, Any]]
+
+
+def read(path: Path, name: str) -> RoadNetwork:
+    """Read an OSMnx graph as network ``name``; edges are named ``u,v,key``.
+
+    Raises
+    ------
+    MissingPackageError
+        If OSMnx is not installed.
+    NetworkFormatError
+        If the file is missing, not GraphML, not of a street graph, or without a drivable road.
+    LimitError
+        If it is too large or nested too deep.
+    """
+    try:
+        with path.open("rb") as handle:
+            sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+        limits.check_xml(path, counted=True)
+        graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
+    except OSError as error:
+        raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except (LimitError, MissingPackageError):
+        raise
+    except (ParseError, expat.ExpatError) as error:
+        raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
+    except (
+        Exception
+    ) as error:  # networkx and OSMnx meet a graph that OSMnx did not write in many ways
+        raise NetworkFormatError(
+            f"{path.name} is not a graph that OSMnx saved: {error!r}"
+        ) from error
+    try:
+        return _network(graph, name, Source("graphml", (path.name,), sha256, _attribution(graph)))
+    except NetworkFormatError as error:
+        raise NetworkFormatError(f"{path.name}: {error}") from error
+
+
+def _attribution(graph: "nx.MultiDiGraph") -> str:
+    """Return the attribution of a graph: its own, or OpenStreetMap's if OSMnx made it."""
+    own = graph.graph.get("attribution")
+    from_osm = str(graph.graph.get("created_with", "")).startswith("OSMnx")
+    return str(own) if own else ATTRIBUTION if from_osm else ""
+
+
+def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
+    require(graph.is_directed(), "its edges have no direction", NetworkFormatError)
+    edges: list[Edge] = [edge for edge in graph.edges(keys=True, data=True) if _drivable(edge[3])]
+    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
+    used = list(dict.fromkeys(node for u, v, _, _ in edges for node in (u, v)))
+    row = {node: k for k, node in enumerate(used)}
+    tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
+    crs, transform = _system(graph, used)
+    x, y = transform(
+        np.array([_number(graph.nodes[node], "x") for node in used]),
+        np.array([_number(graph.nodes[node], "y") for node in used]),
+    )
+    z, described = np.zeros(len(used)), "none: every junction at 0 m"
+    if all("elevation" in graph.nodes[node] for node in used):
+        z = np.array([_number(graph.nodes[node], "elevation") for node in used])
+        described = "elevation of the graph's nodes"
+
+    lines = [_line(edge, graph) for edge in edges]
+    shape_x, shape_y = transform(*np.concatenate(lines).T)
+    own_m = np.array([_number(e[3], "length") for e in edges])
+    least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
+    length_m = np.maximum(own_m, least_m)
+    turns = meeting_turns(tail, head)
+    control = _control(graph, edges, turns)
+    notes = ["GraphML holds no turn restrictions"]
+    if not source.attribution:
+        notes.append("the graph names no source, so the network has no attribution")
+    notes.append(
+        "no node has a light, a stop sign or a give-way sign"
+        if control is None
+        else controls.note(control)
+    )
+    if without := int((length_m == 0).sum()):
+        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
+    speed_mps, speed_note = _speeds(edges)
+    return RoadNetwork(
+        name=name,
+        edge_id=tuple(data.get("edge_id", f"{u},{v},{key}") for u, v, key, data in edges),
+        tail=tail,
+        head=head,
+        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        speed_mps=speed_mps,
+        structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
+        street=tuple(_street(e[3]) for e in edges),
+        road_class=tuple(_first(e[3], "highway") for e in edges),
+        turns=turns,
+        control=control,
+        junction_id=tuple(graph.nodes[node].get("junction_id", node) for node in used),
+        x_m=x,
+        y_m=y,
+        elevation_m=z,
+        shape_start=np.concatenate([[0], np.cumsum([len(line) for line in lines])]),
+        shape_x_m=shape_x,
+        shape_y_m=shape_y,
+        crs=crs,
+        source=replace(source, elevation=described, notes=(speed_note, *notes)),
+    )
+
+
+def _first(data: dict[str, Any], key: str) -> str:
+    """Return an attribute as text; the first value if a simplified edge has several."""
+    value = data.get(key, "")
+    return str(value[0] if isinstance(value, list) and value else value or "")
+
+
+def _street(data: dict[str, Any]) -> str:
+    """Return the name of an edge, or its several names, which streets have that were joined."""
+    name = data.get("name") or ""
+    names = name if isinstance(name, list) else [name]
+    return osm_tags.NAME_SEPARATOR.join(dict.fromkeys(map(str, names)))
+
+
+def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
+    """Return the controls of turns (m,) by the tag ``highway`` of the junctions.
+
+    None if no node has that tag.
+    """
+    tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
+    if not any(tag["highway"] for tag in tags.values()):
+        return None
+    return np.array([controls.at(tags[v]) for _, v, _, _ in edges], dtype=np.int64)[turns[:, 0]]
+
+
+def _tags(data: dict[str, Any]) -> dict[str, str]:
+    """Return the attributes of an edge as tags of a way that is driven forward."""
+    keys = (*_ROAD_KEYS, *VEHICLES)
+    return {key: value for key in keys if (value := _first(data, key))}
+
+
+def _drivable(data: dict[str, Any]) -> bool:
+    """Return True if `osm_tags` opens the edge to cars; OSMnx has handled the directions."""
+    tags = _tags(data)
+    return not osm_tags.is_ferry(tags) and ("highway" not in tags or osm_tags.directions(tags)[0])
+
+
+def _number(data: dict[str, Any], key: str) -> float:
+    try:
+        value = float(data[key])
+    except (KeyError, TypeError, ValueError) as error:
+        raise NetworkFormatError(f"a node or edge has no number '{key}'") from error
+    if not np.isfinite(value):
+        raise NetworkFormatError(f"a node or edge has the {key} {value}")
+    return value
+
+
+def _line(edge: Edge, graph: "nx.MultiDiGraph") -> FloatArray:
+    """Return the points of an edge (k, 2), in the graph's coordinate system."""
+    u, v, _, data = edge
+    if "geometry" in data:
+        points = np.array(getattr(data["geometry"], "coords", ()))
+        if points.ndim == 2 and len(points) > 1:
+            return points[:, :2]
+    return np.array([[graph.nodes[n]["x"], graph.nodes[n]["y"]] for n in (u, v)])
+
+
+def _system(
+    graph: "nx.MultiDiGraph", nodes: Sequence[str]
+) -> tuple[str, Callable[..., tuple[FloatArray, FloatArray]]]:
+    """Return the coordinate system of the network, in metres, and the transformation into it."""
+    try:
+        crs = pyproj.CRS.from_user_input(graph.graph.get("crs"))
+    except pyproj.exceptions.CRSError as error:
+        raise NetworkFormatError(
+            f"its coordinate system '{graph.graph.get('crs')}' is not known"
+        ) from error
+    if crs.is_projected and crs.axis_info[0].unit_name == "metre":
+        target = crs.to_string()
+    else:
+        lon_lat = transformer(crs.to_wkt(), WGS84)
+        xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
+        lon, lat = lon_lat.transform(*xy)
+        check_places(nodes, lon, lat, np.zeros(len(nodes)))
+        target = utm_zone(lon, lat)
+    return target, transformer(crs.to_wkt(), target).transform
+
+
+def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
+    """Return the speeds (n,) in m/s, and a note on the share of imputed ones."""
+    own_kmh = osm_tags.plausible(
+        np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
+    )
+    texts = [
+        "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
+    ]
+    tagged_kmh = np.where(np.isnan(own_kmh), osm_tags.parse_kmh(texts), own_kmh)
+    classes = [_first(data, "highway") or "road" for *_, data in edges]
+    kmh, untagged = osm_tags.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, osm_tags.note(float(np.isnan(tagged_kmh).mean()), untagged)

@@ -1,0 +1,1 @@
+"""Charge: routes that keep a reserve, the charge they miss, and charging stops."""

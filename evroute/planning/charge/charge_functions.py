@@ -1,0 +1,168 @@
+"""Charge over arms with terrain inside.
+
+Driving an arm turns a charge s into ``f(s) = min(s - net, out)`` if ``s >= in``, and is not allowed
+below: net is the energy of the arm, in the least charge that keeps the reserve at every point of
+it, out the charge that a full battery leaves with (Eisner, Funke & Storandt 2011). Here f is kept
+as the steps between the points at which the energy of the arm turns from falling to rising or
+back. Composed step by step they are exactly f, and stay exact where regeneration fades before the
+battery is full (`battery`), which the triple (in, net, out) does not.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray, expanded, freeze
+from evroute.network.heights.pieces import Pieces, summed
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
+
+
+@dataclass(frozen=True, eq=False)
+class ChargeFunctions:
+    """The charge functions of a arms.
+
+    Parameters
+    ----------
+    energy_wh
+        (a,) energy of each arm where nothing is lost, net, Wh.
+    start
+        (a + 1,) arm i has the steps ``start[i]`` to ``start[i + 1]``, at least one.
+    step_wh
+        (r,) energies of the steps in driving order, Wh; those of an arm sum to its energy.
+    """
+
+    energy_wh: FloatArray
+    start: IntArray
+    step_wh: FloatArray
+
+    def __post_init__(self) -> None:
+        a, r = len(self.energy_wh), len(self.step_wh)
+        freeze(
+            self,
+            energy_wh=(self.energy_wh, np.float64, (a,)),
+            start=(self.start, np.int64, (a + 1,)),
+            step_wh=(self.step_wh, np.float64, (r,)),
+        )
+
+    @classmethod
+    def of_one_step(cls, energy_wh: FloatArray) -> "ChargeFunctions":
+        """Return the functions of arms of one slope each, energies (a,) Wh."""
+        return cls(energy_wh, np.arange(len(energy_wh) + 1), energy_wh)
+
+    @classmethod
+    def of_pieces(
+        cls, pieces: Pieces, piece_wh: FloatArray, edge: IntArray, energy_wh: FloatArray
+    ) -> "ChargeFunctions":
+        """Return the functions of arms over the pieces of their edges.
+
+        The energy of an arm beyond that of its pieces, turning or learned, is spread evenly over
+        its length.
+
+        Parameters
+        ----------
+        pieces
+            The pieces of the n edges.
+        piece_wh
+            (q,) energy of each piece by physics, Wh.
+        edge
+            (a,) edge of each arm.
+        energy_wh
+            (a,) energy of each arm, Wh.
+        """
+        row, arm = pieces.of(edge)
+        count = np.bincount(arm, minlength=len(edge))
+        each_wh = piece_wh[row]
+        each_wh += ((energy_wh - summed(each_wh, arm, len(edge))) / count)[arm]
+        first = np.flatnonzero(
+            np.concatenate([[True], (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)])
+        )
+        return cls(
+            energy_wh,
+            np.searchsorted(arm[first], np.arange(len(edge) + 1)),
+            np.add.reduceat(each_wh, first),
+        )
+
+    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
+        """Return the charge over arms (k,) in driving order, also below the reserve."""
+        row, place = expanded(self.start, arms)
+        return follow(battery, self.step_wh[row], np.searchsorted(place, np.arange(len(arms) + 1)))
+
+    def follow_stops(
+        self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+    ) -> ChargeTrace:
+        """Return the charge over arms (k,) with stops; at a stop it is that on arrival.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start.
+        arms
+            (k,) arms in driving order.
+        stops
+            Number of arms driven before each stop, and charge after it, %.
+        """
+        legs = [self.follow(started, leg) for leg, started in legs_between(battery, arms, stops)]
+        return ChargeTrace(
+            np.concatenate([leg.charge_wh[k > 0 :] for k, leg in enumerate(legs)]),
+            np.concatenate([leg.low_wh[k > 0 :] for k, leg in enumerate(legs)]),
+            np.concatenate([leg.step_wh for leg in legs]),
+            sum(leg.lost_wh for leg in legs),
+        )
+
+    def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
+        """Return the function from charge before an arm, Wh, and its row to charge after and low.
+
+        The charge after the arm and the lowest on it after its beginning, Wh, also below the
+        reserve.
+        """
+        start, step_wh = self.start.tolist(), self.step_wh.tolist()
+
+        def drive(charge_wh: float, arm: int) -> tuple[float, float]:
+            low_wh = np.inf
+            for energy_wh in step_wh[start[arm] : start[arm + 1]]:
+                charge_wh = battery.after(charge_wh, energy_wh)
+                low_wh = min(low_wh, charge_wh)
+            return charge_wh, low_wh
+
+        return drive
+
+    def before(self, battery: Battery, end_wh: float, arm: int) -> float:
+        """Return the least charge before an arm that keeps the reserve on it, Wh.
+
+        Infinite if no charge that the battery holds does.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        end_wh
+            Least charge after the arm, Wh.
+        arm
+            Row of the arm.
+        """
+        need_wh = end_wh
+        for step_wh in self.step_wh[self.start[arm] : self.start[arm + 1]][::-1].tolist():
+            need_wh = max(battery.reserve_wh, battery.before(need_wh, step_wh))
+            if need_wh > battery.capacity_wh + TOLERANCE_WH:
+                return np.inf
+        return need_wh
+
+
+def legs_between(
+    battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+) -> list[tuple[IntArray, Battery]]:
+    """Return the arms of each leg between stops, and the battery that it begins with.
+
+    Parameters
+    ----------
+    battery, arms, stops
+        As in `ChargeFunctions.follow_stops`.
+    """
+    ends = pairwise([0, *(after for after, _ in stops), len(arms)])
+    starts_wh = battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)
+    return [
+        (arms[slice(*leg)], replace(battery, start_wh=start_wh))
+        for leg, start_wh in zip(ends, starts_wh, strict=True)
+    ]

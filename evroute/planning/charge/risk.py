@@ -1,0 +1,256 @@
+"""Routes whose probability of ever falling below the reserve is at most a limit.
+
+The risk of a route depends on the joint distribution of its edges, so no prefix dominates another
+by mean and variance. Candidates are the routes on convex hulls of the cost and the energy plus
+multiples of the deviations of the arms. Then routes are enumerated in the order of their cost, none
+cut, until one keeps the risk: it is the best. Where the effort ends first, the best candidate is
+returned with its gap to the cheapest route that is not enumerated.
+"""
+
+import heapq
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.errors import NotEnoughChargeError
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions, Rows
+from evroute.planning.searches.labels import TOLERANCE_S
+from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
+from evroute.planning.searches.tradeoff import supported
+
+MULTIPLES = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Deviations of every arm that candidates add to its energy."""
+EFFORT = 10_000
+"""Number of labels after which the enumeration stops."""
+MOST_ROUTES = 100
+"""Number of enumerated routes whose risk is computed."""
+MOST_ADVISED = 8
+"""Number of candidates, those of least risk, for which a sufficient charge is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSearch:
+    """Searches for one request within a limit of risk.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    battery
+        Charge at the start and reserve.
+    most
+        Greatest probability of ever falling below the reserve, in (0, 0.5].
+    risk_of
+        Function that returns the risk of a route with a battery.
+    least_of
+        Function that returns a lower bound of that risk in less time.
+    std_wh
+        (a,) deviation of the energy of one passage of each arm, Wh.
+    """
+
+    problem: SearchProblem
+    battery: Battery
+    most: float
+    risk_of: Callable[[Route, Battery], float]
+    least_of: Callable[[Route, Battery], float]
+    std_wh: FloatArray
+
+    def best(
+        self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
+    ) -> tuple[Route, float]:
+        """Return the route of least cost of energy and an additive cost, and its gap.
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh and of one unit of ``cost``, >= 0.
+        cost
+            (a,) additive cost of each arm: time or length.
+        limit
+            Greatest sum of ``cost``.
+
+        Returns
+        -------
+        route, gap
+            No route that keeps the risk and the limit costs less than the cost of the route minus
+            the gap; 0 where that is exact.
+
+        Raises
+        ------
+        NotEnoughChargeError
+            If no route was found that keeps the risk.
+        """
+        known = self._candidates(cost)
+        best, gap = self._best(worth, cost, limit, known)
+        if best is None:
+            raise self._error(known, "was found that keeps" if gap else "keeps")
+        return best, gap
+
+    def _best(
+        self, worth: tuple[float, float], cost: FloatArray, limit: float, known: list[Route]
+    ) -> tuple[Route | None, float]:
+        """Return the result of `best` from known candidates; None if no route was found."""
+        legs, (per_wh, per_cost) = self.problem.legs, worth
+
+        def price(route: Route) -> float:
+            return per_wh * self.problem.taken_wh(route, self.battery) + per_cost * legs.total(
+                cost, route
+            )
+
+        allowed = [each for each in known if legs.total(cost, each) <= limit + TOLERANCE_S]
+        best = next((each for each in sorted(allowed, key=price) if self.keeps(each)), None)
+        least = np.inf if best is None else price(best)
+        for judged, (bound, route) in enumerate(
+            self._in_order(worth, cost, (limit + TOLERANCE_S, least)), start=1
+        ):
+            if route is not None and self.keeps(route):
+                return route, 0.0
+            if route is None or judged == MOST_ROUTES:
+                return best, least - bound
+        return best, 0.0
+
+    def keeps(self, route: Route) -> bool:
+        """Return True if the risk of a route is at most the limit."""
+        given = route, self.battery
+        return self.least_of(*given) <= self.most and self.risk_of(*given) <= self.most
+
+    def _candidates(self, cost: FloatArray) -> list[Route]:
+        weights = self.problem.weights()
+        found = [supported(self.problem.legs, weights + k * self.std_wh, cost) for k in MULTIPLES]
+        return list(dict.fromkeys(route for routes in found for route in routes))
+
+    def _in_order(
+        self, worth: tuple[float, float], cost: FloatArray, limits: tuple[float, float]
+    ) -> Iterator[tuple[float, Route | None]]:
+        """Yield cost and route of all routes without a loop, cheapest first.
+
+        None in place of a route where the effort ended. The limits are those of the additive cost,
+        inclusive, and of the worth, exclusive. Routes that miss the reserve by expected energies
+        have a risk of a half or more and are left out.
+        """
+        legs, battery, (per_wh, per_cost) = self.problem.legs, self.battery, worth
+        search, stops, (last, least) = legs.search, legs.stops, limits
+        n, final = search.line_graph.n_edges, search.line_graph.n_edges * (len(stops) - 2)
+        indptr, indices = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
+        entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
+        (rest_wh, rest), costs = (
+            (each.tolist() for each in self.problem.label_search.bounds(cost)),
+            cost.tolist(),
+        )
+        states: list[int] = []
+        before: list[int] = []
+        queue: list[tuple[float, int, float, float, int]] = []
+
+        def reach(state: int, arm: int, charge_wh: float, clock: float) -> None:
+            (left_wh, low_wh), spent = drive(charge_wh, arm), clock + costs[arm]
+            total = spent + rest[state]
+            key = per_wh * (battery.start_wh - left_wh + rest_wh[state]) + per_cost * total
+            enough = min(low_wh, left_wh - rest_wh[state]) >= battery.reserve_wh - TOLERANCE_WH
+            if enough and total <= last and key < least - TOLERANCE_WH * max(worth):
+                heapq.heappush(queue, (key, state, left_wh, spent, len(states) - 1))
+
+        reach(stops[0], search.starts.start + stops[0], battery.start_wh, 0.0)
+        while queue:
+            key, state, left_wh, spent, label = heapq.heappop(queue)
+            driven, previous = [state], label
+            while label >= 0:
+                driven.append(states[label])
+                label = before[label]
+            if state in driven[1:]:
+                continue
+            if state == final + stops[-1]:
+                yield key, Route(tuple(each % n for each in driven[::-1]))
+                continue
+            if len(states) == EFFORT:
+                yield key, None
+            states.append(state)
+            before.append(previous)
+            leg, edge = divmod(state, n)
+            for turn in range(indptr[edge], indptr[edge + 1]):
+                goes_on = state < final and indices[turn] == stops[leg + 1]
+                into = n * (leg + goes_on) + indices[turn]
+                reach(into, entering[turn], left_wh, spent)
+
+    def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
+        """Return the error with the least risk found and the least charge that suffices."""
+        battery = self.battery
+        known = sorted(known, key=lambda route: self.risk_of(route, battery))[:MOST_ADVISED]
+        first, cost = ceil(battery.percent(battery.start_wh) - 1e-9), self.problem.time_s
+
+        def started(percent: int) -> RiskSearch:
+            return replace(
+                self, battery=replace(battery, start_wh=battery.capacity_wh * percent / 100)
+            )
+
+        least = first + bisect_left(
+            range(first, 101), True, key=lambda percent: any(map(started(percent).keeps, known))
+        )
+        while least > first and started(least - 1)._best((1.0, 0.0), cost, np.inf, known)[0]:
+            least -= 1
+        advice = f"start with at least {least} %" if least <= 100 else "charge on the way"
+        return NotEnoughChargeError(
+            f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
+            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.start_wh):.4g} "
+            f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %; {advice}",
+            least if least <= 100 else None,
+        )
+
+
+def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
+    """Return the rows of a plan whose routes keep a limit of risk; alternatives are left out.
+
+    Parameters
+    ----------
+    search
+        The request and its limit of risk.
+    options
+        Options of the plan.
+
+    Raises
+    ------
+    NotEnoughChargeError
+        If no route was found that keeps the risk; the message states a sufficient charge.
+    """
+    problem, extra = search.problem, options.max_extra_time
+    fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
+    shortest, long_m = search.best((0.0, 1.0), problem.length_m)
+    limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
+    least, gap_wh = search.best((1.0, 0.0), problem.time_s, limit_s)
+    caveats = [
+        f"; the {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"
+        for name, gap, unit, more in (
+            ("fastest", slow_s, "s", "faster"),
+            ("shortest", long_m, "m", "shorter"),
+        )
+        if gap
+    ]
+    routes = {"energy": least, "time": fastest, "distance": shortest}
+    proofs, recommended = {"energy": _proof(gap_wh) + "".join(caveats)}, "energy"
+    usual_s = (1 + RECOMMENDED_EXTRA_TIME) * problem.taken_s(fastest)
+    if extra is None and problem.taken_s(least) > usual_s:
+        recommended = "energy-limited"
+        routes[recommended], gap_wh = search.best((1.0, 0.0), problem.time_s, usual_s)
+        proofs[recommended] = _proof(gap_wh)
+    if options.price is not None and options.time_value is not None:
+        recommended = "cost"
+        routes[recommended], gap = search.best(
+            (options.price / 1000, options.time_value / 3600), problem.time_s, limit_s
+        )
+        proofs[recommended] = (
+            f"within {rounded_up(gap, 1000):.3f} of the least cost with this risk"
+            if gap
+            else "exact: no route with this risk costs less"
+        )
+    return Rows(routes, proofs, recommended)
+
+
+def _proof(gap_wh: float) -> str:
+    if gap_wh:
+        return f"{gap_text(gap_wh)} with this risk"
+    return "exact: no route with this risk takes less"

@@ -1,0 +1,163 @@
+"""Shortage: the charge or capacity that a request misses where no route keeps the reserve.
+
+The backward search for the least start charge is exact: a need plus the potential never falls on
+the way back.
+"""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.errors import NotEnoughChargeError
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.searches.legs import Legs
+
+STEP_WH = 10.0
+"""Missing energies are rounded up to a multiple of this, Wh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Charges that one request needs.
+
+    Parameters
+    ----------
+    legs
+        The legs of the request.
+    head_wh
+        (a,) potential after each arm, Wh.
+    charge
+        Charge functions of the arms; their energies are not below the rise of the potential.
+    """
+
+    legs: Legs
+    head_wh: FloatArray
+    charge: ChargeFunctions
+
+    def least_start_wh(self, battery: Battery) -> float:
+        """Return the least charge at the start with a route that keeps the reserve, Wh.
+
+        Infinite if no route exists, or a full battery does not suffice. The capacity may be
+        infinite; the charge of ``battery`` at the start does not matter.
+        """
+        settled = self._settled(battery, self.legs.stops[-1:])
+        begin = [0, self.legs.stops[0]]
+        return next((need_wh for *at, need_wh in settled if at == begin), np.inf)
+
+    def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
+        """Return the least charge at the start of every edge of a route to any end, (n,) Wh.
+
+        Parameters
+        ----------
+        battery
+            As in `least_start_wh`, with the same meaning of infinity.
+        ends
+            Last edges of the routes.
+        """
+        need_wh = np.full(self.legs.search.line_graph.n_edges, np.inf)
+        for _, edge, of_edge_wh in self._settled(battery, ends):
+            need_wh[edge] = of_edge_wh
+        return need_wh
+
+    def _settled(self, battery: Battery, ends: tuple[int, ...]) -> Iterator[tuple[int, int, float]]:
+        """Yield leg, edge and least charge, Wh, of routes that begin with an edge, backwards."""
+        search, stops, most_wh = self.legs.search, self.legs.stops, battery.capacity_wh
+        first, before, arms = search.turns_into
+        after_wh = self.head_wh[search.starts].tolist()
+        done: set[tuple[int, int]] = set()
+        # keyed by the charge needed after an edge + potential there
+        need_wh, last = battery.reserve_wh, len(stops) - 2
+        queue = [(need_wh + after_wh[end], last, end, need_wh) for end in ends]
+        heapq.heapify(queue)
+        while queue:
+            _, leg, edge, end_wh = heapq.heappop(queue)
+            if (leg, edge) in done:
+                continue
+            done.add((leg, edge))
+            need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
+            yield leg, edge, need_wh if need_wh <= most_wh + TOLERANCE_WH else np.inf
+            turns = slice(first[edge], first[edge + 1])
+            begins = (leg - 1, leg) if leg and edge == stops[leg] else (leg,)
+            for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
+                need_wh = self.charge.before(battery, end_wh, arm)
+                if need_wh <= most_wh + TOLERANCE_WH:
+                    for of_leg in begins:
+                        heapq.heappush(
+                            queue, (need_wh + after_wh[previous], of_leg, previous, need_wh)
+                        )
+
+    def error(self, battery: Battery) -> NotEnoughChargeError:
+        """Return the error with the missing charge or capacity; a plan with that much succeeds."""
+        stops = self.legs.stops
+        held = f"{battery.percent(battery.reserve_wh):.4g} %"
+        start_percent = battery.percent(battery.start_wh)
+        need_wh = self.least_start_wh(battery)
+        if np.isfinite(need_wh):
+            least_percent = ceil(battery.percent(need_wh) - 1e-9)
+            while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
+                least_percent += 1
+            return NotEnoughChargeError(
+                f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
+                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
+                f"start with at least {least_percent} %",
+                least_percent,
+            )
+        if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf))):
+            return NotEnoughChargeError(
+                f"no open way leads from edge row {stops[0]} to edge row {stops[-1]}"
+            )
+        if battery.reserve_wh == battery.capacity_wh:
+            return NotEnoughChargeError(
+                f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+            )
+        full = battery.start_wh == battery.reserve_wh
+        missing_wh = self._least_missing_wh(
+            replace(battery, start_wh=battery.capacity_wh) if full else battery
+        )
+        return NotEnoughChargeError(
+            f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
+            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
+            f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "
+            "larger battery"
+        )
+
+    def _least_missing_wh(self, battery: Battery) -> float:
+        """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
+
+        Start and reserve keep their percentages, the start above the reserve. A larger battery then
+        has more to use and more room for regeneration, so the bisection finds the least; where
+        regeneration fades it finds a sufficient one.
+        """
+        start, reserve = battery.start_wh, battery.reserve_wh
+
+        def suffices(steps: int) -> bool:
+            size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
+            larger = replace(
+                battery,
+                capacity_wh=size * battery.capacity_wh,
+                start_wh=size * start,
+                reserve_wh=size * reserve,
+            )
+            return self.least_start_wh(larger) <= larger.start_wh + TOLERANCE_WH / 2
+
+        usable = (start - reserve) / battery.capacity_wh
+        unbounded_wh = self.least_start_wh(replace(battery, capacity_wh=np.inf, reserve_wh=0.0))
+        # no smaller battery has the charge that even an unbounded one needs
+        low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
+        high = low + 1
+        while not suffices(high):
+            low, high = high, 2 * high - low + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return STEP_WH * high
+
+
+def _steps(energy_wh: float) -> int:
+    """Return the least number of `STEP_WH` that reaches an energy, to half the tolerance."""
+    return ceil((energy_wh - TOLERANCE_WH / 2) / STEP_WH)

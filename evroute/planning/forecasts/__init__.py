@@ -1,0 +1,1 @@
+"""Forecasts: energy and charge of a route by a belief, with their uncertainty."""

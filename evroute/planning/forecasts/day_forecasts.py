@@ -1,0 +1,87 @@
+"""DayForecasts: charge along any route by the uncertain energies of a day, and searches by risk."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import IntArray
+from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
+from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
+from evroute.planning.forecasts.learned import LearnedDay
+from evroute.planning.searches.search_problem import SearchProblem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DayForecasts:
+    """Forecasts of routes around the energies that a planner searches and shows.
+
+    Parameters
+    ----------
+    day
+        Energies of the arms with their joint uncertainty.
+    charge
+        Charge functions of the arms at the expected energies.
+    arms_of_route
+        Function that returns the arms of a route.
+    fading
+        Function that returns a battery with the fade of regeneration of the day.
+    """
+
+    day: LearnedDay
+    charge: ChargeFunctions
+    arms_of_route: Callable[[Route], IntArray]
+    fading: Callable[[Battery], Battery]
+
+    def of_route(
+        self, route: Route, battery: Battery, stops: Sequence[ChargingStop] = ()
+    ) -> tuple[EnergyForecast, ChargeForecast]:
+        """Forecast the energy of the first leg of a route, and the charge along the route.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with.
+        stops
+            Stops to charge, each of which ends a leg; one leg without.
+        """
+        pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
+        arms, legs = self.arms_of_route(route), []
+        for leg, started in legs_between(self.fading(battery), arms, pairs):
+            energy, charge = self._followed(leg, started)
+            legs.append((energy, energy.charge(started, charge)))
+        return legs[0][0], with_stops([charge for _, charge in legs])
+
+    def search(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
+        """Return the searches of a request for routes within a limit of risk.
+
+        Parameters
+        ----------
+        problem, battery
+            The request, and the charge at the start with the reserve.
+        risk
+            Greatest probability of ever falling below the reserve, in (0, 0.5].
+        """
+
+        @cache
+        def risk_of(route: Route, battery: Battery) -> float:
+            return 1.0 - self.of_route(route, battery)[1].never_below_reserve
+
+        @cache
+        def least_of(route: Route, battery: Battery) -> float:
+            energy, charge = self._followed(self.arms_of_route(route), self.fading(battery))
+            left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
+            return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
+
+        passage = self.day.posterior().std_wh ** 2 + self.day.noise_std_wh**2
+        return RiskSearch(problem, battery, risk, risk_of, least_of, np.sqrt(passage))
+
+    def _followed(self, arms: IntArray, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
+        """Return the forecast of the energy of arms, and the charge by expected energies."""
+        charge = self.charge.follow(battery, arms)
+        return self.day.forecast(arms, self.charge.energy_wh[arms], charge), charge

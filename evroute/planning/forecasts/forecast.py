@@ -1,0 +1,297 @@
+"""Forecasts of a route by a belief: its energy with an interval, and its charge with a battery.
+
+The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
+under the posterior, plus the noise of each passage. Adding the deviations of the arms would be
+wrong: arms are correlated, and noise averages out along the way. An arm that is driven twice has
+one expected energy and two noises.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.model.base import EnergyModel, HasJoint
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.forecasts.first_passage import first_passage
+
+INTERVAL_LEVEL = 0.9
+N_TRIPS = 1024
+SEED = 0
+"""Of the trips that stand for all."""
+
+
+class EnergyForecast(Protocol):
+    """Forecast of the energy of one trip, as plans show it."""
+
+    @property
+    def mean_wh(self) -> float:
+        """Expected energy, Wh."""
+
+    @property
+    def std_wh(self) -> float:
+        """Standard deviation of the trip's energy, Wh."""
+
+    @property
+    def inflation(self) -> float:
+        """Factor on the width of a normal interval that past trips call for."""
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+
+    def interval_wh(self, level: float = ...) -> tuple[float, float]:
+        """Return the central interval that holds the energy with probability ``level``, Wh."""
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return the forecast by name, as JSON documents hold it."""
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route; ``expected`` is the charge by expected energies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RouteForecast:
+    """Predictive distribution of the energy of one trip along a route, from an unbounded battery.
+
+    Parameters
+    ----------
+    edge_mean_wh
+        (k,) mean of each edge in driving order, Wh.
+    edge_covariance_wh2
+        (k, k) covariance of the measurements of the trip, noise included, Wh².
+    inflation
+        Factor on the deviations of the belief; 1 for none.
+    """
+
+    edge_mean_wh: FloatArray
+    edge_covariance_wh2: FloatArray
+    inflation: float = 1.0
+
+    def __post_init__(self) -> None:
+        k = len(self.edge_mean_wh)
+        freeze(
+            self,
+            edge_mean_wh=(self.edge_mean_wh, np.float64, (k,)),
+            edge_covariance_wh2=(self.edge_covariance_wh2, np.float64, (k, k)),
+        )
+
+    @property
+    def mean_wh(self) -> float:
+        """Expected energy of the trip, Wh."""
+        return float(self.edge_mean_wh.sum())
+
+    @property
+    def std_wh(self) -> float:
+        """Standard deviation of the trip's measured energy, Wh."""
+        return float(np.sqrt(self.edge_covariance_wh2.sum()))
+
+    def inflated(self, factor: float) -> "RouteForecast":
+        """Return the forecast with every deviation multiplied by a factor."""
+        return RouteForecast(
+            self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
+        )
+
+    def around(self, edge_mean_wh: FloatArray) -> "RouteForecast":
+        """Return the same with other means (k,) Wh."""
+        return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+        return float(ndtr(-deviates))
+
+    def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
+        """Return the central interval of the measured energy with probability ``level``, Wh."""
+        half = float(ndtri(0.5 + level / 2)) * self.std_wh
+        return self.mean_wh - half, self.mean_wh + half
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return mean, standard deviation, and 50 and 90 % intervals by name, Wh."""
+        (low50_wh, high50_wh), (low90_wh, high90_wh) = self.interval_wh(0.5), self.interval_wh(0.9)
+        return {
+            "mean_wh": self.mean_wh,
+            "sd_wh": self.std_wh,
+            "low50_wh": low50_wh,
+            "high50_wh": high50_wh,
+            "low90_wh": low90_wh,
+            "high90_wh": high90_wh,
+        }
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route."""
+        return forecast_charge(self, battery, expected.low_wh[1:] - expected.charge_wh[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChargeForecast:
+    """Distribution of the charge along a route, % of the usable battery.
+
+    Parameters
+    ----------
+    arrival_percent, arrival_interval_percent
+        Mean and central 90 % interval of the charge on arrival.
+    arrives_above_reserve
+        Share of the trips that end at the reserve or above, in [0, 1].
+    never_below_reserve
+        Share of the trips that are at the reserve or above after every edge, in [0, 1].
+    band_percent
+        (k + 1, 2) central 90 % interval at the start and after each edge.
+    supported_risk
+        Least risk that past trips support; smaller ones are extrapolated by the tail.
+    """
+
+    arrival_percent: float
+    arrival_interval_percent: tuple[float, float]
+    arrives_above_reserve: float
+    never_below_reserve: float
+    band_percent: FloatArray
+    supported_risk: float = 1.0
+
+
+def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
+    """Return the forecast of a trip whose legs each begin with the charge after a stop.
+
+    Its risk is the sum of those of the legs, an upper bound.
+    """
+    risk = sum(1.0 - leg.never_below_reserve for leg in legs)
+    bands = [leg.band_percent[number > 0 :] for number, leg in enumerate(legs)]
+    return replace(
+        legs[-1],
+        never_below_reserve=max(1.0 - risk, 0.0),
+        band_percent=np.concatenate(bands),
+        supported_risk=min(sum(leg.supported_risk for leg in legs), 1.0),
+    )
+
+
+def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteForecast:
+    """Return the forecast energy of one trip from the joint posterior of its arms.
+
+    Parameters
+    ----------
+    model
+        A model with a joint posterior.
+    arms
+        Arms that include those of the trip.
+    arms_of_route
+        (k,) positions among ``arms``, in driving order.
+
+    Raises
+    ------
+    TypeError
+        If the model has no joint posterior.
+    """
+    if not isinstance(model, HasJoint):
+        raise TypeError(
+            f"{type(model).__name__} has no joint posterior, which an interval of a route needs"
+        )
+    distinct, place = np.unique(arms_of_route, return_inverse=True)
+    driven = arms.take(distinct)
+    covariance = model.covariance(driven)[np.ix_(place, place)]
+    covariance += np.diag(model.noise_std(driven)[place] ** 2)
+    return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
+
+
+def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[float, float]:
+    """Return mean and standard deviation of the measured energy of one trip, Wh.
+
+    The deviation includes belief and noise; it is NaN if the model has no joint posterior.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, arms_of_route
+        As in `forecast`.
+    """
+    if isinstance(model, HasJoint):
+        energy = forecast(model, arms, arms_of_route)
+        return energy.mean_wh, energy.std_wh
+    return float(means(model, arms, arms_of_route).sum()), float("nan")
+
+
+def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray:
+    """Return the posterior mean of each arm of a trip in driving order, (k,) Wh.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, arms_of_route
+        As in `forecast`.
+    """
+    distinct, place = np.unique(arms_of_route, return_inverse=True)
+    return model.posterior(arms.take(distinct)).mean_wh[place]
+
+
+def forecast_charge(
+    energy: RouteForecast, battery: Battery, dip_wh: FloatArray | float = 0.0
+) -> ChargeForecast:
+    """Return the distribution of the charge along a route; regeneration beyond full is lost.
+
+    `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
+    of the battery are compared, and the difference is added to the closed form without it. A trip
+    that falls below the reserve is followed to its end, so that both shares are known.
+
+    Parameters
+    ----------
+    energy
+        From `forecast`.
+    battery
+        Usable capacity, charge at the start, and the reserve.
+    dip_wh
+        (k,) lowest charge on each edge minus that at its end, at most 0, Wh.
+    """
+    # the smallest eigenvalues of a nearly certain route are rounding errors around 0
+    value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
+    spread = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
+    k = len(value)
+    trips_wh = energy.edge_mean_wh + _standard(1 + k // 64)[:, :k] @ spread.T
+    free_wh = battery.start_wh - np.cumsum(trips_wh, axis=1)
+    charge_wh = free_wh
+    if free_wh.max() > battery.capacity_wh:
+        charge_wh, left_wh = free_wh.copy(), np.full(N_TRIPS, battery.start_wh)
+        for edge in range(k):
+            left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
+            charge_wh[:, edge] = left_wh
+    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1)
+    std_wh = np.sqrt(np.maximum(reached_wh2.diagonal(), 0.0))
+    mean_wh = battery.start_wh - np.cumsum(energy.edge_mean_wh)
+    tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
+    band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
+    if charge_wh is not free_wh:
+        ranks = [round(tail * (N_TRIPS - 1)) for tail in tails]
+        bounded, unbounded = (
+            np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
+        )
+        band_wh += bounded - unbounded
+    room_wh = mean_wh - battery.reserve_wh + TOLERANCE_WH
+    kept = 1.0 - first_passage(room_wh + dip_wh, reached_wh2)
+    certain = float(ndtr(room_wh[-1] / max(std_wh[-1], TOLERANCE_WH**2)))
+    lowest_free, lowest = ((each + dip_wh).min(axis=1) for each in (free_wh, charge_wh))
+    free, arrives, never_free, never = (
+        float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
+        for each in (free_wh[:, -1], charge_wh[:, -1], lowest_free, lowest)
+    )
+    band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
+    arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()
+    return ChargeForecast(
+        arrival_percent=battery.percent(float(arrival_wh)),
+        arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
+        arrives_above_reserve=float(np.clip(certain + arrives - free, 0.0, 1.0)),
+        never_below_reserve=float(np.clip(kept + never - never_free, 0.0, 1.0)),
+        band_percent=band_percent,
+    )
+
+
+@cache
+def _standard(blocks: int) -> FloatArray:
+    """Return standard normal numbers, (`N_TRIPS`, 64 * blocks), whose columns are uncorrelated."""
+    columns = np.repeat(
+        ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)[:, np.newaxis], 64 * blocks, axis=1
+    )
+    mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
+    return np.linalg.solve(np.linalg.cholesky(mixed.T @ mixed / N_TRIPS), mixed.T).T

@@ -1,0 +1,85 @@
+"""Learned energies as a planner uses them; beliefs of `evroute.learning` meet these protocols."""
+
+from typing import Protocol
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import ChargeTrace
+from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.spaces.arm_space import SearchSpace
+
+
+class LearnedDay(Protocol):
+    """Learned energies under the conditions of one day."""
+
+    @property
+    def space(self) -> SearchSpace:
+        """The arms."""
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of regeneration lost per 10 % of charge above that of a full battery."""
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+
+    def forecast(
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
+    ) -> EnergyForecast:
+        """Forecast a trip.
+
+        Parameters
+        ----------
+        arms_of_route
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, None if unknown.
+        """
+
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms
+            (k,) arms, each after the one before it.
+        before
+            (k,) position of the arm before each; -1 where a trip begins.
+        charge_wh
+            (k,) expected charge at the start of each, Wh.
+        """
+
+
+class LearnedEnergies(Protocol):
+    """The parts of a learned belief that a planner needs (`load_belief`)."""
+
+    @property
+    def note(self) -> str:
+        """Origin of its intervals, in words; empty if there is none."""
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+
+    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
+        """Raise EvrouteError unless it is about this network and this vehicle."""
+
+    def under(self, conditions: DrivingConditions) -> LearnedDay:
+        """Return the energies on a day with these conditions."""

@@ -1,0 +1,1 @@
+"""Searches: cheapest routes on the line graph, by one or two costs."""

@@ -1,0 +1,110 @@
+"""Many least-cost routes on the same costs, by a contraction hierarchy of turns (extra ``cch``).
+
+RoutingKit searches the line graph, so forbidden turns are absent and turns have their own costs.
+The costs, reduced by the potential, are integers of mWh, rounded down once. The least integer cost
+is thus a lower bound, and the cost of the route that attains it, summed in floating point, exceeds
+the least cost by no more than the difference. A battery, risk or limit has no such costs.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import NoRouteError
+from evroute.network.contraction import contraction_installed, hierarchy, stored_order
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.searches.search import Search, check_weights
+
+PER_WH = 1000
+INFINITE = 2**31 - 1
+"""Greatest cost of RoutingKit, mWh; longer routes are searched by `Search`."""
+SEARCH, TREE, BUILD, BUILD_STORED = 10, 25, 5000, 400
+"""Time of a two-sided search, of a tree, and of a hierarchy without and with a stored order, in
+queries of the hierarchy on Luxembourg; on a region they are 130, 310, 39,000 and 3,100."""
+
+
+def pays(network: RoadNetwork, origin: IntArray, destination: IntArray, *, built: bool) -> bool:
+    """Return True if a hierarchy answers requests faster than searches and shared trees.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    origin, destination
+        (q,) network rows of the requests.
+    built
+        Whether the hierarchy is at hand.
+    """
+    if not contraction_installed():
+        return False
+    trees = min(len(np.unique(each)) for each in (origin, destination))
+    saved = min(SEARCH * len(origin), TREE * trees) - len(origin)
+    unstored = not built and saved >= BUILD_STORED and stored_order(network) is None
+    return saved > (BUILD if unstored else 0 if built else BUILD_STORED)
+
+
+class Contracted:
+    """Least-cost routes on fixed costs.
+
+    Parameters
+    ----------
+    network
+        Roads of n edges.
+    search
+        The search over the a arms of these roads.
+    weights
+        (a,) cost of each arm, Wh, not negative, +inf where it is closed.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or NaN.
+    """
+
+    def __init__(self, network: RoadNetwork, search: Search, weights: FloatArray) -> None:
+        from routingkit_cch import CCHMetric
+
+        self._search, self._weights = search, weights
+        check_weights(weights)
+        rounded = np.minimum(np.floor(PER_WH * weights[search.entering]), INFINITE)
+        self._metric = CCHMetric(hierarchy(network), rounded.astype(np.int64).tolist())
+
+    def routes(
+        self, origin: IntArray, destination: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the edges of the routes of q requests, starts (q + 1,), and least costs (q,), Wh.
+
+        The least cost is a lower bound, without that of the start. A request without a route has
+        no edges.
+
+        Parameters
+        ----------
+        origin, destination
+            (q,) network rows, different for each request.
+        """
+        from routingkit_cch import CCHQuery
+
+        query, least_wh = CCHQuery(self._metric), np.full(len(origin), np.nan)
+
+        def route(i: int, first: int, last: int) -> Sequence[int]:
+            if not self._search.turns and self._weights[first] == np.inf:
+                return ()
+            found = query.run(first, last)
+            if found.distance is None:
+                return self._searched(first, last)
+            least_wh[i] = found.distance / PER_WH
+            return found.node_path
+
+        ends = zip(origin.tolist(), destination.tolist(), strict=True)
+        routes = [route(i, *each) for i, each in enumerate(ends)]
+        start = np.cumsum([0, *map(len, routes)])
+        return np.fromiter(chain.from_iterable(routes), np.int64, start[-1]), start, least_wh
+
+    def _searched(self, origin: int, destination: int) -> Sequence[int]:
+        """Return a route whose cost exceeds `INFINITE`; empty if there is none."""
+        try:
+            return self._search.route(self._weights, origin, destination).edges
+        except NoRouteError:
+            return ()

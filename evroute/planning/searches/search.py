@@ -1,0 +1,241 @@
+"""The search: cheapest routes on the line graph, with new weights on a fixed structure.
+
+A search has weights of arms: the edges themselves, or the turns between them followed by a start on
+each edge. The weight of a turn is that of the arm that it enters. The compiled search from both
+ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. scipy follows zeros
+that are stored in the matrix and only warns of negative weights, so they raise an error here.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+from functools import cache, cached_property, lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import NoRouteError
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+
+if TYPE_CHECKING:
+    from evroute.planning.searches.two_sided import TwoSided
+
+
+@cache
+def numba_installed() -> bool:
+    """Return True if numba is installed, so that searches can be compiled."""
+    return find_spec("numba") is not None
+
+
+class Search:
+    """Cheapest routes on one line graph, for weights that change with every call; thread-safe.
+
+    Parameters
+    ----------
+    line_graph
+        The m turns between n edges.
+    turns
+        Whether the arms are the turns, then a start on each edge, instead of the edges.
+    compiled
+        Whether searches are compiled where numba is installed. Loading the compiled code takes as
+        long as some hundred searches of a city.
+    """
+
+    def __init__(
+        self, line_graph: LineGraph, *, turns: bool = False, compiled: bool = True
+    ) -> None:
+        self.line_graph = line_graph
+        self.turns = turns
+        self.compiled = compiled and numba_installed()
+
+    @cached_property
+    def by_turns(self) -> "Search":
+        """The search on the same graph whose arms are the turns."""
+        return Search(self.line_graph, turns=True, compiled=self.compiled)
+
+    @cached_property
+    def entering(self) -> IntArray:
+        """(m,) arm of each turn."""
+        indices = self.line_graph.indices.astype(np.int64)
+        return np.arange(len(indices)) if self.turns else indices
+
+    @property
+    def starts(self) -> slice:
+        """The arms of starts on each edge among all arms."""
+        first = len(self.line_graph.indices) * self.turns
+        return slice(first, first + self.line_graph.n_edges)
+
+    def route(self, weights: FloatArray, origin: int, destination: int) -> Route:
+        """Return the cheapest route.
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, +inf where it is closed; starts may be left out.
+        origin, destination
+            Network rows.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        NoRouteError
+            If no way over open edges leads from origin to destination.
+        """
+        check_weights(weights)
+        edges: list[int] = []
+        if self.turns or weights[origin] < np.inf:
+            if self.compiled:
+                edges = self._two_sided.route(weights, origin, destination).tolist()
+            else:
+                edges = _climbed(
+                    self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
+                )
+        if not edges:
+            raise NoRouteError(
+                f"no open way leads from edge row {origin} to edge row {destination}"
+            )
+        return Route(tuple(edges))
+
+    def routes(self, weights: FloatArray, requests: Iterable[tuple[int, int]]) -> list[IntArray]:
+        """Return the edges of the cheapest routes of many requests; none where there is no route.
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        requests
+            First and last edge of each.
+        """
+        check_weights(weights)
+        return [self._two_sided.route(weights, *ends) for ends in requests]
+
+    def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
+        """Return the least cost from the origin to the end of every edge, (n,).
+
+        Parameters
+        ----------
+        weights
+            (n,) cost of each edge, +inf where it is closed.
+        origin
+            Network row; its cost is included.
+        limit
+            Costs above it may be +inf.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        return self._tree(weights, 0, origin, limit, -1) + weights[origin]
+
+    def rest(
+        self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
+    ) -> FloatArray:
+        """Return the least cost from the end of every edge to the end of the destination, (n,).
+
+        It is 0 at the destination.
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, +inf where it is closed.
+        destination
+            Network row.
+        limit
+            Costs above it are +inf.
+        until
+            Edge whose cost suffices; greater costs may be replaced by it. -1 for none.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        return self._tree(weights, 1, destination, limit, until)
+
+    def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
+        """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, +inf where it is closed.
+        roots
+            (r,) network rows.
+        forwards
+            True for routes from the roots; False for routes to them, with the edge after each edge.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        check_weights(weights)
+        arcs = self._weighted(weights, 0 if forwards else 1)
+        return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
+
+    @property
+    def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The turns into each edge: first of them (n + 1,), edge left (m,) and arm (m,)."""
+        arcs, arm = self._sides[1]
+        return arcs.indptr, arcs.indices, arm
+
+    def _tree(
+        self, weights: FloatArray, side: int, root: int, limit: float, until: int
+    ) -> FloatArray:
+        check_weights(weights)
+        if self.compiled:
+            return self._two_sided.tree(weights, side, root, limit, until)
+        return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
+
+    def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
+        """Return the turns of a side with their weights: a copy, invisible to other searches."""
+        arcs, arm = self._sides[side]
+        filled = copy(arcs)
+        filled.data = weights[arm]
+        return filled
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[csr_matrix, IntArray], tuple[csr_matrix, IntArray]]:
+        """The turns from each edge and those into it, and the arm of each of these turns."""
+        graph = self.line_graph
+        turn, shape = np.arange(len(graph.indices)), (graph.n_edges, graph.n_edges)
+        forward = csr_matrix((turn, graph.indices, graph.indptr), shape=shape)
+        backward = forward.T.tocsr()
+        return (forward, self.entering), (backward, self.entering[backward.data])
+
+    @cached_property
+    def _two_sided(self) -> "TwoSided":
+        from evroute.planning.searches.two_sided import TwoSided
+
+        (arcs, arm), into = self._sides[0], self.turns_into
+        return TwoSided((arcs.indptr, arcs.indices, arm), into)
+
+
+def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
+    """Return the edges from origin to destination in a tree; empty if it is not reached."""
+    edges = [destination]
+    while edges[-1] != origin:
+        if (edge := int(before[edges[-1]])) < 0:
+            return []
+        edges.append(edge)
+    return edges[::-1]
+
+
+def check_weights(weights: FloatArray) -> None:
+    """Raise ValueError if a weight (a,) is negative or NaN."""
+    least = weights.min(initial=np.inf)
+    if not least >= 0:  # the least of numbers and a NaN is NaN
+        raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
+
+
+@lru_cache(maxsize=4)
+def shared_search(network: RoadNetwork, *, turns: bool) -> Search:
+    """Return the search that all planners on a network share."""
+    return Search(LineGraph.from_network(network), turns=turns, compiled=False)

@@ -1,0 +1,150 @@
+"""SearchProblem: one request with the numbers of the arms; its routes within a battery."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.shortage import Shortage
+from evroute.planning.searches.labels import LabelSearch
+from evroute.planning.searches.legs import Legs
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
+
+NO_GAP_WH = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SearchProblem:
+    """One request, and the numbers of a arms.
+
+    Parameters
+    ----------
+    legs
+        The legs of the request.
+    time_s, length_m
+        (a,) travel time and length of the edge of each arm.
+    charge
+        Charge functions of the arms. Their energies are the expected ones, not below the rise of
+        the potential; the same numbers are shown.
+    noise_std_wh
+        (a,) standard deviation of one measurement, for the weight rules.
+    tail_wh, head_wh
+        (a,) potential before and after each arm.
+    """
+
+    legs: Legs
+    time_s: FloatArray
+    length_m: FloatArray
+    charge: ChargeFunctions
+    noise_std_wh: FloatArray
+    tail_wh: FloatArray
+    head_wh: FloatArray
+
+    @property
+    def energy_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+        return self.charge.energy_wh
+
+    @property
+    def label_search(self) -> LabelSearch:
+        """Searches with a battery or two costs."""
+        return LabelSearch(self.legs, self.tail_wh, self.head_wh, self.charge)
+
+    def follow(self, battery: Battery, route: Route) -> ChargeTrace:
+        """Return the charge along a route, also below the reserve."""
+        return self.charge.follow(battery, self.legs.arms_of_route(route))
+
+    def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
+        """Return the weights (a,) of the arms by a weight rule, Wh."""
+        return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
+
+    def taken_s(self, route: Route) -> float:
+        """Return the travel time of a route, s."""
+        return self.legs.total(self.time_s, route)
+
+    def taken_wh(self, route: Route, battery: Battery | None) -> float:
+        """Return the energy of a route from the battery, lost regeneration included, Wh."""
+        return self.legs.total(self.energy_wh, route) + (
+            self.follow(battery, route).lost_wh if battery else 0.0
+        )
+
+    def most_charge(self, battery: Battery) -> Route:
+        """Return the route that arrives with the most charge and keeps the reserve.
+
+        Raises
+        ------
+        NotEnoughChargeError
+            If there is none; the message states the missing charge.
+        """
+        found = self.label_search.most_charge(battery)
+        if found is None:
+            raise Shortage(self.legs, self.head_wh, self.charge).error(battery)
+        return found
+
+    def keeping_reserve(
+        self, battery: Battery, cost: FloatArray, best: Route, drivable: Route
+    ) -> tuple[Route, bool]:
+        """Return the route of least ``cost`` that keeps the reserve, and whether it was found.
+
+        Parameters
+        ----------
+        battery
+            The charge that bounds the route.
+        cost
+            (a,) cost of each arm, s or m.
+        best
+            The route of least cost without a battery.
+        drivable
+            A route that keeps the reserve; it is returned where the effort runs out.
+        """
+        if self.keeps(battery, best):
+            return best, True
+        found, _ = self.label_search.cheapest(battery, cost, worth=(0.0, 1.0))
+        return found or drivable, found is not None
+
+    def keeps(self, battery: Battery, route: Route) -> bool:
+        """Return True if the charge never falls below the reserve on a route."""
+        return float(self.follow(battery, route).low_wh.min()) >= battery.reserve_wh - TOLERANCE_WH
+
+
+def least_energy(
+    problem: SearchProblem, found: Route, battery: Battery | None, rule: str
+) -> tuple[Route, str]:
+    """Return the route of least energy and a statement of how far it is certified.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    found
+        The route of least weight by the rule, without a battery.
+    battery
+        Charge that bounds the route, or None.
+    rule
+        Weight rule; ``potential`` with a battery.
+    """
+    if battery is not None:
+        trace = problem.follow(battery, found)
+        # a route that neither loses energy nor needs the reserve is best with any battery
+        if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
+            found = problem.most_charge(battery)
+        return found, "exact: no route that keeps the reserve arrives with more charge"
+    if rule == DEFAULT_SEARCH:
+        return found, "exact: no route takes less"
+    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(
+        problem.legs.route(problem.weights()), None
+    )
+    return found, f"rule '{rule}' discards energy: {gap_text(gap_wh)}"
+
+
+def gap_text(gap_wh: float) -> str:
+    """Return an upper bound on an excess in words."""
+    return f"within {rounded_up(gap_wh, 10):.1f} Wh of the least"
+
+
+def rounded_up(gap: float, parts: int) -> float:
+    """Return a gap rounded up to the next of ``parts`` parts of one, at least 0."""
+    return float(np.ceil(parts * max(gap, 0.0)) / parts)

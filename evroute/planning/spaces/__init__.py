@@ -1,0 +1,1 @@
+"""Arm spaces: the arms of a learner, and their relation to the edges of a network."""

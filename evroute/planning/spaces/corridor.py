@@ -1,0 +1,118 @@
+"""Corridor: the edges near the cheapest way between two ends; a region then needs few predictions.
+
+An edge is in the corridor of factor c if some walk from origin to destination over it costs at most
+c times the least cost. The cost of an edge is the energy that it dissipates by eq. 8, its prior
+mean less the potential. The eq. 8 route is in every corridor.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from evroute.arms import Arms, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import State
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.weights import potential
+
+ROUNDING = 1e-12
+
+
+def corridor(
+    search: Search, weights: FloatArray, origin: int, destination: int, factor: float
+) -> IntArray:
+    """Return the edges (c,) on walks that cost at most ``factor`` times the least, increasing.
+
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    weights
+        (n,) cost of each edge, not negative, +inf where it is closed.
+    origin, destination
+        Network rows of both ends.
+    factor
+        At least 1.
+
+    Raises
+    ------
+    NoRouteError
+        If no way over open edges leads to the destination.
+    """
+    most = (
+        factor
+        * float(weights[search.route(weights, origin, destination).rows].sum())
+        * (1.0 + ROUNDING)
+    )
+    return np.flatnonzero(
+        search.distances(weights, origin, limit=most)
+        + search.rest(weights, destination, limit=most)
+        <= most
+    )
+
+
+class Corridor:
+    """The arm space whose arms are the edges in the corridor of each request.
+
+    Parameters
+    ----------
+    edges
+        The space of all edges.
+    factor
+        Factor of the corridors, at least 1.
+    """
+
+    noun = "edges"
+
+    def __init__(self, edges: EdgeSpace, factor: float) -> None:
+        self.edges = edges
+        self.factor = factor
+        self._last: tuple[Round, Round] | None = None
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open edges of the corridor of a round.
+
+        Raises
+        ------
+        NoRouteError
+            If no way over open edges leads to the destination.
+        """
+        return self.edges.arms(self._within(request))
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return ``m g dz`` of the arms of a round, (a,) Wh."""
+        return self.edges.potential_wh(self._within(request))
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight within the corridor, ``weights`` (a,)."""
+        return self.edges.route(weights, self._within(request))
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the edges of a route, (k,)."""
+        return route.rows
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return feedback on edges in their merged contexts."""
+        return self.edges.feedback(feedback)
+
+    def state(self) -> State:
+        """Return an empty state: the space learns nothing itself."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Do nothing: the model has the whole state."""
+
+    def _within(self, request: Round) -> Round:
+        """Return the round with the arms of its corridor only; the last round's are cached."""
+        if self._last is None or self._last[0] is not request:
+            arms = request.arms
+            weights = np.full(self.edges.size, np.inf)
+            weights[arms.id] = potential(
+                arms.prior_mean_wh, np.zeros(len(arms)), self.edges.potential_wh(request)
+            )
+            inside = corridor(
+                self.edges.search, weights, request.origin, request.destination, self.factor
+            )
+            self._last = request, replace(request, arms=arms.take(arms.rows_of(inside)))
+        return self._last[1]

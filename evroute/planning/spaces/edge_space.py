@@ -1,0 +1,310 @@
+"""EdgeSpace: every edge of a network is an arm.
+
+ArmStates: the potential before and after each arm, common to all arm spaces.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from evroute.arms import Arms, Belief, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.energy.driving import (
+    COMFORT_C,
+    TEMPERATURE_UNIT_K,
+    DrivingConditions,
+    temperature_feature,
+)
+from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh
+from evroute.energy.prior import (
+    DEFAULT_SPREAD,
+    EQ8_CONDITIONS,
+    EnergyPrior,
+    edge_parts,
+    spread_around,
+)
+from evroute.energy.regressors import Regressors
+from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.model.base import State
+from evroute.network import context
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import SPEED
+from evroute.planning.searches.search import Search
+
+if TYPE_CHECKING:
+    from evroute.model.kernels.arms import ArmGraph
+
+
+TEMPERATURE_STEP_K, SPEED_STEP_MPS = 1.0, 5 / 3.6
+"""Grid of contexts that vary: 1 K and 5 km/h."""
+
+
+Varied = TypeVar("Varied", Arms, Feedback)
+
+ROUNDING_WH = 1e-9
+"""Differences of energies that are rounding."""
+MAX_PASSES = 200
+"""Relaxations of the potential; more are needed only where closed walks gain energy."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArmStates:
+    """The states before and after each of a arms, and their potential.
+
+    Parameters
+    ----------
+    edge
+        (a,) network row of the edge of each arm.
+    tail, head
+        (a,) states before and after each arm: junctions, or ends of edges. The head of an arm is
+        the tail of the arms that follow it.
+    state_wh
+        (s,) potential of the states, Wh; the energy of an arm by physics is never below its rise.
+    """
+
+    edge: IntArray
+    tail: IntArray
+    head: IntArray
+    state_wh: FloatArray
+
+    def __post_init__(self) -> None:
+        shape = (len(self.edge),)
+        freeze(
+            self,
+            edge=(self.edge, np.int64, shape),
+            tail=(self.tail, np.int64, shape),
+            head=(self.head, np.int64, shape),
+            state_wh=(self.state_wh, np.float64, (len(self.state_wh),)),
+        )
+
+    @property
+    def tail_wh(self) -> FloatArray:
+        """(a,) potential before each arm, Wh."""
+        return self.state_wh[self.tail]
+
+    @property
+    def head_wh(self) -> FloatArray:
+        """(a,) potential after each arm, Wh."""
+        return self.state_wh[self.head]
+
+    def under(self, energy_wh: FloatArray) -> "ArmStates":
+        """Return the states with the potential of a belief: no arm takes less than its rise.
+
+        The potential of physics is lowered along the arms until it fits, as in Johnson's algorithm
+        (Johnson 1977, *Efficient algorithms for shortest paths in sparse networks*). It exists
+        unless a closed walk gains energy; after `MAX_PASSES` relaxations the rest is left over.
+
+        Parameters
+        ----------
+        energy_wh
+            (a,) energies of the arms, Wh.
+        """
+        state_wh = self.state_wh.copy()
+        for _ in range(MAX_PASSES):
+            lowered_wh = state_wh.copy()
+            np.minimum.at(lowered_wh, self.head, state_wh[self.tail] + energy_wh)
+            lowered = lowered_wh < state_wh - ROUNDING_WH
+            if not lowered.any():
+                break
+            state_wh[lowered] = lowered_wh[lowered]
+        return replace(self, state_wh=state_wh)
+
+
+class EdgeSpace:
+    """The arm space whose arms are the n edges of a network; see `arm_space.SearchSpace`.
+
+    Parameters
+    ----------
+    network, vehicle
+        Roads, and the vehicle that drives them.
+    conditions
+        Conditions of the day in the prior and the potential.
+    temperature
+        Whether contexts have the temperature as a further feature. Its effect is then learned: the
+        temperature of the day chooses the contexts and leaves the prior as it is.
+    junction_wh
+        (v,) potential of the junctions, Wh; that of the loaded vehicle at their heights if None.
+    exact_contexts
+        With ``temperature``: keep every context. Otherwise temperatures merge on a grid of 1 K and
+        speeds other than the map's on one of 5 km/h, so that arms return.
+    """
+
+    noun = "edges"
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        *,
+        conditions: DrivingConditions = EQ8_CONDITIONS,
+        temperature: bool = False,
+        junction_wh: FloatArray | None = None,
+        exact_contexts: bool = False,
+    ) -> None:
+        self.network = network
+        self.vehicle = vehicle
+        self.conditions = replace(conditions, temperature_c=None) if temperature else conditions
+        day_c = conditions.temperature_c
+        self._feature_c = COMFORT_C if day_c is None else day_c
+        self.temperature = temperature
+        self.junction_wh = junction_wh
+        self.exact_contexts = exact_contexts
+
+    @property
+    def edges(self) -> "EdgeSpace":
+        """The space itself."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return self.network.n_edges
+
+    @cached_property
+    def search(self) -> Search:
+        """A search over all edges."""
+        return Search(LineGraph.from_network(self.network))
+
+    @cached_property
+    def parts(self) -> EnergyParts:
+        """Eq. 8 of every edge by cause, under the conditions of the space."""
+        return edge_parts(self.network, self.vehicle, self.conditions)
+
+    @cached_property
+    def piece_wh(self) -> FloatArray:
+        """(q,) eq. 8 of every piece of the network's profile, or of every edge without one, Wh."""
+        parts, _ = piece_energy(
+            self.network,
+            self._loaded,
+            np.arange(self.size),
+            self.conditions.speed_factor * self.network.speed_mps,
+            headwind_mps=self.conditions.headwind_mps(self.network),
+            air_density_kgpm3=self.conditions.air_density_kgpm3,
+        )
+        return parts.total_wh
+
+    @cached_property
+    def reference(self) -> Arms:
+        """All edges in free flow; at the temperature of the day, or 21 °C, if it is a feature."""
+        features = context.build(self.network).features
+        if self.temperature:
+            features = np.column_stack(
+                [features, np.full(self.size, temperature_feature(self._feature_c))]
+            )
+        return Arms(np.arange(self.size), features, self.parts.total_wh)
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the speeds of the map under the conditions, s."""
+        return self.network.time_s / self.conditions.speed_factor
+
+    @cached_property
+    def regressors(self) -> Regressors:
+        """Derivatives of eq. 8 by its coefficients."""
+        return Regressors(self.network, self.vehicle)
+
+    @property
+    def lengthscale_factors(self) -> FloatArray:
+        """(d,) 1 for each feature."""
+        return np.ones(self.reference.features.shape[1])
+
+    def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
+        """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
+        return spread_around(self.parts.total_wh, self._potentials_wh[""], spread)
+
+    def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
+        """Return the graph kernel of the edges unchanged."""
+        return of_edges
+
+    def under(self, conditions: DrivingConditions) -> "EdgeSpace":
+        """Return the space under other conditions of the day."""
+        return EdgeSpace(
+            self.network,
+            self.vehicle,
+            conditions=conditions,
+            temperature=self.temperature,
+            exact_contexts=self.exact_contexts,
+        )
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open edges of a round in their merged contexts."""
+        return self._merged(request.arms)
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return ``m g dz`` of the open edges of a round, (a,) Wh."""
+        name = request.vehicle
+        if name not in self._potentials_wh:
+            self._potentials_wh[name] = potential_wh(
+                self.conditions.load(load_vehicle(name)), self.network.climb_m
+            )
+        return self._potentials_wh[name][request.arms.id]
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open edges, ``weights`` (a,)."""
+        everywhere = np.full(self.size, np.inf)
+        everywhere[request.arms.id] = weights
+        return self.search.route(everywhere, request.origin, request.destination)
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the edges of a route, (k,)."""
+        return route.rows
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return feedback on edges in their merged contexts."""
+        return self._merged(feedback)
+
+    def _merged(self, varied: Varied) -> Varied:
+        """Return arms or feedback with temperature and changed speeds on the grid."""
+        if self.exact_contexts or not self.temperature:
+            return varied
+        kelvin = TEMPERATURE_STEP_K / TEMPERATURE_UNIT_K
+        step = SPEED_STEP_MPS / context.build(self.network).scale[SPEED]
+        features = varied.features.copy()
+        features[:, -1] = kelvin * np.round(features[:, -1] / kelvin)
+        changed = features[:, SPEED] != self.reference.features[varied.id, SPEED]
+        features[changed, SPEED] = step * np.maximum(np.round(features[changed, SPEED] / step), 1.0)
+        return replace(varied, features=features)
+
+    def state(self) -> State:
+        """Return an empty state: the space learns nothing itself."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Do nothing: the model has the whole state."""
+
+    def parts_wh(self, route: Route) -> dict[str, float]:
+        """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
+        return {
+            name.removesuffix("_wh"): float(getattr(self.parts, name)[route.rows].sum())
+            for name in self.parts.__slots__
+            if name != "held_wh" or self.parts.held_wh.any()
+        }
+
+    def edge_belief(self, belief: Belief) -> Belief:
+        """Return the posterior of the edges unchanged."""
+        return belief
+
+    @cached_property
+    def states(self) -> ArmStates:
+        """The junctions at both ends of the edges, with their potential."""
+        network, height_wh = self.network, self.junction_wh
+        if height_wh is None:
+            height_wh = potential_wh(self._loaded, network.elevation_m)
+        return ArmStates(np.arange(self.size), network.tail, network.head, height_wh)
+
+    def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
+        """Return the edges unchanged."""
+        return edge
+
+    @cached_property
+    def _loaded(self) -> Vehicle:
+        return self.conditions.load(self.vehicle)
+
+    @cached_property
+    def _potentials_wh(self) -> dict[str, FloatArray]:
+        """(n,) ``m g dz`` by the name of the vehicle; the empty name is the space's vehicle."""
+        own = potential_wh(self._loaded, self.network.climb_m)
+        return {"": own, self.vehicle.name: own}

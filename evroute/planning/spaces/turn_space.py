@@ -1,0 +1,398 @@
+"""TurnSpace: every turn of a network is an arm, and every start of a trip on an edge.
+
+An arm is a row of the table of turns: an edge as it is entered from another, or from standstill.
+The carried kinetic energy therefore belongs to an arm, and the total-energy potential replaces
+``m g z``. The searches are those over edges.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from evroute.arms import Arms, Belief, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.regressors import TurnRegressors
+from evroute.energy.turn_prior import TurnEnergy, fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.model.base import State
+from evroute.model.kernels.arms import ArmGraph, TurnGraph
+from evroute.network import context
+from evroute.network.controls import CONTEXTS, contexts
+from evroute.network.turn_table import NAMES, SPEED, TurnTable
+from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
+from evroute.planning.searches.search import Search
+from evroute.planning.spaces.edge_space import ArmStates, EdgeSpace
+
+TURN_LENGTHSCALE = 4.0
+"""Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
+CONTROL_LENGTHSCALE = 0.5
+"""Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
+LOG_RATIOS = tuple(f"space_log_ratio_{name}" for name in ("count", "sum", "square"))
+"""Keys of the state: moments of the logarithms of measured over known speeds (`DayProfile`)."""
+_KEPT_ROUNDS = 8
+SMOOTHED_EDGES, SAME_SPEED = 5.0, 2.0
+"""Deviations of the weights by distance along a trip, edges, and by difference, noises."""
+NORMAL_DIFFERENCE = 0.6745 * 2**0.5
+"""Median absolute difference of two normal values of deviation 1."""
+ROUNDING = 1e-9
+
+
+class TurnSpace:
+    """The arm space of the turns and starts of a network; see `arm_space.SearchSpace`.
+
+    Parameters
+    ----------
+    edges
+        The space of the edges of the same network, with the vehicle of trips that name none.
+    table
+        The turns and starts of the network.
+    braked
+        Trips measure the braking for a turn on the edge left, as cars do. Feedback then moves the
+        energy that physics expects to be regenerated there to the turn. Otherwise speeds change
+        as an edge is entered.
+    learn_speeds
+        Prior means and the potential use the mean ratio of measured to known speeds on each edge,
+        with its deviation by the quarter of the day (`DayProfile`). The contexts keep the known
+        speeds.
+    controls
+        Contexts have lights, stop signs and right of way as further features.
+    free_flow
+        Cars stop, brake for turns and lose time as in `energy.free_flow`.
+    kinetic
+        Share of the kinetic energy in the potential.
+
+    Raises
+    ------
+    EvrouteError
+        If ``controls`` is True and the network has none.
+    """
+
+    noun = "turns"
+
+    def __init__(
+        self,
+        edges: EdgeSpace,
+        table: TurnTable,
+        *,
+        braked: bool = False,
+        learn_speeds: bool = False,
+        controls: bool = False,
+        free_flow: bool = False,
+        kinetic: float = 1.0,
+    ) -> None:
+        self.edges = edges
+        self.kinetic = kinetic
+        self.table = table
+        self.braked = braked
+        self.learn_speeds = learn_speeds
+        self.controls = controls
+        self.energy = TurnEnergy(
+            edges.network, edges.vehicle, table, edges.conditions, free_flow=free_flow
+        )
+        self._log_ratio = DayProfile(table.n_edges)
+        self._speed_scale = float(context.build(edges.network).scale[SPEED])
+        self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
+        if controls:
+            if table.control is None:
+                raise EvrouteError(
+                    f"the source of network '{edges.network.name}' has no lights, stop signs "
+                    "or right of way; leave controls out"
+                )
+            self._own = np.column_stack([self._own, contexts(table.control)])
+        self._energies = {"": self.energy, edges.vehicle.name: self.energy}
+
+    @property
+    def size(self) -> int:
+        """Number of turns and starts."""
+        return len(self.table)
+
+    @cached_property
+    def reference(self) -> Arms:
+        """All turns and starts in free flow, with their energies at the expected speeds."""
+        edges = self.edges.reference
+        features = self._features(
+            self._rows, edges.features[self.table.entered], self._speeds(edges.features)
+        )
+        return Arms(self._rows, features, self._expected_wh)
+
+    @cached_property
+    def _expected_wh(self) -> FloatArray:
+        """(a,) energies of all turns and starts at the expected speeds, Wh."""
+        return (
+            self.energy.mean_wh(self._rows, self._expected_mps)
+            if self._log_ratio.moments.any()
+            else self.energy.limits_wh
+        )
+
+    @property
+    def _expected_mps(self) -> FloatArray:
+        """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
+        return self._as_driven(self.energy.limits_mps, self.edges.conditions.departed_s)
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the expected speeds, s."""
+        return self._driven_m / self._expected_mps
+
+    @cached_property
+    def _driven_m(self) -> FloatArray:
+        """(n,) lengths over the share of the speed that is driven on average, m."""
+        network = self.edges.network
+        return network.length_m / (speed_factors(network) if self.energy.free_flow else 1.0)
+
+    @cached_property
+    def regressors(self) -> TurnRegressors:
+        """Derivatives of the energy of turns by the coefficients of physics."""
+        return TurnRegressors(self.energy)
+
+    @property
+    def lengthscale_factors(self) -> FloatArray:
+        """(d,) 1 for the features of edges, `TURN_LENGTHSCALE` and `CONTROL_LENGTHSCALE`."""
+        own, controls = len(NAMES) - len(context.NAMES), len(CONTEXTS) if self.controls else 0
+        return np.repeat(
+            [1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE],
+            (len(self.edges.lengthscale_factors), own, controls),
+        )
+
+    def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
+        """Return the prior of turns: energies and their spread; ``spread`` is one of `SPREADS`."""
+        return fit(self.energy, spread)
+
+    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+        """Return the graph kernel of the turns, derived from that of the edges."""
+        return TurnGraph(of_edges, self.table.left, self.table.entered)
+
+    def under(self, conditions: DrivingConditions) -> "TurnSpace":
+        """Return the space under other conditions of the day, with the speeds learned so far."""
+        space = TurnSpace(
+            self.edges.under(conditions),
+            self.table,
+            braked=self.braked,
+            learn_speeds=self.learn_speeds,
+            controls=self.controls,
+            free_flow=self.energy.free_flow,
+            kinetic=self.kinetic,
+        )
+        space.restore(self.state())
+        return space
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open turns and starts of a round: those between two edges that are open.
+
+        Their prior means are those of the edges entered, plus the energy of turning.
+        """
+        return self._of(request.arms, request.vehicle, quarter_of(request.departed_s))[0]
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return the rise of the total-energy potential over each open turn and start, (a,) Wh."""
+        return self._of(request.arms, request.vehicle, quarter_of(request.departed_s))[1]
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open turns, its start included."""
+        everywhere = np.full(self.size, np.inf)
+        everywhere[self.arms(request).id] = weights
+        return self.search.route(everywhere, request.origin, request.destination)
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the start and the turns of a route, (k,)."""
+        return self.table.rows_along(route.rows)
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return feedback on edges as feedback on a start and the turns into the other edges."""
+        rows = self.table.rows_along(feedback.id)
+        known_mps = self._known_speeds(feedback)
+        speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
+        energy_wh = feedback.energy_wh
+        if self.braked:
+            braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
+            energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
+        return replace(
+            feedback,
+            id=rows,
+            features=self._features(rows, feedback.features, known_mps),
+            prior_mean_wh=feedback.prior_mean_wh
+            + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
+            energy_wh=energy_wh,
+        )
+
+    def time_error(self, feedback: Feedback) -> float:
+        """Return ``|log(measured/expected time)|`` on the edges of a trip that were driven before.
+
+        NaN if they are less than half of its edges, or speeds are not learned.
+        """
+        passes, travel_s = self._log_ratio.moments[0].sum(axis=0)[feedback.id], feedback.travel_s
+        driven = (passes > 0) & (travel_s > 0)
+        if driven.mean() < 0.5:
+            return float("nan")
+        expected_mps = self._as_driven(self._known_speeds(feedback), feedback.departed_s)
+        expected_s = (self.edges.network.length_m / expected_mps)[feedback.id[driven]]
+        return float(abs(np.log(travel_s[driven].sum() / expected_s.sum())))
+
+    def state(self) -> State:
+        """Return the learned speeds; empty if speeds are not learned."""
+        if not self.learn_speeds:
+            return {}
+        return dict(zip(LOG_RATIOS, self._log_ratio.moments.copy(), strict=True))
+
+    def restore(self, state: State) -> None:
+        """Restore the state of the space; other entries are ignored."""
+        if self.learn_speeds:
+            count, total, *square = (state[name] for name in LOG_RATIOS if name in state)
+            moments = np.array([count, total, *square])
+            if not square:  # of an earlier version, without times of departure
+                square = [total**2 / np.maximum(count, ROUNDING)]
+                moments = np.zeros((3, QUARTERS + 1, self.table.n_edges))
+                moments[:, QUARTERS] = count, total, *square
+            self._log_ratio = DayProfile(self.table.n_edges, moments)
+            self._forget()
+
+    def parts_wh(self, route: Route) -> dict[str, float]:
+        """Return the prior energy of a route by cause, Wh each.
+
+        ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8, the energy
+        of stops, turns and changes of speed.
+        """
+        parts = self.edges.parts_wh(route)
+        parts["auxiliary"] = (
+            self.energy.vehicle.auxiliary_w * float(self.time_s[route.rows].sum()) / J_PER_WH
+        )
+        return parts | {
+            "turning": float(self._expected_wh[self.arms_of_route(route)].sum())
+            - sum(parts.values())
+        }
+
+    def edge_belief(self, belief: Belief) -> Belief:
+        """Return the posterior of each edge from that of all turns and starts.
+
+        The mean is eq. 8 plus the mean learned deviation of the turns into the edge; the standard
+        deviation is the root mean square of theirs. An edge that no turn enters has its start.
+        """
+        table = self.table
+        turns = np.bincount(table.entered[: table.n_turns], minlength=table.n_edges)
+        counted = np.where(self._rows < table.n_turns, 1.0, turns[table.entered] == 0)
+        total = np.bincount(table.entered, counted, minlength=table.n_edges)
+
+        def mean(values: FloatArray) -> FloatArray:
+            return np.bincount(table.entered, counted * values, minlength=table.n_edges) / total
+
+        return Belief(
+            self.edges.reference.prior_mean_wh
+            + mean(belief.mean_wh - self.reference.prior_mean_wh),
+            np.sqrt(mean(belief.std_wh**2)),
+        )
+
+    @property
+    def search(self) -> Search:
+        """The search over the turns."""
+        return self.edges.search.by_turns
+
+    @cached_property
+    def states(self) -> ArmStates:
+        """The ends of the edges, then their starts, with height and kinetic energy."""
+        network, table, loaded = self.edges.network, self.table, self.energy.vehicle
+        kinetic_wh = 0.5 * loaded.mass_kg * self._expected_mps**2 / J_PER_WH
+        height_wh = self.edges.states.state_wh
+        after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
+        tail = np.concatenate(
+            [table.left[: table.n_turns], table.n_edges + np.arange(table.n_edges)]
+        )
+        return ArmStates(
+            table.entered, tail, table.entered, np.concatenate([after_wh, height_wh[network.tail]])
+        )
+
+    def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
+        """Return the turns of routes, each after its start."""
+        return self.table.rows_along(edge, start)
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        return np.arange(self.size)
+
+    def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
+        """Learn the speeds of a trip and return the expected speeds, (n,) m/s."""
+        measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
+        edge = feedback.id[measured]
+        driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
+        log_ratio = smoothed(np.log(driven_mps / known_mps[edge]))
+        self._log_ratio.add(edge, log_ratio, feedback.departed_s)
+        self._forget()
+        return self._as_driven(known_mps, feedback.departed_s)
+
+    def _forget(self) -> None:
+        """Drop the values that depend on learned speeds."""
+        for name in ("reference", "states", "_of", "_expected_wh"):
+            self.__dict__.pop(name, None)
+
+    def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
+        return known_mps * np.exp(self._log_ratio.mean() + self._log_ratio.deviation(departed_s))
+
+    @cached_property
+    def _of(self) -> Callable[[Arms, str, int], tuple[Arms, FloatArray]]:
+        """`_make`, with the results of the last rounds kept."""
+        return lru_cache(_KEPT_ROUNDS)(self._make)
+
+    def _make(self, edges: Arms, vehicle: str, quarter: int) -> tuple[Arms, FloatArray]:
+        """Return the turns and starts between open edges, and their potential, (a,) Wh."""
+        place = np.full(self.table.n_edges, -1)
+        place[edges.id] = np.arange(len(edges))
+        rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
+        speed_mps = self._known_speeds(edges)
+        driven_mps = self._as_driven(speed_mps, quarter * QUARTER_S)
+        entered = place[self.table.entered[rows]]
+        added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
+        arms = Arms(
+            rows,
+            self._features(rows, edges.features[entered], speed_mps),
+            edges.prior_mean_wh[entered] + added_wh,
+        )
+        return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
+
+    def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
+        """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
+        known_mps = self.edges.network.speed_mps.copy()
+        known_mps[given.id] = self._speeds(given.features)
+        return known_mps
+
+    def _speeds(self, features: FloatArray) -> FloatArray:
+        return features[:, SPEED] * self._speed_scale
+
+    def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
+        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._own[rows]])
+
+    def _added_wh(
+        self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray
+    ) -> FloatArray:
+        """Return the energy of turns at driven speeds minus eq. 8 at known speeds, (a,) Wh."""
+        energy = self._energy_of(vehicle)
+        return (
+            energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
+        )
+
+    def _energy_of(self, vehicle: str) -> TurnEnergy:
+        if vehicle not in self._energies:
+            self._energies[vehicle] = self.energy.with_vehicle(load_vehicle(vehicle))
+        return self._energies[vehicle]
+
+
+def smoothed(log_ratio: FloatArray) -> FloatArray:
+    """Return log ratios of speeds along a trip, (k,), with less noise of single edges.
+
+    Each is averaged with those near on the trip that differ by no more than noise (the bilateral
+    filter of Tomasi & Manduchi 1998), so the ends of a jam stay sharp. The noise is that of
+    successive differences, by their median. Without it a car appears to accelerate and brake at
+    every junction, and the kinetic energy of the noise appears as energy of the trip.
+    """
+    k = np.arange(len(log_ratio))
+    noise = np.median(np.abs(np.diff(log_ratio))) / NORMAL_DIFFERENCE if len(k) > 1 else 0.0
+    apart = np.subtract.outer(k, k) / SMOOTHED_EDGES
+    differ = np.subtract.outer(log_ratio, log_ratio) / max(SAME_SPEED * noise, ROUNDING)
+    weight = np.exp(-0.5 * (apart**2 + differ**2))
+    return weight @ log_ratio / weight.sum(axis=1)

@@ -1,0 +1,1 @@
+"""Pages: a run folder, a plan or a belief as HTML."""

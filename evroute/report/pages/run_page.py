@@ -1,0 +1,380 @@
+"""A self-contained page on a run folder, and its figures as PNG files.
+
+Curves are embedded as SVG, maps as PNG: their SVG would be a megabyte each.
+
+Selections of many runs that fit on a page: pooled trips, the first panels, methods and maps.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+from evroute.errors import EvrouteError, require
+from evroute.experiments.runs import RunFolder
+from evroute.network.catalog import load_network
+from evroute.report.calibration import (
+    calibration_table,
+    charges,
+    forecasts,
+    reliability,
+    reserve_reliability,
+    reserve_table,
+)
+from evroute.report.charts import rounds as charts
+from evroute.report.charts.interval_scores import interval_table
+from evroute.report.charts.profile import svg
+from evroute.report.charts.rounds import axes, method_styles, panel_labels
+from evroute.report.exploration import visits_chart
+from evroute.report.extras import alt, pd
+from evroute.report.pages.beliefs import Learned, beliefs
+from evroute.report.pages.claims import (
+    N_NAMES,
+    Verdict,
+    claims_table,
+    folder_verdicts,
+    verdict_lines,
+)
+from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
+from evroute.report.savings import abstract, savings_table, vehicles_table
+from evroute.report.table import final_table, label_columns
+from evroute.text import counted, slug
+
+MAX_PANELS = 12
+"""Largest number of panels of curves."""
+MAX_METHODS = 12
+"""Largest number of methods with maps, calibration and beliefs."""
+MAX_MAPS = 4
+"""Largest number of trips with maps."""
+
+
+def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return rounds that make at most 12 panels, and notes on the reduction.
+
+    Too many trips become one panel for each network, prior, search and so on. Each world of each
+    trip then counts as a separate world. If there are still too many panels, the first 12 in
+    alphabetical order are kept.
+    """
+    notes = []
+    if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
+        trips = rounds.groupby("network")["trip"].transform("nunique")
+        rounds = rounds.assign(
+            seed=rounds.groupby(["trip", "seed"]).ngroup(),
+            trip=trips.astype(str) + " trips together",
+        )
+        notes.append(
+            f"Curves are means over all trips and worlds: {panels} panels would be too many."
+        )
+    labels = panel_labels(rounds)
+    if (panels := labels.nunique()) > MAX_PANELS:
+        rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all panels.")
+    return rounds, notes
+
+
+def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 12 methods in legend order, and a note on omitted ones."""
+    methods = list(method_styles(rounds))
+    if len(methods) <= MAX_METHODS:
+        return rounds, []
+    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [
+        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
+        "the tables have all methods."
+    ]
+
+
+def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
+    of_group = rounds.groupby(["network", "trip", *axes(rounds)], sort=False).ngroup()
+    if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
+        return rounds, []
+    return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
+
+
+_Drawing = tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]
+"""Name, caption and function of a figure, and whether it is an SVG."""
+_PNG_SCALE = 1.5
+_MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
+_CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
+    "cumulative-regret": (
+        charts.cumulative_regret,
+        "Mean over the worlds; the band is ± 1 standard error.",
+    ),
+    "saving": (
+        charts.saving,
+        "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
+    ),
+    "beta": (charts.beta, "Multiplier of the variance in the confidence bounds."),
+}
+_DIAGNOSTICS = {
+    "dictionary_size": (
+        "Points in the dictionary",
+        "Measured arms that a sparse model uses as inducing points.",
+    ),
+    "batches": (
+        "Updates of mean and dictionary",
+        "Closed batches of planned trips.",
+    ),
+    "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
+    "guard_left_wh": (
+        "Rest of the guard's budget (Wh)",
+        "Budget minus the upper bound of the energy lost so far.",
+    ),
+    "guard_trips": (
+        "Trips that the guard needs",
+        "Trips from which its budget covers a route that saves 2 %, at the noise measured so far.",
+    ),
+    "guard_free": (
+        "The learner's route is driven (share of worlds)",
+        "In the other worlds the guard chose the eq. 8 route.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of the page: file name, caption, PNG, and its address in the page."""
+
+    name: str
+    caption: str
+    png: bytes
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page, its abstract and figures, notes on omitted parts, and verdicts, one line each."""
+
+    html: str
+    abstract: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...]
+    claims: tuple[str, ...] = ()
+
+
+def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda name: None) -> Page:
+    """Build the page on the finished runs of a folder.
+
+    Parameters
+    ----------
+    folder
+        The run folder; unfinished runs are left out.
+    on_progress
+        Called with the name of each figure before it is drawn.
+
+    Raises
+    ------
+    EvrouteError
+        If the folder is no run folder, no run in it is finished, or a file of it cannot be read.
+    MissingPackageError
+        If altair is not installed.
+    """
+    manifest = folder.manifest()
+    if missing := _MANIFEST_KEYS - set(manifest):
+        raise EvrouteError(
+            f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks "
+            f"{', '.join(sorted(missing))}"
+        )
+    rounds = read_rounds(folder)
+    sentences = tuple(finding.text for finding in abstract(rounds))
+    notes, figures = list[str](), list[Figure]()
+    for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
+        on_progress(name)
+        figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
+    learned = list(beliefs(folder, few_methods(rounds)[0]))
+    notes += [reason for reason in learned if isinstance(reason, str)]
+    judged = judged_claims(folder, notes)
+    n_names, calibrated = len(label_columns(rounds)), "half90_wh" in rounds
+    html = template("page.html.j2").render(
+        title=f"Learning to route: {folder.path.resolve().name}",
+        lead=_lead(rounds),
+        abstract=sentences,
+        figures=figures,
+        notes=notes,
+        table=cells(final_table(rounds, read_timings(folder)), n_names),
+        claims=cells(claims_table(judged), N_NAMES) if judged else None,
+        n_claim_names=N_NAMES,
+        savings=cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
+        vehicles=_filled(vehicles_table(rounds), n_names + 1),
+        reserve=_filled(reserve_table(rounds), n_names + 1),
+        calibration=_filled(calibration_table(rounds), n_names + 1) if calibrated else None,
+        intervals=_filled(interval_table(rounds), n_names + 2) if calibrated else None,
+        n_names=n_names,
+        learned=[_learned(belief) for belief in learned if isinstance(belief, Learned)],
+        manifest=manifest,
+    )
+    return Page(html, sentences, tuple(figures), tuple(notes), tuple(verdict_lines(judged)))
+
+
+def _drawings(
+    folder: RunFolder, rounds: "pd.DataFrame", networks: dict[str, str], notes: list[str]
+) -> Iterator[_Drawing]:
+    """Yield each figure of a page, and add notes."""
+    curves, pooled = few_panels(rounds)
+    shown, left_out = few_methods(rounds)
+    mapped, unmapped = few_maps(shown)
+    notes += pooled + left_out + unmapped
+    for name, (draw, caption) in _CURVES.items():
+        if name != "beta" or charts.has_beta(curves):
+            yield name, caption, partial(draw, curves), True
+    if "lengthscale" in charts.axes(rounds):
+        yield (
+            "lengthscales",
+            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
+            partial(charts.regret_by_lengthscale, curves),
+            True,
+        )
+    yield (
+        "duration",
+        "Sum of posterior, index, search and update; medians of blocks of trips, log scale.",
+        partial(charts.duration, curves, read_timings(folder)),
+        True,
+    )
+    diagnostics = read_diagnostics(folder)
+    for name, (title, caption) in _DIAGNOSTICS.items():
+        if name in diagnostics:
+            draw_one = partial(charts.diagnostic, curves, diagnostics, name, title)
+            yield name.replace("_", "-"), caption, draw_one, True
+    if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
+        yield (
+            "reliability",
+            "Coverage of the intervals against their level; on the diagonal if calibrated.",
+            partial(reliability, predicted),
+            True,
+        )
+    if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
+        yield (
+            "reserve",
+            "Trips never below the reserve against its predicted probability, after 50 trips.",
+            partial(reserve_reliability, of_charge),
+            True,
+        )
+    for network_name, digest in networks.items():
+        try:
+            yield from _exploration(folder, mapped, network_name, digest)
+        except EvrouteError as error:
+            notes.append(f"No maps of {network_name}: {error}.")
+
+
+def judged_claims(folder: RunFolder, notes: list[str]) -> list[Verdict]:
+    """Return the verdicts on the folder's claims; if they cannot be judged, add a note."""
+    try:
+        return folder_verdicts(folder)
+    except EvrouteError as error:
+        notes.append(f"No verdicts: {error}.")
+        return []
+
+
+def png(chart: "alt.TopLevelMixin") -> bytes:
+    """Return a chart as a PNG."""
+    picture = BytesIO()
+    chart.save(picture, format="png", scale_factor=_PNG_SCALE)
+    return picture.getvalue()
+
+
+def _exploration(
+    folder: RunFolder, rounds: "pd.DataFrame", name: str, digest: str
+) -> Iterator[_Drawing]:
+    """Yield the maps of one network, as `_drawings` does."""
+    network = load_network(name)
+    require(
+        network.digest == digest,
+        f"the network '{name}' has changed since the run; build it from the same source",
+    )
+    here = rounds[rounds["network"] == name]
+    for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
+        runs_of = group.groupby("method")["run"].unique()
+        visits = {
+            method: read_visits(folder, runs_of[method], network.n_edges)
+            for method in charts.method_styles(group)
+        }
+        title = f"{charts.panel_labels(here)[group.index[0]]}: roads driven"
+        yield (
+            slug("-".join(["explored", Path(name).stem, *map(str, names)])),
+            "Edges by how often they were driven, all worlds together.",
+            partial(visits_chart, network, visits, title),
+            False,
+        )
+
+
+def svg_address(chart: "alt.TopLevelMixin") -> str:
+    """Return a chart as an address of a page that holds it as SVG."""
+    return _address("image/svg+xml", svg(chart).encode())
+
+
+def figure_of(name: str, caption: str, chart: "alt.TopLevelMixin", *, as_svg: bool) -> Figure:
+    """Return a figure of a chart, which the page holds as SVG or as PNG.
+
+    Parameters
+    ----------
+    name, caption
+        File name and caption.
+    chart
+        The chart.
+    as_svg
+        Whether the page holds it as SVG.
+    """
+    picture = png(chart)
+    address = svg_address(chart) if as_svg else _address("image/png", picture)
+    return Figure(name, caption, picture, address)
+
+
+def _address(mime: str, content: bytes) -> str:
+    return f"data:{mime};base64,{b64encode(content).decode()}"
+
+
+def _lead(rounds: "pd.DataFrame") -> str:
+    runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
+    trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
+    return (
+        f"{counted(runs, 'finished run')} of up to {counted(horizon, 'trip')}: "
+        f"{counted(methods, 'method')} "
+        f"on {counted(trips, 'named trip')}, each in up to {counted(worlds, 'world')}."
+    )
+
+
+def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
+    """Return the table as text; a row is ``first`` if another trip begins there.
+
+    The first ``n_names`` columns are names.
+    """
+    rows, above = [], None
+    for values in table.itertuples(index=False, name=None):
+        names, numbers = values[:n_names], values[n_names:]
+        rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
+        above = names[:-1]
+    return {"columns": list(table.columns), "rows": rows}
+
+
+def _filled(table: "pd.DataFrame", n_names: int) -> dict[str, Any] | None:
+    """Return `cells` of a table; None if it is empty."""
+    return None if table.empty else cells(table, n_names)
+
+
+def _learned(learned: Learned) -> dict[str, Any]:
+    """Format the tables of a belief; the first two columns are names."""
+    frames = (learned.coefficients, learned.intervals, learned.roads)
+    tables = [cells(frame, 2) for frame in frames if frame is not None]
+    for table in tables:
+        table["rows"] = [row | {"first": False} for row in table["rows"]]
+    return {"method": learned.method, "run": learned.run, "tables": tables}
+
+
+def _number(value: float) -> str:
+    """Return a number with three significant digits or all before the point; empty for NaN."""
+    if value != value:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def template(name: str) -> Any:
+    """Return a template of a page, which escapes all values."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters["json"] = partial(dumps, indent=2, sort_keys=True, ensure_ascii=False)
+    return environment.get_template(name)
