@@ -1,4 +1,7 @@
-"""Errors for users: one clear line each; the command line turns them into exit status 2."""
+"""Errors for users, one clear line each.
+
+The command line prints them and ends with status 2.
+"""
 
 
 class EvrouteError(Exception):

@@ -1,4 +1,4 @@
-"""Files written to a temporary name and renamed, so that nothing is lost; TOML files.
+"""Files written to a temporary name and renamed, so that nothing is lost.
 
 A writer holds a lock on its temporary file. A temporary file without a lock was left by a killed
 writer, and the next writer in that folder deletes it.
@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
 
-from evroute import limits
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 
 try:
     import fcntl
@@ -108,19 +106,3 @@ def _temporary(path: Path) -> tuple[int, Path]:
         if Path(name).exists():
             return handle, Path(name)
         os.close(handle)  # another writer deleted it before it was locked
-
-
-def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """Read a TOML file; ``kind`` names its kind in messages, such as ``vehicle file``.
-
-    Raises
-    ------
-    EvrouteError
-        If it does not exist, is not TOML, or is too large or nested too deep.
-    """
-    try:
-        return limits.parse_toml(limits.read_text(path, "toml_mb"), f"{kind} {path}")
-    except FileNotFoundError:
-        raise EvrouteError(f"{kind} {path} does not exist") from None
-    except ValueError as error:
-        raise EvrouteError(f"{kind} {path} is not TOML: {error}") from None

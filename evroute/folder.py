@@ -1,4 +1,7 @@
-"""Folders of results: a manifest, a lock, beliefs; shared by `experiments` and `learning`."""
+"""Folders of results: a manifest, a lock and beliefs.
+
+Both `evroute.experiments` and `evroute.learning` have their results in such folders.
+"""
 
 import json
 import logging

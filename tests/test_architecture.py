@@ -1,9 +1,11 @@
-"""Who may import whom: downwards only, and heavy packages only where the house keeps them."""
+"""The house: who imports whom, where heavy packages stay, and code that reads at sight."""
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -177,3 +179,221 @@ def test_a_folder_is_a_room_and_not_a_street(folder: Path) -> None:
     assert n_modules > 1
     text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
     assert n_modules <= 15 or len(text.split("\n\n")) > 1
+
+
+WORKED_ON = (
+    "app",
+    "evroute/cli",
+    "evroute/energy",
+    "evroute/experiments",
+    "evroute/learning",
+    "evroute/methods",
+    "evroute/model",
+    "evroute/network",
+    "evroute/planning",
+    "evroute/report",
+    "evroute/service",
+    "evroute/worlds",
+)
+"""Folders and files whose pieces do not read at sight yet; a line goes when its folder does."""
+DASHBOARD = sorted((ROOT / "app").rglob("*.py"))
+AT_SIGHT = [
+    path
+    for path in MODULES + DASHBOARD
+    if not any(path.is_relative_to(ROOT / part) for part in WORKED_ON)
+]
+MOST_COMPLEX = 15
+MOST_PARAMETERS = 8
+OPTIONS = "each parameter is an option of the command"
+PUBLIC = "each parameter is a keyword with a default of a public Python call"
+DOORS = {
+    "evroute/cli/learn.py:learn": OPTIONS,
+    "evroute/cli/network.py:build": OPTIONS,
+    "evroute/cli/reach.py:reach": OPTIONS,
+    "evroute/cli/route.py:route": OPTIONS,
+    "evroute/cli/simulate.py:simulate": OPTIONS,
+    "evroute/learning/learn.py:learn": PUBLIC,
+    "evroute/planning/planner.py:plan": PUBLIC,
+    "evroute/planning/reach.py:reachable": PUBLIC,
+    "evroute/planning/trip.py:plan": PUBLIC,
+}
+"""Functions with more parameters, and why."""
+BRANCHES = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.IfExp,
+    ast.comprehension,
+)
+DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+VERBS = re.compile(
+    r"\b(is|are|was|were|has|have|had|does|do|can|cannot|may|must|will|"
+    r"uses?|takes?|gives?|reads?|writes?|prints?|holds?|lists?|shows?|leads?|looks?|stands?)\b"
+)
+REST = re.compile(r"[:,;]|\b(that|which|who|where|because|as|if)\b")
+"""What follows a noun: its explanation or a relative clause."""
+
+
+def complexity(function: ast.AST) -> int:
+    """Return 1 plus the branches of a function, without those of functions inside it."""
+    total, left = 1, list(ast.iter_child_nodes(function))
+    while left:
+        node = left.pop()
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        total += isinstance(node, BRANCHES)
+        total += len(node.values) - 1 if isinstance(node, ast.BoolOp) else 0
+        left += ast.iter_child_nodes(node)
+    return total
+
+
+def n_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return sum(name not in {"self", "cls"} for name in names)
+
+
+def is_starred_display(node: ast.AST) -> bool:
+    """Return whether values written out, or repeated or chosen there, are unpacked: ``*(x, y)``."""
+    if not isinstance(node, ast.Starred):
+        return False
+    value = node.value
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return isinstance(value, (*DISPLAYS, ast.BinOp, ast.IfExp))
+
+
+def is_nested_condition(node: ast.AST) -> bool:
+    """Return whether a conditional expression holds another one."""
+    return isinstance(node, ast.IfExp) and any(
+        isinstance(inner, ast.IfExp) for inner in ast.walk(node) if inner is not node
+    )
+
+
+def is_many_assignments(node: ast.AST) -> bool:
+    """Return whether three or more values are written out for as many names."""
+    return (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Tuple | ast.List)
+        and any(
+            isinstance(target, ast.Tuple | ast.List) and len(target.elts) > 2
+            for target in node.targets
+        )
+    )
+
+
+def second_titles(text: str) -> list[str]:
+    """Return what stands in a module's docstring beside its title.
+
+    The title is the first paragraph: one line, one sentence. A semicolon there joins two titles.
+    A later paragraph of one line without a verb of its own is the title of another module.
+    """
+    title, *others = text.split("\n\n")
+    found = [title] if ";" in title or "\n" in title else []
+    return found + [
+        line
+        for line in others
+        if "\n" not in line and re.match(r"[\w`]", line) and not VERBS.search(REST.split(line)[0])
+    ]
+
+
+def found_in(path: Path, wanted: Callable[[ast.AST], bool]) -> list[str]:
+    """Return the places of the wanted nodes of a file, ``file:line``."""
+    nodes = [node for node in ast.walk(parsed(path)) if wanted(node)]
+    lines = sorted(node.lineno for node in nodes if isinstance(node, ast.stmt | ast.expr))
+    return [f"{path.relative_to(ROOT)}:{line}" for line in lines]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def all_found(wanted: Callable[[ast.AST], bool]) -> list[str]:
+    return [place for path in AT_SIGHT for place in found_in(path, wanted)]
+
+
+def test_no_function_is_too_complex() -> None:
+    """Counted as 1 + if, for, while, except, conditional expression, comprehension, and/or."""
+    assert not all_found(
+        lambda node: isinstance(node, FUNCTIONS) and complexity(node) > MOST_COMPLEX
+    )
+
+
+def test_no_function_has_too_many_parameters() -> None:
+    many = {
+        f"{path.relative_to(ROOT)}:{node.name}"
+        for path in AT_SIGHT
+        for node in ast.walk(parsed(path))
+        if isinstance(node, FUNCTIONS) and n_parameters(node) > MOST_PARAMETERS
+    }
+    assert not many - DOORS.keys()
+
+
+def test_no_display_is_starred() -> None:
+    assert not all_found(is_starred_display)
+
+
+def test_no_conditional_expression_is_nested() -> None:
+    assert not all_found(is_nested_condition)
+
+
+def test_no_three_values_are_assigned_at_once() -> None:
+    assert not all_found(is_many_assignments)
+
+
+def test_a_module_has_one_title() -> None:
+    titles = {
+        str(path.relative_to(ROOT)): second
+        for path in AT_SIGHT
+        if (second := second_titles(ast.get_docstring(parsed(path)) or ""))
+    }
+    assert not titles
+
+
+RULES = {
+    "x = [*(1, 2), 3]": is_starred_display,
+    "x = f(*[1] * 3)": is_starred_display,
+    "x = [*['a note'][: bool(n)]]": is_starred_display,
+    "x = [*([1] if n else [])]": is_starred_display,
+    "x = 1 if a else 2 if b else 3": is_nested_condition,
+    "x = f(1 if a else 2) if b else 3": is_nested_condition,
+    "x, y, z = 1, 2, 3": is_many_assignments,
+    "x, (y, z), v = [1, w, 3]": is_many_assignments,
+}
+FINE = "a, b = 1, 2\nx, y, z = range(3)\nv = [*a, *f(b)]\nw = (1 if a else 2) + (3 if b else 4)"
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_finds_what_it_forbids(code: str) -> None:
+    assert any(map(RULES[code], ast.walk(ast.parse(code))))
+    assert not any(map(RULES[code], ast.walk(ast.parse(FINE))))
+
+
+def test_complexity_of_a_function_counted_by_hand() -> None:
+    """One, and: for, if, or twice, try's except, comprehension, conditional expression, while."""
+    code = """
+def f(n):
+    for k in range(n):
+        if k or n or f:
+            try:
+                x = [1 if i else 2 for i in n]
+            except ValueError:
+                pass
+    def inner():
+        if n and k:
+            return 1
+    while x:
+        pass
+"""
+    assert complexity(ast.parse(code).body[0]) == 1 + 8
+
+
+def test_second_titles_by_hand() -> None:
+    glued = "Cuts of a log into trips: at stops, and where the log has a gap."
+    assert second_titles(f"A title.\n\nIts text\nin two lines.\n\n{glued}") == [glued]
+    assert second_titles("Files; other files.") == ["Files; other files."]
+    assert not second_titles("A title.\n\nCharts are 360 pixels wide, for a telephone.")

@@ -20,7 +20,6 @@ from evroute.bandits.starvation import StarvationExperiment
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.claims import Claims
 from evroute.errors import EvrouteError
-from evroute.files import read_toml
 from evroute.folder import Folder
 from evroute.invalid import first_problem
 from evroute.methods.method import Method
@@ -30,6 +29,7 @@ from evroute.model.context_kernels import check_kernel
 from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.gp import NystromOptions
 from evroute.tables import read_columns, write_columns
+from evroute.toml_files import read_toml
 
 log = logging.getLogger(__name__)
 

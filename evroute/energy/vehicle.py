@@ -31,10 +31,10 @@ from pydantic.dataclasses import dataclass
 
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.errors import EvrouteError, UnknownNameError, require
-from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.resources import data_path
 from evroute.text import check_printable
+from evroute.toml_files import read_toml
 
 MPS_PER_KMH = 1 / 3.6
 WORST = 0.15

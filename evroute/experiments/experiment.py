@@ -44,7 +44,6 @@ from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.execution import execute
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
@@ -52,6 +51,7 @@ from evroute.methods.setting import Prior, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
+from evroute.toml_files import read_toml
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD

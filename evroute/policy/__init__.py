@@ -1,4 +1,4 @@
 """Choosing: indices of base arms and the agent that turns them into routes.
 
-No truth and no simulation here.
+These modules have no access to true energies and simulate nothing.
 """

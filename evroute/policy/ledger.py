@@ -118,7 +118,7 @@ class Ledger:
         if self._settled < TRIAL_TRIPS:
             return np.ones(np.shape(left_wh))
         mean_wh = np.minimum(self._lost_wh, 0.0) / (self._learner_trips + PRIOR_TRIPS)
-        ahead = AHEAD.reshape(-1, *[1] * np.ndim(left_wh))
+        ahead = np.expand_dims(AHEAD, tuple(range(1, 1 + np.ndim(left_wh))))
         chosen = np.where(left_wh >= (1.0 - PROBABILITIES[-1]) * most_wh, PROBABILITIES[-1], 1.0)
         for p in PROBABILITIES[-2::-1]:
             added_wh2 = ahead * (1 - p) / p * self._square_wh2(noise_wh)

@@ -1,6 +1,6 @@
 """Thompson sampling: the index is a draw from the posterior of the expected energies.
 
-Sandberg et al., Algorithm 2, line 2.
+It is line 2 of Algorithm 2 of Sandberg et al.
 """
 
 import math

@@ -20,11 +20,11 @@ from numpy.random import SeedSequence
 from pydantic import Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError, require
-from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
 from evroute.options import Options
 from evroute.resources import data_path
+from evroute.toml_files import read_toml
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import Environment
 
