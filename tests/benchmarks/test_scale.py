@@ -31,7 +31,8 @@ STEP_DEG = (0.25, 0.15)  # a tile's width and height, lon and lat
 BUILD = """
 import resource, sys
 from pathlib import Path
-from evroute.network import catalog, osm, store
+from evroute.network import catalog, store
+from evroute.network.sources import osm
 folder = Path(sys.argv[1])
 roads = osm.read(folder / "region.osm.pbf", "region")
 network = catalog.build(roads, rasters=[folder / "hills.tif"])
