@@ -265,6 +265,7 @@ def route(
             conditions=conditions,
             physics=physics,
             uncertain=bool(batch or risk),
+            single=batch is None and not matrix,
         )
 
     if batch is not None:

@@ -45,6 +45,7 @@ def driver_planner(
     conditions: DrivingConditions = EQ8_CONDITIONS,
     physics: str | None = None,
     uncertain: bool = True,
+    single: bool = False,
 ) -> Planner:
     """Return the planner on a belief, or on physics and its uncertainty.
 
@@ -62,6 +63,8 @@ def driver_planner(
         Physics of a plan without a belief, as in `Planner`; ``driving`` if None.
     uncertain
         Whether a plan without a belief can limit a risk, which takes longer to prepare.
+    single
+        As in `Planner`.
 
     Raises
     ------
@@ -71,8 +74,10 @@ def driver_planner(
     if belief is not None:
         known = vehicle in (None, belief.vehicle.name)
         car = belief.vehicle if known else load_vehicle(str(vehicle))
-        return Planner(network, car, belief, conditions=conditions)
+        return Planner(network, car, belief, conditions=conditions, single=single)
     car = load_vehicle(vehicle or DRIVER_DEFAULT)
     physics = physics or "driving"
     prior = physics_belief(network, car, physics) if uncertain else None
-    return Planner(network, car, conditions=conditions, physics=physics, uncertainty=prior)
+    return Planner(
+        network, car, conditions=conditions, physics=physics, uncertainty=prior, single=single
+    )

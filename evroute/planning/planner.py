@@ -7,7 +7,6 @@ interval.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,7 @@ from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions
 from evroute.planning.searches.cch import Contracted, pays
 from evroute.planning.searches.legs import Legs
-from evroute.planning.searches.search import numba_installed, shared_search
+from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import ROUNDING_WH, EdgeSpace
@@ -49,9 +48,6 @@ from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
 PHYSICS = ("eq8", "driving")
-INTERPRETED_PLANS = 3
-"""Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
-
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
@@ -80,19 +76,15 @@ class Planner:
     uncertainty
         Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
         ``belief`` (`physics_belief`).
-
-    Attributes
-    ----------
-    plans
-        Number of plans that this process began.
+    single
+        Whether only one plan is made. Compiled code is then not loaded for a small network, since
+        loading takes as long as some 30 plans of a city.
 
     Raises
     ------
     EvrouteError
         If the belief is about another network or vehicle, or physics does not fit.
     """
-
-    plans: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -103,6 +95,7 @@ class Planner:
         conditions: DrivingConditions = EQ8_CONDITIONS,
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
+        single: bool = False,
     ) -> None:
         require(
             check_physics(physics) == "eq8" or belief is None,
@@ -136,10 +129,16 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self.search = shared_search(network, turns=self.space is not self.space.edges)
+        self.search = shared_search(
+            network, turns=self.space is not self.space.edges, single=single
+        )
         self._leaving = cache(
             lambda quarter_s: Planner(
-                network, vehicle, belief, conditions=replace(conditions, departed_s=quarter_s)
+                network,
+                vehicle,
+                belief,
+                conditions=replace(conditions, departed_s=quarter_s),
+                single=single,
             )
         )
 
@@ -224,8 +223,6 @@ class Planner:
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
-        Planner.plans += 1
-        self.search.compiled = Planner.plans > INTERPRETED_PLANS and numba_installed()
         problem = planner.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
@@ -275,7 +272,6 @@ class Planner:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        self.search.compiled = numba_installed()
         paid = pays(self.network, origin, destination, built="_contracted" in vars(self))
         problem, fast = self.problem(()), self._contracted if paid else None
         found = cheapest(self.search, problem.weights(), origin, destination, fast)

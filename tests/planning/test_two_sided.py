@@ -109,7 +109,7 @@ def test_a_batch_costs_the_same_without_numba(line_graph: LineGraph) -> None:
 @pytest.mark.parametrize("vias", [0, 2])
 @pytest.mark.parametrize("percent", [None, 60])
 def test_plans_are_equal_compiled_and_interpreted(
-    monkeypatch: pytest.MonkeyPatch, hilly: Callable[[int], RoadNetwork], vias, percent
+    hilly: Callable[[int], RoadNetwork], vias, percent
 ) -> None:
     compared = 0
     for seed in range(60):
@@ -117,9 +117,9 @@ def test_plans_are_equal_compiled_and_interpreted(
         stops = rng.choice(network.n_edges, 2 + vias, replace=False).tolist()
         battery = None if percent is None else Battery(1000.0, 10.0 * percent, 20.0, 80.0, 0.5)
         plans = []
-        for interpreted in (0, 10**9):
-            monkeypatch.setattr("evroute.planning.planner.INTERPRETED_PLANS", interpreted)
-            planner = Planner(network, load_vehicle())
+        for single in (False, True):
+            planner = Planner(network, load_vehicle(), single=single)
+            assert planner.search.compiled is not single
             try:
                 plan = planner.plan(
                     stops[0],

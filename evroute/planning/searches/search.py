@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from evroute.planning.searches.two_sided import TwoSided
 
 
+LARGE = 100_000
+"""Number of edges from which one plan without compiled code takes longer than loading the code."""
+
+
 @cache
 def numba_installed() -> bool:
     """Return True if numba is installed, so that searches can be compiled."""
@@ -235,7 +239,21 @@ def check_weights(weights: FloatArray) -> None:
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
 
 
+def shared_search(network: RoadNetwork, *, turns: bool, single: bool = False) -> Search:
+    """Return the search that all planners on a network share.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    turns
+        As in `Search`.
+    single
+        Whether only one plan is made. Compiled code is then loaded from `LARGE` edges on.
+    """
+    return _shared(network, turns=turns, compiled=not single or network.n_edges >= LARGE)
+
+
 @lru_cache(maxsize=4)
-def shared_search(network: RoadNetwork, *, turns: bool) -> Search:
-    """Return the search that all planners on a network share."""
-    return Search(LineGraph.from_network(network), turns=turns, compiled=False)
+def _shared(network: RoadNetwork, *, turns: bool, compiled: bool) -> Search:
+    return Search(LineGraph.from_network(network), turns=turns, compiled=compiled)
