@@ -24,11 +24,12 @@ from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.learn import Learned, learn
 from evroute.learning.parts import set_aside
+from evroute.learning.readers.formats import suffixes
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
 from evroute.text import slug
 
-ENDINGS = ["csv", "parquet", "gpx", "txt"]
+ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
 """Endings of logs."""
 PERCENT_STEP = 1.0
 """Step of the charge that a car displays, %."""

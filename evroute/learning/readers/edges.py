@@ -22,6 +22,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
+from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
@@ -94,3 +95,11 @@ def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
         return travel_s
     check_times(times)
     return np.where(np.isfinite(travel_s), travel_s, np.append(np.diff(times), np.nan))
+
+
+READER = Reader(
+    about="A row for each edge driven, with its energy.",
+    log=columns_reader(COLUMNS),
+    trips=read_edges,
+    accepts=lambda headers: True,  # a table that no other format accepts
+)

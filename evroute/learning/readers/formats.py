@@ -1,30 +1,51 @@
-"""Formats of measured trips, recognised by the file's name and its columns."""
+"""Formats of measured trips by name; a file is recognised by its suffix or by its columns."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError
 from evroute.learning.measured import Measured
-from evroute.learning.readers import edges, notebook, points
-from evroute.learning.readers.gpx import read_gpx
-from evroute.learning.readers.table import Log, read_log
+from evroute.learning.readers.base import Reader
+from evroute.learning.readers.table import Log, headers_of
+from evroute.methods.parts import named
 from evroute.methods.setting import Setting
 
-TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
-NUMBERS = tuple(
-    name
-    for name in dict.fromkeys((*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS))
-    if name not in TEXT
-)
-POINT_COLUMNS, NOTEBOOK_COLUMNS = {"lat", "lon"}, {"soc_start", "soc_end"}
+READERS = {
+    "gpx": "evroute.learning.readers.gpx:READER",
+    "points": "evroute.learning.readers.points:READER",
+    "notebook": "evroute.learning.readers.notebook:READER",
+    "edges": "evroute.learning.readers.edges:READER",
+}
+"""The first reader that accepts a table reads it; the last accepts all, and names what it lacks."""
+
+TABLE_SUFFIXES = (".csv", ".parquet", ".txt")
+"""Suffixes that a dashboard offers for tables; the command line reads tables of any suffix."""
+
+
+def suffixes() -> list[str]:
+    """Return the suffixes of the files of all readers."""
+    of_readers = [suffix for name in READERS for suffix in named(READERS, "reader", name).suffixes]
+    return [*TABLE_SUFFIXES, *of_readers]
+
+
+def reader_of(path: Path) -> Reader:
+    """Return the reader of a file, by its suffix or, of a table, by its columns."""
+    readers: list[Reader] = [named(READERS, "reader", name) for name in READERS]
+    suffix = path.suffix.lower()
+    for reader in readers:
+        if suffix in reader.suffixes:
+            return reader
+    headers = headers_of(path)
+    tables = [reader for reader in readers if not reader.suffixes]
+    return next((reader for reader in tables if reader.accepts(headers)), tables[-1])
 
 
 def read_measured(
     path: Path, setting: Setting, names: Iterable[str], *, with_routes: bool = False
 ) -> Measured:
-    """Read the trips of a GPX file, or of a table by edges, by GPS points or by trips.
+    """Read the trips of a file in one of the formats of `READERS`.
 
-    `edges.COLUMNS`, `points.COLUMNS` and `notebook.COLUMNS` are the columns of these tables.
+    `edges.COLUMNS`, `points.COLUMNS` and `notebook.COLUMNS` are the columns of tables.
 
     Parameters
     ----------
@@ -43,18 +64,14 @@ def read_measured(
         If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
         used.
     """
-    log = read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
-    read = edges.read_edges
-    if "edge" not in log.columns and POINT_COLUMNS & set(log.columns):
-        read = points.read_points
-    elif set(log.columns) >= NOTEBOOK_COLUMNS:
-        read = notebook.read_notebook
-        require(
-            not with_routes,
+    reader = reader_of(path)
+    log = reader.log(path)
+    if with_routes and not reader.has_routes:
+        raise EvrouteError(
             f"trip table {path} has no routes, which models of edges and replays need; give a log "
-            "by edges or points, or learn with model trips",
+            "by edges or points, or learn with model trips"
         )
-    measured = read(log, setting, sorted(names))
+    measured = reader.trips(log, setting, sorted(names))
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
         raise EvrouteError(

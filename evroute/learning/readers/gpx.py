@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from evroute import limits
 from evroute.errors import EvrouteError, require
+from evroute.learning.readers.base import Reader
 from evroute.learning.readers.meters import READINGS
-from evroute.learning.readers.points import COLUMNS
+from evroute.learning.readers.points import COLUMNS, read_points
 from evroute.learning.readers.table import Log, numbers, read_log, recognised, seconds
 
 NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
@@ -105,3 +106,11 @@ def _with_companion(log: Log) -> Log:
         )
         columns[name] = other.columns[name]
     return Log(log.path, table, columns)
+
+
+READER = Reader(
+    about="A GPX file, whose tracks are trips.",
+    log=read_gpx,
+    trips=read_points,
+    suffixes=(".gpx",),
+)

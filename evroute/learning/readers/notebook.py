@@ -25,8 +25,9 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
+from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.meters import Meter, display_step
-from evroute.learning.readers.table import Log, check_columns, seconds
+from evroute.learning.readers.table import Log, check_columns, recognised, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 
@@ -150,3 +151,12 @@ def _averaged(trip: MeasuredTrip, routes: Sequence[IntArray], setting: Setting) 
         known_variance_wh2=trip.known_variance_wh2 + float(np.var(expected_wh)),
         routes=len(routes),
     )
+
+
+READER = Reader(
+    about="A row for each trip, with its ends and the charge at both.",
+    log=columns_reader(COLUMNS),
+    trips=read_notebook,
+    accepts=lambda headers: recognised(headers, COLUMNS).keys() >= {"soc_start", "soc_end"},
+    has_routes=False,
+)

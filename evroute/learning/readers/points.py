@@ -34,6 +34,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
+from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.meters import (
     COARSE_PERCENT,
     READINGS,
@@ -44,7 +45,7 @@ from evroute.learning.readers.meters import (
     meter_std_wh,
     rise,
 )
-from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
+from evroute.learning.readers.table import Log, check_columns, recognised, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
 
@@ -294,3 +295,17 @@ def attributed(
         energy_wh[np.flatnonzero(driven)[-1]] += waiting_wh
     counted = np.flatnonzero(driven >= COUNTED_SHARE)
     return counted, energy_wh[counted] / driven[counted]  # the ends alone can be driven in part
+
+
+def _has_positions(headers: Sequence[str]) -> bool:
+    """Return whether a table has positions and no edges."""
+    names = recognised(headers, (*COLUMNS, "edge")).keys()
+    return "edge" not in names and bool({"lat", "lon"} & names)
+
+
+READER = Reader(
+    about="A row for each GPS point, with a reading of a meter.",
+    log=columns_reader(COLUMNS),
+    trips=read_points,
+    accepts=_has_positions,
+)

@@ -139,7 +139,7 @@ def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
     EvrouteError
         As `read_table`.
     """
-    columns = recognised(_headers(path), (*text, *number))
+    columns = recognised(headers_of(path), (*text, *number))
     renamed = {column.header: name for name, column in columns.items()}
     return Log(path, read_table(path, text, number, renamed), columns)
 
@@ -170,7 +170,7 @@ def read_table(
     """
     from evroute.tables import check_texts, read_foreign
 
-    headers = _headers(path)
+    headers = headers_of(path)
     try:
         if path.suffix == ".parquet":
             table = read_foreign(path)
@@ -214,8 +214,16 @@ def read_table(
     return table
 
 
-def _headers(path: Path) -> list[str]:
-    """Return the headers of a file; none where it cannot be read."""
+def headers_of(path: Path) -> list[str]:
+    """Return the headers of a CSV or Parquet file; none if it cannot be read.
+
+    Raises
+    ------
+    EvrouteError
+        If the file does not exist.
+    LimitError
+        If a line or the number of columns is beyond a limit of `evroute.limits`.
+    """
     require(path.is_file(), f"trip table {path} does not exist")
     try:
         if path.suffix == ".parquet":

@@ -1,0 +1,52 @@
+"""Reader: a format of measured trips as a value, and how tables of measurements are read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evroute.learning.measured import Measured
+from evroute.learning.readers.table import Log, read_log
+from evroute.methods.setting import Setting
+
+TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
+"""Columns of text; all others hold numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A format of measured trips.
+
+    Parameters
+    ----------
+    about
+        The format in one sentence.
+    log
+        Returns the rows of a file; it raises an `EvrouteError` if the file cannot be read.
+    trips
+        Returns the trips of a log, of a vehicle with one of these names on the network of a
+        setting; trips of other vehicles and impossible ones are set aside (`Measured.skipped`). It
+        raises an `EvrouteError` if a column is missing.
+    suffixes
+        Suffixes of its files in lower case; none for CSV and Parquet tables.
+    accepts
+        Returns whether a table with these headers has this format.
+    has_routes
+        Whether its trips have routes.
+    """
+
+    about: str
+    log: Callable[[Path], Log]
+    trips: Callable[[Log, Setting, Sequence[str]], Measured]
+    suffixes: Sequence[str] = ()
+    accepts: Callable[[Sequence[str]], bool] = lambda headers: False
+    has_routes: bool = True
+
+
+def columns_reader(columns: Sequence[str]) -> Callable[[Path], Log]:
+    """Return the function that reads CSV and Parquet files with columns of these names.
+
+    The names that loggers write for a column are read as well (`table.recognised`).
+    """
+    text = [name for name in columns if name in TEXT]
+    numbers = [name for name in columns if name not in TEXT]
+    return lambda path: read_log(path, text, numbers)
