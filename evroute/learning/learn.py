@@ -14,40 +14,51 @@ the recorded trips that the belief lacks, after any interruption of earlier call
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, charging_of, load_vehicle
-from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
+from evroute.energy.vehicle import Vehicle
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import belief
 from evroute.learning.blocks import learn_in_turn
 from evroute.learning.findings import findings
+from evroute.learning.history import (
+    History,
+    driven_edges,
+    measured_row,
+    numbered,
+    read_history,
+)
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.manifest import DEFAULT_MODEL as DEFAULT_MODEL
+from evroute.learning.manifest import Choice, Start, start_of, vehicle_names
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.parts import append_part, read_parts, set_aside
+from evroute.learning.parts import append_part, set_aside
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.trips import energies as trip_energies
 from evroute.learning.trips.energies import TripEnergies
-from evroute.methods.method import checked_method
-from evroute.methods.parts import MODELS
-from evroute.methods.setting import Prior, Setting, load_setting
-from evroute.model.context_kernels import DEFAULT_KERNEL
-from evroute.network.catalog import load_network
-from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
-from evroute.tables import is_readable, read_columns, write_columns
+from evroute.tables import is_readable, write_columns
 
-DEFAULT_MODEL = trip_energies.MODEL
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
+UNLEARNABLE = (
+    ArithmeticError,
+    AssertionError,
+    EvrouteError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""Errors of learning that set a trip aside."""
 
 log = logging.getLogger(__name__)
 
@@ -131,46 +142,11 @@ def learn(
         it was.
     """
     folder = Folder(Path(out))
-    made = {} if reset or not folder.has_manifest else folder.manifest()
-    assumed = Prior(
-        prior or str(made.get("prior", DEFAULT_SPREAD)),
-        kernel or str(made.get("kernel", DEFAULT_KERNEL)),
-    )
-    if terrain is None and made and not made.get("profile"):
-        terrain = "edge"
-    car = vehicle or DRIVER_DEFAULT
-    if isinstance(network, str) and isinstance(car, str):
-        setting = load_setting(network, car, assumed, terrain)
-    else:
-        roads = load_network(network) if isinstance(network, str) else network
-        car = load_vehicle(car) if isinstance(car, str) else car
-        setting = Setting(on_terrain(roads, terrain), car, assumed)
-    if vehicle is None and "vehicle" in made:
-        setting = Setting(
-            setting.network, Vehicle(**made["vehicle"], **made.get("charging", {})), assumed
-        )
-    model, options = _method_of(made, model, options or {})
-    given = {"prior": prior, "kernel": kernel}
-    fresh = _before_trips(model, options, setting, [name for name, value in given.items() if value])
-    measured = Measured()
-    if table is not None:
-        given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
-        by_edges, names = not isinstance(fresh, TripEnergies), given_name | {setting.vehicle.name}
-        measured = read_measured(Path(table), setting, names, with_routes=by_edges)
-    run = f"{setting.network.name}-learned"
-    manifest = {
-        "kind": "learned",
-        "method": belief.method_of(fresh),
-        "prior": assumed.spread,
-        "kernel": assumed.kernel,
-        "networks": {setting.network.name: setting.network.digest},
-        "vehicle": setting.vehicle_numbers,
-    }
-    if pieces := setting.network.pieces:
-        manifest["profile"] = pieces.digest
-    if charging := made.get("charging") if made else charging_of(setting.vehicle):
-        manifest["charging"] = charging  # a folder keeps its own
     reset = reset and folder.has_manifest
+    made = {} if reset or not folder.has_manifest else folder.manifest()
+    start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
+    fresh = start.before_trips()
+    manifest, measured = start.manifest_of(fresh), _read(table, start, vehicle)
     if not reset:
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
@@ -181,146 +157,201 @@ def learn(
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
-        recorded = read_parts(folder.path, setting.network)
-        conflicts = [
-            trip.trip
-            for trip in measured.trips
-            if trip.trip in recorded and not trip.is_same(recorded[trip.trip])
-        ]
-        if new := [trip for trip in measured.trips if trip.trip not in recorded]:
-            new.sort(key=lambda trip: trip.departed_s)
-            append_part(folder.path, new, setting.network)
-            recorded |= {trip.trip: trip for trip in new}
-        expected = _expected(folder.path / "trips.parquet")
-        kept = folder.belief_path(run)
-        learner = _continued(kept, fresh, setting, list(recorded), list(expected))
-        before = learner.trips or 0
-        rows: list[dict[str, Any]] = []
-        predictions = learn_in_turn(learner, list(recorded.values())[before:])
-        for t, trip in enumerate(recorded.values(), start=1):
-            prediction = next(predictions) if t > before else {}
-            rows.append(
-                {"t": t} | (expected.get(trip.trip) or _measured(setting, trip) | prediction)
-            )
-            if t > before:
-                on_progress(t - before, len(recorded) - before)
-        columns = dict.fromkeys(name for row in rows for name in row)
-        trips = {name: [row.get(name) for row in rows] for name in columns}
-        driven = folder.path / "routes" / f"{run}.parquet"
-        if before < len(recorded) or not is_readable(driven):
-            write_columns(folder.path / "trips.parquet", trips)
-            write_columns(driven, _routes(run, recorded.values()))
-            belief.save(kept, learner, trips=len(recorded))
-    late = set(list(recorded)[before:])
-    known = [trip for trip in measured.trips if trip.trip not in late]
-    notes = list(measured.notes)
-    if conflicts:
-        notes.append(
-            f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
-            "other measurements, which are kept; give new measurements a new id"
+        call = _Call(folder, start, measured, aside, on_progress)
+        return _learn_locked(call, fresh)
+
+
+def _read(table: str | Path | None, start: Start, vehicle: Vehicle | str | None) -> Measured:
+    """Return the trips of a table; none without a table."""
+    if table is None:
+        return Measured()
+    by_edges = start.model != DEFAULT_MODEL
+    names = vehicle_names(start.setting, vehicle)
+    return read_measured(Path(table), start.setting, names, with_routes=by_edges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Folder, settings and trips of one call; ``aside`` holds the trips that a reset moved."""
+
+    folder: Folder
+    start: Start
+    measured: Measured
+    aside: Path | None
+    on_progress: Callable[[int, int], None]
+
+
+def _learn_locked(call: _Call, fresh: LearnedBelief | TripEnergies) -> Learned:
+    """Learn in memory, record the new trips, then write the rest of the folder."""
+    folder, start = call.folder, call.start
+    history = read_history(folder.path, start.setting)
+    new = [trip for trip in call.measured.trips if trip.trip not in history.recorded]
+    new.sort(key=lambda trip: trip.departed_s)
+    saved = folder.belief_path(start.run)
+    outcome = _learn_all(
+        _continued(saved, start, history) or fresh,
+        [*history.in_order, *new],
+        lambda: _continued(saved, start, history) or start.before_trips(),
+        call.on_progress,
+    )
+    if not outcome.trips and outcome.refused:
+        name, reason = next(iter(outcome.refused.items()))
+        raise EvrouteError(
+            f"none of {len(outcome.refused)} trips can be learned; '{name}': {reason}"
         )
-    if healed := len(late) - (len(measured.trips) - len(known)):
-        notes.append(f"{healed} trips that were recorded before are learned too")
-    return Learned(
-        folder=folder.path,
-        trips=pa.table(trips),
-        new=len(late),
-        known=len(known),
-        conflicts=conflicts,
-        skipped=measured.skipped,
-        notes=notes,
-        aside=aside,
-        findings=findings(pa.table(trips), recorded.values(), learner),
-    )
+    if kept := [trip for trip in new if trip.trip not in outcome.refused]:
+        append_part(folder.path, kept, start.setting.network)
+    rows = _rows(start, history, outcome)
+    _write(folder, start, outcome, rows)
+    return _report(call, history, outcome, rows)
 
 
-def _method_of(
-    made: dict[str, Any], model: str | None, options: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """Return a model and its options: those given, on top of those of a manifest or the default."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": "driving"}))
-    own = str(method.pop("model"))
-    if model not in (None, own if own == DEFAULT_MODEL else None):
-        return str(model), options
-    return own, {k: v for k, v in method.items() if k != "index"} | options
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Result of learning trips in memory.
+
+    trips: those learned, in order.  before: number of them that were learned before this call.
+    predictions: of the others.  refused: trips that cannot be learned, and why.
+    """
+
+    learner: LearnedBelief | TripEnergies
+    trips: list[MeasuredTrip]
+    before: int
+    predictions: list[dict[str, Any]]
+    refused: dict[str, str]
 
 
-def _before_trips(
-    model: str, options: dict[str, Any], setting: Setting, given: list[str]
-) -> LearnedBelief | TripEnergies:
-    """Return the belief before any trip; ``given`` names what only models of edges take."""
-    if model == trip_energies.MODEL:
-        if strange := [*(name for name in options if name != "physics"), *given]:
-            raise EvrouteError(
-                f"model '{model}' learns whole trips and takes no {strange[0]}; name "
-                "another model of 'evroute method list', such as physics+gp"
-            )
-        return TripEnergies(setting, physics=str(options.get("physics", "eq8")))
-    if model not in MODELS:
-        known = ", ".join([trip_energies.MODEL, *MODELS])
-        raise UnknownNameError(f"unknown model '{model}'; there are {known}")
-    return LearnedBelief.before_trips(
-        checked_method({"model": model, "index": "greedy"} | options), setting
-    )
+def _learn_all(
+    learner: LearnedBelief | TripEnergies,
+    trips: Sequence[MeasuredTrip],
+    again: Callable[[], LearnedBelief | TripEnergies],
+    on_progress: Callable[[int, int], None],
+) -> _Outcome:
+    """Learn trips in memory, and set those aside that cannot be learned.
 
-
-def _expected(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the rows of ``trips.parquet`` by trip, without their numbers ``t``."""
-    if not path.exists():
-        return {}
+    Parameters
+    ----------
+    learner
+        Belief that has learned none of the trips, or the first of them.
+    trips
+        All trips, in order.
+    again
+        Returns ``learner`` as it was.
+    on_progress
+        Called with the number of trips learned and of trips to learn.
+    """
+    before = learner.trips or 0
+    predictions: list[dict[str, Any]] = []
     try:
-        return {row["trip"]: row for row in read_columns(path).drop_columns("t").to_pylist()}
-    except (OSError, pa.ArrowException, LookupError):
-        log.warning("%s is damaged; computing it again from the measured trips", path)
-        return {}
+        for row in learn_in_turn(learner, trips[before:]):
+            predictions.append(row)
+            on_progress(len(predictions), len(trips) - before)
+        _check_numbers(learner)
+    except UNLEARNABLE:
+        log.debug("a trip cannot be learned; learning one by one", exc_info=True)
+        return _learn_one_by_one(again, trips)
+    return _Outcome(learner, list(trips), before, predictions, {})
 
 
-def _continued(
-    path: Path,
-    fresh: LearnedBelief | TripEnergies,
-    setting: Setting,
-    recorded: list[str],
-    expected: list[str],
-) -> LearnedBelief | TripEnergies:
-    """Return the saved belief, or ``fresh`` if it is damaged or has learned other trips."""
+def _learn_one_by_one(
+    again: Callable[[], LearnedBelief | TripEnergies], trips: Sequence[MeasuredTrip]
+) -> _Outcome:
+    """Learn trips that can be learned.
+
+    A trip that fails can leave a part of itself in the belief. Learning begins again without it.
+    """
+    refused: dict[str, str] = {}
+    while True:
+        learner = again()
+        before = learner.trips or 0
+        predictions: list[dict[str, Any]] = []
+        left = [trip for trip in trips if trip.trip not in refused]
+        for trip in left[before:]:
+            try:
+                predictions += learn_in_turn(learner, [trip])
+                _check_numbers(learner)
+            except UNLEARNABLE as error:
+                refused[trip.trip] = f"it cannot be learned ({_line(error)})"
+                break
+        else:
+            return _Outcome(learner, left, before, predictions, refused)
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+def _check_numbers(learner: LearnedBelief | TripEnergies) -> None:
+    """Check that a belief has finite numbers only, so that it can plan."""
+    for name, array in learner.state().items():
+        if np.issubdtype(np.asarray(array).dtype, np.floating) and not np.isfinite(array).all():
+            raise ArithmeticError(f"the numbers of '{name}' are not finite")
+
+
+def _continued(path: Path, start: Start, history: History) -> LearnedBelief | TripEnergies | None:
+    """Return the saved belief; None if there is none, or it is damaged or has other trips."""
     if not path.exists():
-        return fresh
+        return None
     try:
-        learner = belief.continued(path, setting)
+        learner = belief.continued(path, start.setting)
     except DamagedFileError as error:
         log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
-        return fresh
-    trips = learner.trips or 0
-    if trips > len(recorded) or expected[:trips] != recorded[:trips]:
+        return None
+    if (learner.trips or 0) > len(history.rows):
         log.warning("%s has learned other trips than those recorded; learning these again", path)
-        return fresh
+        return None
     return learner
 
 
-def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
-    """Return the columns of the table with a row per edge driven."""
-    driven = [
-        (t, *passage)
-        for t, trip in enumerate(trips, start=1)
-        if trip.routes == 1
-        for passage in zip(trip.edge, trip.energy_wh, trip.travel_s, strict=True)
-    ]
-    names = ("t", "edge", "observed_wh", "travel_s")
-    table = {name: [passage[k] for passage in driven] for k, name in enumerate(names)}
-    return {"run": [run] * len(driven)} | table
+def _rows(start: Start, history: History, outcome: _Outcome) -> list[dict[str, Any]]:
+    """Return the rows of ``trips.parquet``; those that were there stay as they are."""
+    there = {row["trip"]: row for row in history.rows}
+    rows = []
+    for t, trip in enumerate(outcome.trips):
+        prediction = outcome.predictions[t - outcome.before] if t >= outcome.before else {}
+        rows.append(there.get(trip.trip) or measured_row(start.setting, trip) | prediction)
+    return rows
 
 
-def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
-    """Return the columns of a trip that do not depend on the belief."""
-    network, edge = setting.network, trip.edge
-    return {
-        "trip": trip.trip,
-        "departed_s": trip.departed_s,
-        "edges": len(edge) // trip.routes,
-        "length_m": float(network.length_m[edge].sum()) / trip.routes,
-        "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,
-        "descent_m": float(network.descent_m[edge].sum()) / trip.routes,
-        "travel_s": float(trip.travel_s.sum()),
-        "energy_wh": float(trip.energy_wh.sum()),
-        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,
-    }
+def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str, Any]]) -> None:
+    """Write the tables and the belief where they are not up to date; the belief comes last."""
+    driven = folder.path / "routes" / f"{start.run}.parquet"
+    if outcome.before == len(rows) and is_readable(driven):
+        return
+    write_columns(folder.path / "trips.parquet", numbered(rows))
+    write_columns(driven, driven_edges(start.run, outcome.trips))
+    belief.save(folder.belief_path(start.run), outcome.learner, trips=len(rows))
+
+
+def _report(
+    call: _Call, history: History, outcome: _Outcome, rows: list[dict[str, Any]]
+) -> Learned:
+    measured = call.measured
+    late = {trip.trip for trip in outcome.trips[outcome.before :]}
+    known = [t for t in measured.trips if t.trip not in late and t.trip not in outcome.refused]
+    conflicts = [t.trip for t in known if not t.is_same(history.recorded[t.trip])]
+    return Learned(
+        folder=call.folder.path,
+        trips=pa.table(numbered(rows)),
+        new=len(late),
+        known=len(known),
+        conflicts=conflicts,
+        skipped=measured.skipped | outcome.refused,
+        notes=[*measured.notes, *_notes(measured, conflicts, late)],
+        aside=call.aside,
+        findings=findings(pa.table(numbered(rows)), outcome.trips, outcome.learner),
+    )
+
+
+def _notes(measured: Measured, conflicts: list[str], late: set[str]) -> list[str]:
+    """Return sentences on trips of the table that differ, and on earlier trips learned now."""
+    notes = []
+    if conflicts:
+        others = " and others" if len(conflicts) > 1 else ""
+        notes.append(
+            f"trip '{conflicts[0]}'{others}: recorded before with "
+            "other measurements, which are kept; give new measurements a new id"
+        )
+    if healed := len(late - {trip.trip for trip in measured.trips}):
+        notes.append(f"{healed} trips that were recorded before are learned too")
+    return notes

@@ -1,0 +1,119 @@
+"""History of a folder of ``evroute learn``: its recorded trips, and a row for each trip learned.
+
+The rows are those of ``trips.parquet``. They hold while the recorded trip is the one that was
+learned: a row whose trip is recorded with other numbers ends the part of the rows that holds.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.parts import read_parts
+from evroute.methods.setting import Setting
+from evroute.tables import read_columns
+
+COMPARED = ("departed_s", "edges", "travel_s", "energy_wh")
+"""Columns by which a row is compared with the trip recorded."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The trips of a folder before a call.
+
+    recorded: every trip by name, in the order recorded.  trips: those of them that can be learned,
+    as they are learned.  rows: of the trips learned, in the order learned.
+    """
+
+    recorded: Mapping[str, MeasuredTrip]
+    trips: Mapping[str, MeasuredTrip]
+    rows: Sequence[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def in_order(self) -> list[MeasuredTrip]:
+        """The trips in the order of their rows; those without a row follow as recorded."""
+        first = [row["trip"] for row in self.rows]
+        names = dict.fromkeys([*first, *self.trips])
+        return [self.trips[name] for name in names]
+
+
+def read_history(folder: Path, setting: Setting) -> History:
+    """Read the recorded trips of a folder, and their rows as far as they hold.
+
+    Raises
+    ------
+    DamagedFileError
+        If a file of recorded trips is damaged.
+    """
+    recorded = read_parts(folder, setting.network)
+    trips = recorded
+    rows = []
+    for row in _stored_rows(folder / "trips.parquet"):
+        if row["trip"] not in trips or not _is_of(row, measured_row(setting, trips[row["trip"]])):
+            break
+        rows.append(row)
+    return History(recorded, trips, rows)
+
+
+def _stored_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``trips.parquet`` without their numbers ``t``."""
+    if not path.exists():
+        return []
+    try:
+        table = read_columns(path).drop_columns("t")
+        table.select(["trip"])
+        return list(table.to_pylist())
+    except (OSError, pa.ArrowException, LookupError):
+        log.warning("%s is damaged; computing it again from the measured trips", path)
+        return []
+
+
+def _is_of(row: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:
+    """Return whether a row is of a trip with these measured columns."""
+    stored = [np.nan if row.get(name) is None else row[name] for name in COMPARED]
+    return bool(
+        np.allclose(stored, [measured[name] for name in COMPARED], rtol=1e-9, equal_nan=True)
+    )
+
+
+def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
+    """Return the columns of a trip that do not depend on the belief."""
+    network, edge = setting.network, trip.edge
+    return {
+        "trip": trip.trip,
+        "departed_s": trip.departed_s,
+        "edges": len(edge) // trip.routes,
+        "length_m": float(network.length_m[edge].sum()) / trip.routes,
+        "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,
+        "descent_m": float(network.descent_m[edge].sum()) / trip.routes,
+        "travel_s": float(trip.travel_s.sum()),
+        "energy_wh": float(trip.energy_wh.sum()),
+        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,
+    }
+
+
+def numbered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the columns of ``trips.parquet`` from its rows; ``t`` counts them from 1."""
+    columns = dict.fromkeys(name for row in rows for name in row)
+    numbers = list(range(1, len(rows) + 1))
+    return {"t": numbers} | {name: [row.get(name) for row in rows] for name in columns}
+
+
+def driven_edges(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
+    """Return the columns of the table with a row per edge driven."""
+    driven = [
+        (t, *passage)
+        for t, trip in enumerate(trips, start=1)
+        if trip.routes == 1
+        for passage in zip(trip.edge, trip.energy_wh, trip.travel_s, strict=True)
+    ]
+    names = ("t", "edge", "observed_wh", "travel_s")
+    table = {name: [passage[k] for passage in driven] for k, name in enumerate(names)}
+    return {"run": [run] * len(driven)} | table

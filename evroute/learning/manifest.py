@@ -1,0 +1,173 @@
+"""The start of a folder of ``evroute learn``: its settings, and the belief before any trip.
+
+The settings are network, vehicle, prior and model. They come from the caller and, where the caller
+names none, from the manifest of the folder.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evroute.energy.prior import DEFAULT_SPREAD
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, charging_of, load_vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.learning import belief
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.trips import energies as trip_energies
+from evroute.learning.trips.energies import TripEnergies
+from evroute.methods.method import checked_method
+from evroute.methods.parts import MODELS
+from evroute.methods.setting import Prior, Setting, load_setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
+from evroute.network.catalog import load_network
+from evroute.network.heights.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
+
+DEFAULT_MODEL = trip_energies.MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model of a belief as the caller names it; None for the folder's, or for the default.
+
+    model, options: as `learn.learn` takes them.  prior, kernel: of a model of edges.  terrain:
+    ``"edge"`` or ``"profile"``.
+    """
+
+    model: str | None = None
+    options: Mapping[str, Any] | None = None
+    prior: str | None = None
+    kernel: str | None = None
+    terrain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Setting and model of a folder, before any trip.
+
+    model, options: of the belief.  charging: fields of charging of the folder's vehicle, which a
+    manifest keeps beside its numbers.
+    """
+
+    setting: Setting
+    model: str
+    options: Mapping[str, Any]
+    charging: Mapping[str, Any]
+
+    @property
+    def run(self) -> str:
+        """Name of the only run of the folder."""
+        return f"{self.setting.network.name}-learned"
+
+    def before_trips(self) -> LearnedBelief | TripEnergies:
+        """Return a new belief before any trip.
+
+        Raises
+        ------
+        EvrouteError
+            If the model or one of its options is unknown.
+        """
+        if self.model == trip_energies.MODEL:
+            return TripEnergies(self.setting, physics=str(self.options.get("physics", "eq8")))
+        return LearnedBelief.before_trips(
+            checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
+        )
+
+    def manifest_of(self, learner: LearnedBelief | TripEnergies) -> dict[str, Any]:
+        """Return the manifest of the folder of a belief."""
+        network, assumed = self.setting.network, self.setting.assumed
+        manifest = {
+            "kind": "learned",
+            "method": belief.method_of(learner),
+            "prior": assumed.spread,
+            "kernel": assumed.kernel,
+            "networks": {network.name: network.digest},
+            "vehicle": self.setting.vehicle_numbers,
+        }
+        if network.pieces:
+            manifest["profile"] = network.pieces.digest
+        if self.charging:
+            manifest["charging"] = dict(self.charging)
+        return manifest
+
+
+def start_of(
+    made: Mapping[str, Any],
+    network: RoadNetwork | str,
+    vehicle: Vehicle | str | None,
+    choice: Choice,
+) -> Start:
+    """Return the start of a folder: the caller's choices, on top of those of its manifest.
+
+    Parameters
+    ----------
+    made
+        Manifest of the folder; empty for a new one.
+    network
+        A network, or its name or file.
+    vehicle
+        A vehicle, or its name or file; None for that of the manifest, or `DRIVER_DEFAULT`.
+    choice
+        Model, prior and terrain.
+
+    Raises
+    ------
+    EvrouteError
+        If a name is unknown, or the model does not take an option.
+    """
+    assumed = Prior(
+        choice.prior or str(made.get("prior", DEFAULT_SPREAD)),
+        choice.kernel or str(made.get("kernel", DEFAULT_KERNEL)),
+    )
+    terrain = choice.terrain
+    if terrain is None and made and not made.get("profile"):
+        terrain = "edge"
+    setting = _setting(network, vehicle or DRIVER_DEFAULT, assumed, terrain)
+    if vehicle is None and "vehicle" in made:
+        car = Vehicle(**made["vehicle"], **made.get("charging", {}))
+        setting = Setting(setting.network, car, assumed)
+    model, options = _method_of(made, choice)
+    _check_model(model, options, choice)
+    charging = made.get("charging") if made else charging_of(setting.vehicle)
+    return Start(setting, model, options, charging or {})
+
+
+def _setting(
+    network: RoadNetwork | str, car: Vehicle | str, assumed: Prior, terrain: str | None
+) -> Setting:
+    if isinstance(network, str) and isinstance(car, str):
+        return load_setting(network, car, assumed, terrain)
+    roads = load_network(network) if isinstance(network, str) else network
+    car = load_vehicle(car) if isinstance(car, str) else car
+    return Setting(on_terrain(roads, terrain), car, assumed)
+
+
+def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
+    """Return a model and its options: those chosen, on top of the manifest's or the default's."""
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": "driving"}))
+    own, given = str(method.pop("model")), dict(choice.options or {})
+    if choice.model not in (None, own if own == DEFAULT_MODEL else None):
+        return str(choice.model), given
+    return own, {name: value for name, value in method.items() if name != "index"} | given
+
+
+def _check_model(model: str, options: Mapping[str, Any], choice: Choice) -> None:
+    """Check that a model exists and takes the options and the prior that are chosen."""
+    if model == DEFAULT_MODEL:
+        strange = [name for name in options if name != "physics"]
+        strange += [name for name in ("prior", "kernel") if getattr(choice, name)]
+        if strange:
+            raise EvrouteError(
+                f"model '{model}' learns whole trips and takes no {strange[0]}; name "
+                "another model of 'evroute method list', such as physics+gp"
+            )
+    elif model not in MODELS:
+        known = ", ".join([DEFAULT_MODEL, *MODELS])
+        raise UnknownNameError(f"unknown model '{model}'; there are {known}")
+
+
+def vehicle_names(setting: Setting, vehicle: Vehicle | str | None) -> set[str]:
+    """Return the names that a setting's vehicle may have in tables."""
+    given = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
+    return given | {setting.vehicle.name}
