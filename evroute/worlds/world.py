@@ -34,6 +34,7 @@ WORLDS = {
     "rough": "evroute.worlds.congestion:Rough",
     "drift": "evroute.worlds.congestion:Drift",
     "daily": "evroute.worlds.congestion:Daily",
+    "year": "evroute.worlds.year:Year",
     "sumo": "evroute.worlds.sumo_options:SumoOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",
 }

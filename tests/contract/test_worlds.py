@@ -121,9 +121,12 @@ def test_expectations_do_not_depend_on_drives(name: str, build, setting_of) -> N
     assert np.all(world.travel_s(request) > 0)
 
 
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", [name for name in FREE if name != "year"])
 def test_the_energy_of_a_route_is_the_sum_over_its_turns(name: str, build, setting_of) -> None:
-    """With s of a start and t of a turn, E(abc) = s(a) + t(ab) + t(bc), as E(ab) + E(bc) - E(b)."""
+    """With s of a start and t of a turn, E(abc) = s(a) + t(ab) + t(bc), as E(ab) + E(bc) - E(b).
+
+    In ``year`` a cabin warms up along the route.
+    """
     world = build(name)
     request, edges = world.observe(1), some_route(world, setting_of(name)).edges
 
