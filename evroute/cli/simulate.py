@@ -9,7 +9,7 @@ import typer
 from evroute.cli.console import print_table, progress
 from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
@@ -21,7 +21,13 @@ from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 SHOWN_ROWS = 40
 """Number of rows of each table on the terminal; reports have all."""
 OF_RUNS = (
-    *("audit", "closed_share", "in_flight", "lengthscale", "prior", "reserve", "share_belief"),
+    "audit",
+    "closed_share",
+    "in_flight",
+    "lengthscale",
+    "prior",
+    "reserve",
+    "share_belief",
     "soc",
 )
 """Fields of an experiment that ``--option`` sets."""
@@ -116,58 +122,86 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    require(
-        len(vehicle or ()) < 2,
-        f"--vehicle is given {len(vehicle or ())} times; for several vehicles, name them in a "
-        "column of the table of --trips",
-    )
-    options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options |= parsed_options(option)
-    of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
-    of_runs |= {
-        name: [value]
-        for name, value in of_runs.items()
-        if name in {"prior", "lengthscale"} and not isinstance(value, list)
-    }
-    grids = {"world": world, "search": search, "kernel": kernel}
-    parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
-    choices = parts | grids | options
-    fields = (
-        {"horizon": horizon, "seeds": seeds, "vehicle": vehicle[0] if vehicle else None}
-        | grids
-        | of_runs
-    )
-    given = {name: value for name, value in fields.items() if value is not None}
+    of_runs, of_methods = _split(option)
+    if variance_scale is not None:
+        of_methods = {"variance_scale": variance_scale} | of_methods
+    parts = _given(network=network, trip=trip, method=method, model=model, index=index)
+    axes = _given(world=world, search=search, kernel=kernel)
+    fields = axes | _given(horizon=horizon, seeds=seeds, vehicle=_one_vehicle(vehicle)) | of_runs
     if experiment is not None:
-        if clash := [name for name, value in choices.items() if value is not None]:
-            raise EvrouteError(
-                f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit "
-                f"{experiment}"
-            )
-        requested = load_experiment(experiment, **given)
-    elif not network:
-        raise EvrouteError("name an experiment file, or a network with --network")
+        _refuse_changes(experiment, [*parts, *axes, *of_methods])
+        requested = load_experiment(experiment, **fields)
     else:
-        requested = grid(
-            networks=network,
-            trips=trip or ["A"],
-            methods=method or [],
-            models=model or ([] if method and not index else ["exact"]),
-            indices=index or ["ts"],
-            options=options,
-            **given,
-        )
-    if out is None:
-        if experiment is None:
-            raise EvrouteError("give a run folder with --out")
-        out = Path("runs", experiment.stem)
-
+        requested = _grid(parts, of_methods, fields)
+    out = _folder_of(out, experiment)
     if dry_run:
         _print_estimate(requested, out, jobs)
-        return
+    else:
+        _print_results(_played(requested, out, jobs=jobs, resume=resume, quiet=quiet))
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Return the options that have a value."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _split(option: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of ``--option`` that are fields of an experiment, and those of methods."""
+    values = parsed_options(option)
+    of_runs = {name: values.pop(name) for name in OF_RUNS if name in values}
+    for name in {"prior", "lengthscale"} & of_runs.keys():
+        if not isinstance(of_runs[name], list):
+            of_runs[name] = [of_runs[name]]
+    return of_runs, values
+
+
+def _one_vehicle(vehicle: list[str] | None) -> str | None:
+    """Return the vehicle of all trips that name none."""
+    if vehicle and len(vehicle) > 1:
+        raise EvrouteError(
+            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a "
+            "column of the table of --trips"
+        )
+    return vehicle[0] if vehicle else None
+
+
+def _refuse_changes(experiment: Path, names: list[str]) -> None:
+    """Refuse options that an experiment file has to hold itself."""
+    if names:
+        option = names[0].replace("_", "-")
+        raise EvrouteError(f"--{option} cannot change an experiment file; edit {experiment}")
+
+
+def _grid(parts: dict[str, Any], of_methods: dict[str, Any], fields: dict[str, Any]) -> Experiment:
+    """Return the experiment of the options alone; without a method, its model is exact."""
+    if not parts.get("network"):
+        raise EvrouteError("name an experiment file, or a network with --network")
+    by_method_alone = parts.get("method") and not parts.get("index")
+    return grid(
+        networks=parts["network"],
+        trips=parts.get("trip", ["A"]),
+        methods=parts.get("method", []),
+        models=parts.get("model", [] if by_method_alone else ["exact"]),
+        indices=parts.get("index", ["ts"]),
+        options=of_methods,
+        **fields,
+    )
+
+
+def _folder_of(out: Path | None, experiment: Path | None) -> Path:
+    """Return the run folder: the given one, or that of an experiment file."""
+    if out is not None:
+        return out
+    if experiment is None:
+        raise EvrouteError("give a run folder with --out")
+    return Path("runs", experiment.stem)
+
+
+def _played(requested: Experiment, out: Path, *, jobs: int, resume: bool, quiet: bool) -> RunFolder:
+    """Play the runs with progress on stderr, and return their folder."""
     try:
         with progress(quiet=quiet) as report:
-            folder = run(
+            return run(
                 requested,
                 out,
                 jobs=jobs,
@@ -181,54 +215,52 @@ def simulate(
         )
         raise typer.Exit(130) from None
 
+
+def _print_results(folder: RunFolder) -> None:
+    """Print the failures, tables and notes of a folder; a failure makes the exit status 1."""
     failures = folder.failures()
-    for name, error in failures.items():
-        typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
+    _print_failures(failures)
     if failures:
         typer.echo(f"evroute: {len(failures)} runs failed; see {folder.path}/failures", err=True)
     if not folder.finished_runs():
         raise typer.Exit(1)
-    _show(folder)
-    for files in folder.manifest().get("trip_files", {}).values():
-        for file, result in files.items():
-            notes = [
-                f"{count} left out: {reason}" for reason, count in result["skipped"].items()
-            ] + result["notes"]
-            typer.echo("; ".join([f"{file}: {result['trips']} trips", *notes]))
-    for worlds in folder.manifest().get("worlds", {}).values():
-        for label, result in worlds.items():
-            typer.echo(f"{label}: {result['note']}")
+    _print_tables(folder)
+    _print_notes(folder.manifest())
     typer.echo(f"{folder.path}/rounds.parquet")
     if failures:
         raise typer.Exit(1)
 
 
-def _show(folder: RunFolder) -> None:
+def _print_failures(failures: dict[str, str]) -> None:
+    """Print the last line of each error."""
+    for name, error in failures.items():
+        typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
+
+
+def _print_notes(manifest: dict[str, Any]) -> None:
+    """Print the notes on trip files and worlds that a folder keeps."""
+    for files in manifest.get("trip_files", {}).values():
+        for file, result in files.items():
+            left_out = [
+                f"{count} left out: {reason}" for reason, count in result["skipped"].items()
+            ]
+            words = [f"{file}: {result['trips']} trips", *left_out, *result["notes"]]
+            typer.echo("; ".join(words))
+    for worlds in manifest.get("worlds", {}).values():
+        for label, result in worlds.items():
+            typer.echo(f"{label}: {result['note']}")
+
+
+def _print_tables(folder: RunFolder) -> None:
     """Print the finished runs, a table for each block."""
     for (title, worlds), rows in groupby(summarise(folder.rounds()).itertuples(), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
-        spreads = ("± se", "geom. mean") if several else ()
         all_rows = list(rows)
-        cells = (
-            (
-                f"{row.network} {row.trip}",
-                f"{row.method}",
-                f"{row.regret_wh:,.0f}",
-                *(
-                    (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
-                    if several
-                    else ()
-                ),
-                f"{row.against_eq8_wh:+.1f}",
-                f"{row.headroom_wh:+.1f}",
-            )
-            for row in all_rows[:SHOWN_ROWS]
-        )
         print_table(
-            ("trip", "method", "regret Wh", *spreads, "vs eq. 8 Wh/trip", "best"),
-            cells,
-            title=f"{title}, {worlds} world{'s' * several}",
+            list(_cells(all_rows[0], several=several)),
+            [list(_cells(row, several=several).values()) for row in all_rows[:SHOWN_ROWS]],
+            title=f"{title}, {counted(worlds, 'world')}",
             caption=(
                 f"regret: Wh above the best routes, summed over a run{spread}; vs eq. 8, best: "
                 "below 0 is saved"
@@ -237,6 +269,21 @@ def _show(folder: RunFolder) -> None:
         )
         if len(all_rows) > SHOWN_ROWS:
             typer.echo(f"and {len(all_rows) - SHOWN_ROWS} rows more: evroute report {folder.path}")
+
+
+def _cells(row: Any, *, several: bool) -> dict[str, str]:
+    """Return a row of a table by column; with several worlds it has the spread of the regret."""
+    cells = {
+        "trip": f"{row.network} {row.trip}",
+        "method": row.method,
+        "regret Wh": f"{row.regret_wh:,.0f}",
+    }
+    if several:
+        cells["± se"] = f"{row.regret_se_wh:,.0f}"
+        cells["geom. mean"] = f"{row.regret_geometric_wh:,.0f}"
+    cells["vs eq. 8 Wh/trip"] = f"{row.against_eq8_wh:+.1f}"
+    cells["best"] = f"{row.headroom_wh:+.1f}"
+    return cells
 
 
 def _block(row: Any) -> tuple[str, int]:
@@ -248,7 +295,7 @@ def _block(row: Any) -> tuple[str, int]:
 
 
 def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
-
+    """Print the number of runs of an experiment, their duration and their disk space."""
     result = estimate(requested, out, jobs=jobs)
     finished = f", {result.finished} of them finished" if result.finished else ""
     typer.echo(
@@ -263,8 +310,7 @@ def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
         f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of "
         f"{counted(result.kinds, 'kind')} of runs"
     )
-    for name, error in result.failures.items():
-        typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
+    _print_failures(result.failures)
     if result.failures:
         raise typer.Exit(1)
 
