@@ -15,9 +15,7 @@ A file looks like this::
 """
 
 import logging
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,7 +32,6 @@ from pydantic import (
     model_validator,
 )
 
-from evroute import __version__
 from evroute.claims import Claims
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
@@ -42,17 +39,18 @@ from evroute.errors import EvrouteError, require
 from evroute.experiments.agents import check_shared, check_vehicles
 from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.execution import execute
+from evroute.experiments.provenance import trip_files, versions, world_sources
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
 from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
-from evroute.methods.setting import Prior, load_setting
+from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.toml_files import read_toml
-from evroute.worlds.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
+from evroute.worlds.demand.demand import is_file, load_demand, load_file, vehicles_of
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World, load_world
@@ -358,38 +356,35 @@ def simulate(
 def manifest(experiment: Experiment) -> dict[str, Any]:
     """Return everything that results depend on; check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
-    files: dict[str, Any] = {}
-    worlds: dict[str, Any] = {}
-    for name, setting in settings.items():
-        for trip in experiment.trips[name]:
-            if source := provenance(trip, setting):
-                files.setdefault(name, {})[trip] = source
-                vehicles = vehicles_of(load_demand(trip, setting, SeedSequence(0)))
-                if vehicles:
-                    check_vehicles(trip, vehicles, experiment.vehicle, experiment.world)
-                if vehicles and experiment.share_belief:
-                    for method in experiment.methods:
-                        check_shared(method)
-        for world in experiment.world:
-            if source := world.provenance(setting):
-                worlds.setdefault(name, {})[world.label] = source
-        for method in experiment.methods:
-            make_model(method, setting, default_rng(0))
-    packages = ["numpy", "scipy"]
-    if any(method.model == "svgp" for method in experiment.methods):
-        packages += ["torch", "gpytorch"]
+    files = trip_files(experiment.trips, settings)
+    _check_vehicles(experiment, settings, files)
+    worlds = world_sources(experiment.world, settings)
+    for method, setting in product(experiment.methods, settings.values()):
+        make_model(method, setting, default_rng(0))
+    sources = {
+        "trip_files": files,
+        "worlds": worlds,
+        "claims_sha256": experiment.claims.digest() if experiment.claims else "",
+    }
     return {
         "configuration": experiment.model_dump(mode="json", exclude_none=True),
         "networks": {name: setting.network.digest for name, setting in settings.items()},
         "vehicle": next(iter(settings.values())).vehicle_numbers,
-        **({"trip_files": files} if files else {}),
-        **({"worlds": worlds} if worlds else {}),
-        **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
+        **{name: source for name, source in sources.items() if source},
         "regret": DEFINITION,
-        "versions": {
-            "evroute": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in packages},
-            "platform": f"{platform.system()} {platform.machine()}",
-        },
+        "versions": versions(method.model for method in experiment.methods),
     }
+
+
+def _check_vehicles(
+    experiment: Experiment, settings: Mapping[str, Setting], files: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Check that the vehicles of trip files may drive in each world and share beliefs."""
+    for network, sources in files.items():
+        for trip in sources:
+            vehicles = vehicles_of(load_demand(trip, settings[network], SeedSequence(0)))
+            if not vehicles:
+                continue
+            check_vehicles(trip, vehicles, experiment.vehicle, experiment.world)
+            for method in experiment.methods if experiment.share_belief else ():
+                check_shared(method)
