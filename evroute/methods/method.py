@@ -14,17 +14,17 @@ from pydantic import (
     model_validator,
 )
 
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError
 from evroute.invalid import first_problem
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel
+from evroute.model.base import EnergyModel, ModelOptions
 from evroute.model.fitting.refitting import Refitting
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.policy.agent import lacking
-from evroute.policy.base import Index
+from evroute.policy.base import Index, IndexOptions
 
 
 class Method(BaseModel):
@@ -80,59 +80,65 @@ class Method(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> "Method":
-        parts = model, index = model_options(self.model), index_options(self.index)
-        needs = made_by(index).needs
-        if self._given_fields() and not model.has_kernel:
+        model, index = model_options(self.model), index_options(self.index)
+        self._check_kernel(model, index)
+        self._check_arms(model)
+        self._check_pair(model, index)
+        self._check_options(model, index)
+        return self
+
+    def _check_kernel(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
+        """Refuse options of a kernel where the model has none, or the index needs a fixed one."""
+        if not model.has_kernel:
+            for name in self._given_fields():
+                raise EvrouteError(f"model '{self.model}' takes no {name}: it has no kernel")
+            if self.change_test:
+                raise EvrouteError(
+                    f"model '{self.model}' takes no change_test: its coefficients belong to the "
+                    "vehicle, not to roads that change; leave it out"
+                )
+        if self.fit_hyperparameters and self.arms:
             raise EvrouteError(
-                f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no "
-                "kernel"
+                "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
             )
-        require(
-            not self.change_test or model.has_kernel,
-            f"model '{self.model}' takes no change_test: its coefficients belong to the "
-            "vehicle, not to roads that change; leave it out",
-        )
-        require(
-            not self.learn_speeds or self.arms,
-            "learn_speeds is for arms on turns; give arms = 'turns' too",
-        )
-        require(
-            not self.controls or self.arms, "controls is for arms on turns; give arms = 'turns' too"
-        )
-        require(
-            not self.corridor or not self.arms,
-            "corridor is for arms on edges; leave corridor or arms out",
-        )
-        require(
-            not self.arms or not model.only_edges,
-            f"model '{self.model}' has no arms on turns: {model.only_edges}",
-        )
-        require(
-            not self.arms or not self.fit_hyperparameters,
-            "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out",
-        )
-        require(
-            not self.fit_hyperparameters or not lacking(Refitting, needs),
-            f"index '{self.index}' needs a kernel fixed before the run; leave "
-            "fit_hyperparameters out",
-        )
+        if self.fit_hyperparameters and lacking(Refitting, made_by(index).needs):
+            raise EvrouteError(
+                f"index '{self.index}' needs a kernel fixed before the run; leave "
+                "fit_hyperparameters out"
+            )
+
+    def _check_arms(self, model: type[ModelOptions]) -> None:
+        """Refuse options of turns without arms on turns, and options of edges with them."""
+        if not self.arms:
+            for name in ("learn_speeds", "controls"):
+                if getattr(self, name):
+                    raise EvrouteError(f"{name} is for arms on turns; give arms = 'turns' too")
+        elif self.corridor:
+            raise EvrouteError("corridor is for arms on edges; leave corridor or arms out")
+        elif model.only_edges:
+            raise EvrouteError(f"model '{self.model}' has no arms on turns: {model.only_edges}")
+
+    def _check_pair(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
+        """Refuse a model without the protocol that the index needs."""
+        needs = made_by(index).needs
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not "
-                f"{needs.__name__}; "
-                f"use one of: {', '.join(able)}"
+                f"{needs.__name__}; use one of: {', '.join(able)}"
             )
-        taken = model.model_fields.keys() | index.model_fields.keys()
+
+    def _check_options(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
+        """Refuse unknown options and values out of range; keep the values as checked."""
+        known = model.model_fields.keys() | index.model_fields.keys()
         given = self.__pydantic_extra__ or {}
-        if unknown := sorted(given.keys() - taken):
+        if unknown := sorted(given.keys() - known):
             raise EvrouteError(
                 f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}; "
-                f"their options are {', '.join(sorted(taken)) or 'none'}"
+                f"their options are {', '.join(sorted(known)) or 'none'}"
             )
-        for part in parts:
-            given |= part.checked(given).model_dump(exclude_unset=True)
-        return self
+        given |= model.checked(given).model_dump(exclude_unset=True)
+        given |= index.checked(given).model_dump(exclude_unset=True)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -71,32 +71,49 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     str
         The greatest cause of a saving and the differences in time and energy.
     """
-    best, fastest, row = plan.recommended_route, plan.routes["time"], plan.routes[name]
+    row, best = plan.routes[name], plan.recommended_route
+    fastest = plan.routes["time"]
     if row.route == best.route == fastest.route:
         least = plan.routes["energy"].route == best.route
         return f"no route is faster{' or takes less energy' if least else ''}"
     against = fastest if row.route == best.route else best
-    off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
+    amount = _amount(plan, row.energy_wh - against.energy_wh)
+    words = f"{_off_time(row.time_s - against.time_s)}, {amount or 'the same energy'}"
+    if against is best:
+        return f"{words} than recommended" if amount else words
+    cause = _greatest_cause(network, row, against)
+    return f"{cause}: {words}" if cause else words
+
+
+def _amount(plan: Plan, off_wh: float) -> str:
+    """Return a difference in energy as text; empty if it is zero once rounded."""
     small = max(planned.energy_wh for planned in plan.routes.values()) < SMALL_WH
     amount = f"{abs(off_wh):.0f} Wh" if small else f"{abs(off_wh) / 1000:.2f} kWh"
-    same = float(amount.split()[0]) == 0
-    words = f"{amount} {'more' if off_wh > 0 else 'less'}" if not same else "the same energy"
-    words = f"{_off_time(off_s)}, {words}"
-    if against is best:
-        return f"{words}{'' if same else ' than recommended'}"
+    if float(amount.split()[0]) == 0:
+        return ""
+    return f"{amount} {'more' if off_wh > 0 else 'less'}"
+
+
+def _greatest_cause(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
+    """Return the part of a route's energy that saves most; empty if the route saves nothing."""
     saved_wh = {
         cause: against.parts_wh.get(cause, 0.0) - row.parts_wh.get(cause, 0.0) for cause in _CAUSES
     }
     cause = max(saved_wh, key=lambda cause: saved_wh[cause])
-    if off_wh >= 0 or saved_wh[cause] <= 0:
-        return words
-    climbs = {
-        edge: network.ascent_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
-    }
-    top = max(climbs, key=lambda edge: climbs[edge], default=-1)
-    if cause == "climb" and climbs.get(top, 0.0) > 0 and network.street[top]:
-        return f"avoids the climb on {network.street[top]}: {words}"
-    return f"{_CAUSES[cause]}: {words}"
+    if row.energy_wh >= against.energy_wh or saved_wh[cause] <= 0:
+        return ""
+    if cause == "climb" and (street := _steepest_street(network, row, against)):
+        return f"avoids the climb on {street}"
+    return _CAUSES[cause]
+
+
+def _steepest_street(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
+    """Return the street of the greatest climb that a route avoids; empty if it has no name."""
+    avoided = set(against.route.edges) - set(row.route.edges)
+    edge = max(avoided, key=lambda edge: network.ascent_m[edge], default=None)
+    if edge is None or network.ascent_m[edge] <= 0:
+        return ""
+    return network.street[edge]
 
 
 def _off_time(off_s: float) -> str:
