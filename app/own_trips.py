@@ -27,7 +27,7 @@ from evroute.learning.parts import set_aside
 from evroute.learning.readers.formats import suffixes
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
-from evroute.text import slug
+from evroute.text import cell, slug
 
 ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
 """Endings of logs."""
@@ -137,10 +137,10 @@ def add_planned(
     with TemporaryDirectory() as folder:
         path = Path(folder, "trip.csv")
         with path.open("w", newline="", encoding="utf-8") as file:
-            table = csv.writer(file)
+            table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
             table.writerow(["edge", "energy_wh", "travel_s", *day])
             for edge, wh, s in zip(planned.edges, edge_wh.tolist(), edge_s.tolist(), strict=True):
-                table.writerow([edge, wh, "" if travel_s is None else s, *day.values()])
+                table.writerow([cell(edge), wh, "" if travel_s is None else s, *day.values()])
         return _learn(roads, vehicle, path)
 
 

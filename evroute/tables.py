@@ -1,22 +1,72 @@
-"""Parquet tables: own ones with checksums, foreign ones within the limits of `evroute.limits`."""
+"""Tables: own Parquet with checksums, foreign Parquet within limits, and CSV without formulas."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.files import replacing
+from evroute.text import cell, text_of_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
     """Write columns of equal length as Parquet with a checksum for every page."""
     with replacing(path) as temporary:
         pq.write_table(pa.table(columns), temporary, write_page_checksum=True)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table as CSV or Parquet, by the end of the path; in CSV no text is a formula."""
+    with replacing(path) as temporary:
+        if path.suffix == ".parquet":
+            pq.write_table(table, temporary)
+        else:
+            pyarrow.csv.write_csv(_as_cells(table), temporary)
+
+
+def csv_of(frame: "pd.DataFrame", float_format: str | None = None) -> str:
+    """Return a data frame without its index as CSV in which no text is a formula.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    float_format
+        Format of its numbers, such as ``%.4g``.
+    """
+    texts = frame.select_dtypes(exclude=["number", "bool", "datetime"])
+    cells = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
+    # Python 3.11 quotes the line ends within cells that end its lines too
+    return frame.assign(**cells).to_csv(
+        index=False, float_format=float_format, lineterminator="\r\n"
+    )
+
+
+def _as_cells(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are cells of CSV."""
+    for k, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if _is_text(kind):
+            texts = pa.array([each and cell(each) for each in column.to_pylist()], kind)
+            table = table.set_column(k, name, texts)
+    return table
+
+
+def texts_of_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of texts, as read from CSV, without the apostrophes before formulas."""
+    if not pc.any(pc.starts_with(column, "'")).as_py():
+        return column
+    texts = [each and text_of_cell(each) for each in column.to_pylist()]
+    return pa.chunked_array([texts], column.type)
 
 
 def is_readable(path: Path) -> bool:

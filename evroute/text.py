@@ -1,4 +1,10 @@
-"""Texts: unprintable characters, counted nouns, and text as part of a file name."""
+"""Texts: unprintable characters, cells of CSV, counted nouns, and text as part of a file name.
+
+Foreign texts are shown on terminals with escapes, and written to CSV so that no spreadsheet runs
+them as a formula (https://owasp.org/www-community/attacks/CSV_Injection). A cell is read back as
+the same text: of the apostrophes before a formula one is added by `cell` and removed by
+`text_of_cell`; other cells stay as they are, such as ``'s-Gravenhage`` and ``-120#1``.
+"""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +14,14 @@ from evroute.errors import EvrouteError
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters except tab and line feed, halves of surrogate pairs, and noncharacters."""
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufffe\uffff]"
+)
+"""The characters of `UNPRINTABLE`, and those that reorder or break the line that shows them."""
 LONGEST_SLUG = 100
+_FORMULA = re.compile("'*+(?:[=+@\t\r]|-.*[(|!\"])", re.DOTALL)
+"""Start of a cell that a spreadsheet may run, after any apostrophes."""
 
 
 def check_printable(kind: str, texts: Iterable[str]) -> None:
@@ -25,6 +38,23 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
                 f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown; remove "
                 "it"
             )
+
+
+def escaped(text: str) -> str:
+    """Return a text whose characters of `STEERING` are the escapes of JSON, as in ``u009b``."""
+    if text.replace("\n", " ").isprintable():
+        return text  # by far the fastest test
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of CSV, with an apostrophe before a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def text_of_cell(written: str) -> str:
+    """Return the text that `cell` wrote."""
+    return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
 
 
 def cut(text: str, most: int) -> str:

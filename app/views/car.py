@@ -22,6 +22,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
 from evroute.report.trip_charts import energies_chart, intervals_chart
+from evroute.tables import csv_of
 
 REPORT = "last_upload"
 MAP_HEIGHT = "420px"
@@ -125,7 +126,7 @@ def change(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
             _changed(folder)
     trips = trips_table(read_trips(folder).to_pandas())
     last.download_button(
-        "Trips (CSV)", trips.to_csv(index=False), "trips.csv", on_click="ignore", width="stretch"
+        "Trips (CSV)", csv_of(trips), "trips.csv", on_click="ignore", width="stretch"
     )
     everything.download_button(
         "Report (HTML)",

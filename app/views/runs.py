@@ -28,6 +28,7 @@ from evroute.report.pages.run_page import build_page, png
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table
+from evroute.tables import csv_of
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300
@@ -92,9 +93,9 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     show_reserve(together)
     left, right = st.columns(2)
     left.download_button(
-        "This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore"
+        "This table (CSV)", csv_of(table), "final.csv", "text/csv", on_click="ignore"
     )
-    rows = partial(together.to_csv, index=False)
+    rows = partial(csv_of, together)
     right.download_button("All rounds (CSV)", rows, "rounds.csv", "text/csv", on_click="ignore")
 
 

@@ -15,8 +15,9 @@ import typer
 from typer.core import TyperGroup
 
 from evroute import __version__
+from evroute.cli.terminal import escaped_output
 from evroute.errors import EvrouteError
-from evroute.text import UNPRINTABLE, cut
+from evroute.text import cut, escaped
 
 COMMANDS = {
     "route": ("route.route", "Plan a trip by least energy."),
@@ -95,6 +96,11 @@ def main() -> None:
     A user error is one line on stderr and exit status 2. An internal error is one line and exit
     status 70, after its traceback if ``EVROUTE_DEBUG`` is 1.
     """
+    with escaped_output():
+        _run()
+
+
+def _run() -> None:
     try:
         sys.exit(app(standalone_mode=False))
     except _USAGE_ERROR as error:
@@ -131,6 +137,6 @@ def _with_value(error: Any) -> str:
 
 
 def _fail(message: str, status: int) -> None:
-    line = UNPRINTABLE.sub("\ufffd", " ".join(message.splitlines()))
+    line = escaped(" ".join(message.splitlines()))
     print(f"evroute: {cut(line, SHOWN_CHARACTERS)}", file=sys.stderr)
     sys.exit(status)

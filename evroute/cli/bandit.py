@@ -13,6 +13,7 @@ from evroute.files import replacing
 from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
 from evroute.report.pages.claims import folder_verdicts, verdict_lines
 from evroute.report.pages.run_page import png
+from evroute.tables import csv_of
 
 
 def bandit(
@@ -52,7 +53,7 @@ def bandit(
     with replacing(folder / "rounds.parquet") as temporary:
         rounds.to_parquet(temporary)
     with replacing(folder / "table.csv") as temporary:
-        table.to_csv(temporary, index=False, float_format="%.4g")
+        temporary.write_bytes(csv_of(table, "%.4g").encode())
     with replacing(folder / "bandit.png") as temporary:
         temporary.write_bytes(png(chart))
     rows = (

@@ -7,16 +7,34 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
+from typing import Any
 
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+from evroute.cli.terminal import itself
+from evroute.text import escaped
+
+
+class PlainConsole(Console):
+    """A console of rich on which texts are neither markup nor signs that steer the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text as rich shows it, with escapes (`text.escaped`)."""
+        return super().render_str(escaped(text), **options)
 
 
 def plain_console(*, stderr: bool = False, highlight: bool = True) -> Console:
     """Return a console of rich that shows ``[...]`` and ``:...:`` as they are."""
-    return Console(stderr=stderr, highlight=highlight, markup=False, emoji=False)
+    return PlainConsole(
+        file=itself(sys.stderr if stderr else sys.stdout),
+        highlight=highlight,
+        markup=False,
+        emoji=False,
+    )
 
 
 def print_table(
@@ -87,7 +105,7 @@ def _bar() -> Iterator[Report]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=plain_console(stderr=True),
     ) as bar:
         task = bar.add_task("preparing", total=None)
         try:

@@ -26,6 +26,7 @@ from evroute.network.sources.chargers import add_chargers
 from evroute.network.sources.fetch import download, find
 from evroute.network.summary import summary
 from evroute.network.texts import check_name
+from evroute.text import escaped
 
 app = typer.Typer(
     help="Road networks: list, inspect, build, export, close roads, add charging stations.",
@@ -235,13 +236,13 @@ def _build(
     ``settings`` are keywords of `catalog.build`.
     """
     console = plain_console(stderr=True)
-    with console.status(Text(doing)) as status:
+    with console.status(Text(escaped(doing))) as status:
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
         network = catalog.build(network, rasters=rasters, attribution=attribution, **settings or {})
         if names is not None:
-            status.update(Text(f"reading names from {names}"))
+            status.update(Text(escaped(f"reading names from {names}")))
             network = street_names.add_names(network, osm.read(names, "names"))
         status.update("storing")
         path = catalog.keep(network)

@@ -44,7 +44,7 @@ from evroute.planning.places import stops
 from evroute.planning.planner import Planner
 from evroute.planning.requests import AnswerTable, check_out, read_requests
 from evroute.planning.searches.search import numba_installed
-from evroute.text import UNPRINTABLE
+from evroute.text import escaped
 
 
 def route(
@@ -326,7 +326,7 @@ def _answer(
     with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
         rows = requests.rows
         if requests.ignored:
-            names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
+            names = escaped(", ".join(requests.ignored))
             typer.echo(f"evroute: {batch}: not read: {names}", err=True)
         if only:
             if not (numba_installed() or contraction_installed()):

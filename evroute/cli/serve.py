@@ -6,6 +6,7 @@
 import os
 import socket
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from typing import Annotated
 import typer
 from threadpoolctl import threadpool_limits
 
+from evroute.cli.terminal import itself
 from evroute.errors import EvrouteError, MissingPackageError, require
 from evroute.resources import app_path
 
@@ -74,6 +76,7 @@ def serve(
             timeout_graceful_shutdown=GRACE_S,
             timeout_keep_alive=GRACE_S,
             server_header=False,
+            use_colors=False,
         )
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -89,4 +92,5 @@ def app(
     # in this process, so that its end is the end of the server
     sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
     sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration
-    runpy.run_module("streamlit", run_name="__main__")
+    with redirect_stdout(itself(sys.stdout)), redirect_stderr(itself(sys.stderr)):  # has colours
+        runpy.run_module("streamlit", run_name="__main__")

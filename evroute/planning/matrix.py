@@ -18,7 +18,7 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
-from evroute.planning.requests import read_requests, write_table
+from evroute.planning.requests import read_requests
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_space import SearchSpace
 
@@ -142,6 +142,8 @@ def write_matrix(
         The o origins and the d destinations.
     """
     import pyarrow as pa
+
+    from evroute.tables import write_table
 
     o, d = matrix.shape[1:]
     names = (np.repeat(np.arange(o), d), origins), (np.tile(np.arange(d), o), destinations)

@@ -16,7 +16,7 @@ from typing import Any
 
 from evroute import limits
 from evroute.errors import EvrouteError, require
-from evroute.files import replacing
+from evroute.text import text_of_cell
 
 Rows = Iterator[Mapping[str, str | None]]
 SEPARATORS = ",;\t"
@@ -73,12 +73,13 @@ def _requests(
     """Return rows of the known columns; commas in ``numbers`` become decimal points."""
     kept = [name for name in names if name in columns]
 
-    def cell(name: str, text: str | None) -> str | None:
+    def content(name: str, cell: str | None) -> str | None:
+        text = cell and text_of_cell(cell)
         return text.replace(",", ".") if text and name in numbers else text
 
     known = (
         # a row with too many cells is kept for its own error
-        row if None in row else {name: cell(name, row[name]) for name in kept}
+        row if None in row else {name: content(name, row[name]) for name in kept}
         for row in rows
     )
     return Requests(known, [name for name in names if name not in columns])
@@ -108,16 +109,6 @@ def check_out(path: Path, *inputs: Path) -> None:
         path.resolve() not in [each.resolve() for each in inputs],
         f"--out {path} is also read; choose another name, so that it is kept",
     )
-
-
-def write_table(path: Path, table: Any) -> None:
-    """Write a table of pyarrow as CSV or Parquet, by the end of the path."""
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
-    write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
-    with replacing(path) as temporary:
-        write(table, temporary)
 
 
 class AnswerTable:
@@ -172,6 +163,8 @@ class AnswerTable:
     def write(self, path: Path) -> None:
         """Write the rows as CSV or Parquet, by the end of the path."""
         import pyarrow as pa
+
+        from evroute.tables import write_table
 
         names = dict.fromkeys(name for row in self.rows for name in row)
         types = [(name, pa.string() if name in _TEXTS else pa.float64()) for name in names]

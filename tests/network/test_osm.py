@@ -382,6 +382,12 @@ def test_bad_files_are_told_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("path", [Path("/dev/zero"), Path("/dev")])
+def test_a_file_that_is_not_regular_is_refused(path: Path) -> None:
+    with pytest.raises(NetworkFormatError, match=f"{path} is not a regular file; give"):
+        osm.read(path, "town")
+
+
 def test_a_missing_file_and_a_missing_package_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

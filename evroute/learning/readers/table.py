@@ -168,24 +168,14 @@ def read_table(
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
-    from evroute.tables import check_texts, read_foreign
+    from evroute.tables import check_texts, read_foreign, texts_of_cells
 
     headers = headers_of(path)
     try:
         if path.suffix == ".parquet":
             table = read_foreign(path)
         else:
-            types = {each: pa.string() for each in headers if renamed.get(each, each) in text}
-            parsing = pyarrow.csv.ParseOptions(delimiter=_separator(path))
-            options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
-            with limits.unpacked(path) as stream:
-                table = pyarrow.csv.read_csv(
-                    stream,
-                    # its threads can abort the process at exit (apache/arrow issue 34314)
-                    pyarrow.csv.ReadOptions(use_threads=False),
-                    parsing,
-                    options,
-                )
+            table = _read_csv(path, [each for each in headers if renamed.get(each, each) in text])
             check_texts(path, table)
             limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
@@ -202,8 +192,10 @@ def read_table(
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            if name in number and pa.types.is_string(column.type):
-                column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+            if name in number:
+                column = _numbers(column)
+            elif path.suffix != ".parquet":
+                column = texts_of_cells(column)
             column = column.cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
             header = next((each for each in headers if renamed.get(each) == name), name)
@@ -212,6 +204,32 @@ def read_table(
             ) from None
         table = table.set_column(table.column_names.index(name), name, column)
     return table
+
+
+def _read_csv(path: Path, texts: Sequence[str]) -> pa.Table:
+    """Read a CSV file, with the columns ``texts`` as text, in which a quoted "NA" is a text."""
+    options = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(texts, pa.string()),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    with limits.unpacked(path) as stream:
+        return pyarrow.csv.read_csv(
+            stream,
+            # its threads can abort the process at exit (apache/arrow issue 34314)
+            pyarrow.csv.ReadOptions(use_threads=False),
+            pyarrow.csv.ParseOptions(delimiter=_separator(path), newlines_in_values=True),
+            options,
+        )
+
+
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of numbers, of which texts may have a decimal comma or be empty."""
+    if not pa.types.is_string(column.type):
+        return column
+    texts = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+    empty = pc.is_in(texts, pa.array(pyarrow.csv.ConvertOptions().null_values))
+    return pc.if_else(empty, pa.scalar(None, pa.string()), texts)
 
 
 def headers_of(path: Path) -> list[str]:

@@ -28,6 +28,7 @@ from evroute.network.places.locate import nearest
 from evroute.network.places.names import clean
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.osm_roads import ATTRIBUTION
+from evroute.text import text_of_cell
 
 SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 120.0}
 """Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
@@ -219,7 +220,7 @@ def _table(path: Path) -> _Read:
             raise EvrouteError(f"{where}: lat and lon must be degrees") from None
         closed = (row.get("status") or "").strip().lower() not in _OPEN
         power = _kw(row.get("kw") or None, where)
-        yield _unused(closed, False), row["name"] or "", *at, [(_KINDS[kind], power)]
+        yield _unused(closed, False), text_of_cell(row["name"] or ""), *at, [(_KINDS[kind], power)]
 
 
 def _osm(path: Path) -> _Read:

@@ -95,9 +95,14 @@ def read(path: Path, name: str) -> RoadNetwork:
     MissingPackageError
         If pyosmium or OSMnx is not installed.
     NetworkFormatError
-        If the file is missing, empty, cut off, not an OpenStreetMap file, or without a drivable
-        road.
+        If the file is missing, no regular file, empty, cut off, not an OpenStreetMap file, or
+        without a drivable road.
     """
+    require(
+        path.is_file() or not path.exists(),
+        f"{path} is not a regular file; give an OpenStreetMap extract",
+        NetworkFormatError,
+    )
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
