@@ -129,7 +129,6 @@ def planner(
     conditions: DrivingConditions,
     folder: str,
     run: str,
-    physics: str = "eq8",
 ) -> Planner:
     """Return the planner on a belief, reloaded if its file has changed.
 
@@ -139,8 +138,6 @@ def planner(
         As in `Planner`.
     folder, run
         Run folder and run of the belief; empty for physics alone.
-    physics
-        Physics of a plan without a belief, as in `Planner`.
 
     Raises
     ------
@@ -152,7 +149,7 @@ def planner(
     if folder and path.exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
-    return _planner(roads, vehicle, conditions, folder, run, physics, version)
+    return _planner(roads, vehicle, conditions, folder, run, version)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
@@ -162,16 +159,10 @@ def _planner(
     conditions: DrivingConditions,
     folder: str,
     run: str,
-    physics: str,
     version: tuple[int, ...],
 ) -> Planner:
-    if not folder:
-        uncertainty = physics_belief(roads, vehicle, physics)
-        return Planner(
-            roads, vehicle, conditions=conditions, physics=physics, uncertainty=uncertainty
-        )
-    belief = load_belief(RUNS / folder, run, network=roads)
-    return Planner(roads, vehicle, belief, conditions=conditions)
+    belief = load_belief(RUNS / folder, run, network=roads) if folder else None
+    return Planner(roads, vehicle, belief, conditions=conditions, uncertainty=physics_belief)
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)

@@ -11,8 +11,9 @@ from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
+from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
+from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.learning.trips.fields import has_heights
 from evroute.network.road_network import RoadNetwork
@@ -146,9 +147,7 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
     for name in vehicle_names():
         car = load_vehicle(name)
         try:
-            made = planner(
-                request.network, car, request.conditions, "", "", physics="driving"
-            ).plan(
+            made = planner(request.network, car, request.conditions, "", "").plan(
                 plan.origin,
                 plan.destination,
                 via=plan.via,
@@ -204,7 +203,7 @@ def _follow_belief() -> None:
 
 def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     """Ask for the vehicle in a chip; return it with its usual and with the given numbers."""
-    name = starting("vehicle", DRIVER_DEFAULT, vehicle_names())
+    name = starting("vehicle", defaults.VEHICLE, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
     title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"

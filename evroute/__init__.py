@@ -22,21 +22,21 @@ _LAZY = {
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
     "physics_belief": "evroute.learning.physics_belief",
-    "plan": "evroute.planning.trip",
-    "reachable": "evroute.planning.reach",
+    "plan": "evroute.door.plan",
+    "reachable": "evroute.door.reachable",
     "route_map": "evroute.report.maps.network_maps",
     "simulate": "evroute.experiments.experiment",
 }
 
 if TYPE_CHECKING:
+    from evroute.door.plan import plan
+    from evroute.door.reachable import reachable
     from evroute.energy.vehicle import load_vehicle
     from evroute.experiments.experiment import simulate
     from evroute.learning.belief import load_belief
     from evroute.learning.learn import learn
     from evroute.learning.physics_belief import physics_belief
     from evroute.network.catalog import load_network
-    from evroute.planning.reach import reachable
-    from evroute.planning.trip import plan
     from evroute.report.maps.network_maps import route_map
 
 __all__ = [

@@ -28,6 +28,7 @@ LAYERS = (
     "policy",
     "methods",
     "learning",
+    "door",
     "worlds",
     "bandits",
     "experiments",
@@ -214,8 +215,8 @@ DOORS = {
     "evroute/cli/simulate.py:simulate": OPTIONS,
     "evroute/learning/learn.py:learn": PUBLIC,
     "evroute/planning/planner.py:plan": PUBLIC,
-    "evroute/planning/reach.py:reachable": PUBLIC,
-    "evroute/planning/trip.py:plan": PUBLIC,
+    "evroute/door/reachable.py:reachable": PUBLIC,
+    "evroute/door/plan.py:plan": PUBLIC,
 }
 """Functions with more parameters, and why."""
 BRANCHES = (

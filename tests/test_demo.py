@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evroute.energy.vehicle import DRIVER_DEFAULT
+from evroute.door.plan import plan
 from evroute.experiments.runs import RunFolder
-from evroute.planning.trip import plan
 from evroute.report.results import read_rounds
 from evroute.report.savings import abstract
 
@@ -19,8 +18,6 @@ def test_the_trip_of_the_demo_climbs_and_the_fastest_route_takes_more() -> None:
     planned = plan(
         "denver",
         trip="C",
-        vehicle=DRIVER_DEFAULT,
-        physics="driving",
         soc_percent=7,
         reserve_percent=5.0,
     )

@@ -23,6 +23,7 @@ from simulations import (
 )
 from state import key, starting
 
+from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
@@ -99,7 +100,7 @@ def ask() -> Experiment | None:
         seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
         starting("methods", [RECOMMENDED])
         labels = st.multiselect("Methods", list(methods()), key=key("methods"))
-        starting("learner", vehicle_names()[0], vehicle_names())
+        starting("learner", PAPER_VEHICLE, vehicle_names())
         vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
         starting("search", "potential-rectified", list(WEIGHT_RULES))
         search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))

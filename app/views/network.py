@@ -9,6 +9,7 @@ from map_component import classes_of, show_map
 from state import key, starting
 
 from evroute.arrays import FloatArray
+from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
@@ -29,7 +30,9 @@ def main() -> None:
         first, second, third = st.columns(3)
         with first:
             roads = choose_network()
-        starting("seen_by", vehicle_names()[0], vehicle_names())
+        planned = st.session_state.get(key("vehicle"))
+        usual = planned if planned in vehicle_names() else defaults.VEHICLE
+        starting("seen_by", usual, vehicle_names())
         vehicle = load_vehicle(second.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
         with third:
             folder, run = choose_basis(roads, vehicle)

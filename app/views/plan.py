@@ -171,7 +171,6 @@ def planner_of(request: Request) -> Planner:
         request.conditions,
         request.folder,
         request.run,
-        physics="eq8" if request.folder else "driving",
     )
 
 

@@ -22,7 +22,7 @@ from evroute.cli.shared import (
 )
 from evroute.energy.driving import conditions
 from evroute.learning.belief import load_belief
-from evroute.learning.physics_belief import driver_planner
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.planning.battery import Battery
 from evroute.planning.numbers import share_of
@@ -83,7 +83,7 @@ def reach(
     roads = load_network(network)
     day = conditions(temperature_c=temperature, payload_kg=payload)
     learned = None if belief is None else load_belief(belief, run, network=roads)
-    planner = driver_planner(roads, vehicle, learned, conditions=day)
+    planner = Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
     battery = Battery.of_percent(
         planner.vehicle.battery_kwh, reserve if soc is None else soc, reserve
     )

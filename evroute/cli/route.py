@@ -25,7 +25,7 @@ from evroute.cli.shared import (
     write,
 )
 from evroute.energy.driving import DrivingConditions, conditions
-from evroute.learning.physics_belief import driver_planner
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.contraction import contraction_installed
 from evroute.network.heights.profile import on_terrain
@@ -258,13 +258,13 @@ def route(
         roads = learned.network
 
     def planner_of(chosen: str | None, conditions: DrivingConditions) -> Planner:
-        return driver_planner(
+        return Planner(
             roads,
             chosen,
             learned,
             conditions=conditions,
             physics=physics,
-            uncertain=bool(batch or risk),
+            uncertainty=physics_belief,
             single=batch is None and not matrix,
         )
 

@@ -29,6 +29,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from evroute.energy import defaults
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.invalid import first_problem
@@ -100,9 +101,6 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
     return float(coefficients[0]), float(coefficients[1])
 
 
-DEFAULT = "reference"
-DRIVER_DEFAULT = "nissan-leaf-40"
-"""Vehicle of drivers who name none; `DEFAULT` is that of the library and of simulations."""
 ROAD_LOADS = ("stated", "measured", "fitted", "table")
 """Origins of rolling resistance and drag: the file; one measured force; class; speed table."""
 FULL_BATTERY = {"full_battery_percent": 85.0, "full_battery_fade": 0.0}
@@ -172,7 +170,7 @@ def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
     }
 
 
-def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
+def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     """Load a vehicle of the catalogue by name, or a user's vehicle from a ``.toml`` file.
 
     Raises
@@ -186,7 +184,7 @@ def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))
     if name_or_path not in _catalogue():
-        near = get_close_matches(name_or_path, _catalogue(), n=3, cutoff=0.3) or [DEFAULT]
+        near = get_close_matches(name_or_path, _catalogue(), n=3, cutoff=0.3) or [defaults.VEHICLE]
         raise UnknownNameError(
             f"unknown vehicle '{name_or_path}'; near are {', '.join(near)}; choose one of 'evroute "
             "vehicle list', or give a .toml file of your own"
@@ -196,7 +194,7 @@ def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
 
 def vehicle_names() -> list[str]:
     """List the names of the catalogue, the default first."""
-    return sorted(_catalogue(), key=lambda name: (name != DEFAULT, name))
+    return sorted(_catalogue(), key=lambda name: (name != defaults.VEHICLE, name))
 
 
 @cache

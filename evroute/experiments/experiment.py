@@ -33,8 +33,8 @@ from pydantic import (
 )
 
 from evroute.claims import Claims
+from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
-from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError, require
 from evroute.experiments.agents import check_shared, check_vehicles
 from evroute.experiments.exact_time import warn_of_exact_time
@@ -118,7 +118,7 @@ class Experiment(BaseModel):
     )
     horizon: int = Field(default=500, gt=0)
     seeds: int = Field(default=5, gt=0)
-    vehicle: str = DEFAULT_VEHICLE
+    vehicle: str = PAPER_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
     share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = (
@@ -212,7 +212,7 @@ def _longest(table: Mapping[str, Any]) -> int:
     """Return the length of the longest trip file, 0 if there is none."""
     lists = table.get("trips")
     listed = [
-        len(load_file(Path(trip), load_setting(network, table.get("vehicle", DEFAULT_VEHICLE))))
+        len(load_file(Path(trip), load_setting(network, table.get("vehicle", PAPER_VEHICLE))))
         for network, trips in (lists.items() if isinstance(lists, Mapping) else ())
         for trip in (trips if isinstance(trips, list | tuple) else ())
         if isinstance(trip, str) and is_file(trip)

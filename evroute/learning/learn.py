@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
@@ -95,7 +94,7 @@ def learn(
     out: str | Path,
     *,
     network: RoadNetwork | str = "denver",
-    vehicle: Vehicle | str | None = DEFAULT_VEHICLE,
+    vehicle: Vehicle | str | None = None,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
@@ -116,13 +115,13 @@ def learn(
     network
         A network, or its name or file.
     vehicle
-        A vehicle, or its name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new
-        one.
+        A vehicle, or its name or file; None for that of the folder, and
+        `defaults.VEHICLE` for a new one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
-        ``"trips"``, the belief of whole trips, with the option ``physics`` (`planner.PHYSICS`; that
+        ``"trips"``, the belief of whole trips, with the option ``physics`` (that
         of drivers' plans in a new folder); or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evroute.energy import defaults
 from evroute.energy.prior import DEFAULT_SPREAD
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, charging_of, load_vehicle
+from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
@@ -69,7 +70,9 @@ class Start:
             If the model or one of its options is unknown.
         """
         if self.model == trip_energies.MODEL:
-            return TripEnergies(self.setting, physics=str(self.options.get("physics", "eq8")))
+            return TripEnergies(
+                self.setting, physics=str(self.options.get("physics", defaults.PAPER_PHYSICS))
+            )
         return LearnedBelief.before_trips(
             checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
         )
@@ -107,7 +110,7 @@ def start_of(
     network
         A network, or its name or file.
     vehicle
-        A vehicle, or its name or file; None for that of the manifest, or `DRIVER_DEFAULT`.
+        A vehicle, or its name or file; None for that of the manifest, or `defaults.VEHICLE`.
     choice
         Model, prior and terrain.
 
@@ -123,7 +126,7 @@ def start_of(
     terrain = choice.terrain
     if terrain is None and made and not made.get("profile"):
         terrain = "edge"
-    setting = _setting(network, vehicle or DRIVER_DEFAULT, assumed, terrain)
+    setting = _setting(network, vehicle or defaults.VEHICLE, assumed, terrain)
     if vehicle is None and "vehicle" in made:
         car = Vehicle(**made["vehicle"], **made.get("charging", {}))
         setting = Setting(setting.network, car, assumed)
@@ -145,7 +148,7 @@ def _setting(
 
 def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
     """Return a model and its options: those chosen, on top of the manifest's or the default's."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": "driving"}))
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": defaults.PHYSICS}))
     own, given = str(method.pop("model")), dict(choice.options or {})
     if choice.model not in (None, own if own == DEFAULT_MODEL else None):
         return str(choice.model), given

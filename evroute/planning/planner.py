@@ -1,28 +1,24 @@
 """Planner: plans requests on one network with one vehicle, and caches their common values.
 
-It plans on the energies of eq. 8, or on the means of a belief, which also gives each route an
-interval.
+It plans on physics, or on the means of a belief, which also gives each route an interval.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property
+from pathlib import Path
 
 import numpy as np
 
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy import defaults
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import (
-    EvrouteError,
-    NoRouteError,
-    UnknownNameError,
-    require,
-)
+from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -33,7 +29,12 @@ from evroute.planning.charge.stations import chargers_for, refuse_without_charge
 from evroute.planning.charge.stops import Charger, ChargingStop
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
-from evroute.planning.forecasts.learned import LearnedDay, LearnedEnergies
+from evroute.planning.forecasts.learned import (
+    LearnedDay,
+    LearnedEnergies,
+    PhysicsBelief,
+    vehicle_of,
+)
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
@@ -47,15 +48,7 @@ from evroute.planning.spaces.edge_space import ROUNDING_WH, EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
-PHYSICS = ("eq8", "driving")
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
-
-
-def check_physics(physics: str) -> str:
-    """Return a name of `PHYSICS`; UnknownNameError if it is none."""
-    if physics not in PHYSICS:
-        raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
-    return physics
 
 
 class Planner:
@@ -63,19 +56,22 @@ class Planner:
 
     Parameters
     ----------
-    network, vehicle
-        Roads, and the vehicle that drives them. Energies and charges follow the profile of the
-        network where it has one (`profile.on_terrain`), with a belief that of the belief.
+    network
+        Roads. Energies and charges follow their profile where they have one
+        (`profile.on_terrain`), with a belief that of the belief.
+    vehicle
+        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
     belief
-        Learned energies to plan on; eq. 8 if None.
+        Learned energies to plan on; physics if None.
     conditions
         Conditions of the day. They change physics; learned deviations from it are kept.
     physics
-        One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
-        ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
+        For plans without a belief: ``driving``, kinetic energy, turns, stops and speeds as in
+        `energy.free_flow`, or ``eq8``, steady speeds at the limits. `defaults.PHYSICS` if None.
     uncertainty
         Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
-        ``belief`` (`physics_belief`).
+        ``belief``; or `physics_belief` itself, which is then called once, for the first plan
+        without a belief that needs it.
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
         loading takes as long as some 30 plans of a city.
@@ -89,18 +85,19 @@ class Planner:
     def __init__(
         self,
         network: RoadNetwork,
-        vehicle: Vehicle,
+        vehicle: Vehicle | str | Path | None = None,
         belief: LearnedEnergies | None = None,
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
-        physics: str = "eq8",
-        uncertainty: LearnedEnergies | None = None,
+        physics: str | None = None,
+        uncertainty: LearnedEnergies | PhysicsBelief | None = None,
         single: bool = False,
     ) -> None:
         require(
-            check_physics(physics) == "eq8" or belief is None,
-            "a belief has its own physics; leave physics out",
+            physics is None or belief is None, "a belief has its own physics; leave physics out"
         )
+        physics = defaults.check_physics(physics or defaults.PHYSICS)
+        vehicle = vehicle_of(vehicle, belief)
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -110,7 +107,7 @@ class Planner:
         usual_s = network.time_s
         if belief is None:
             self.space = edges = EdgeSpace(network, vehicle, conditions=conditions)
-            if physics == "driving":
+            if physics == defaults.PHYSICS:
                 self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
                 usual_s = usual_s / speed_factors(network)
         else:
@@ -119,7 +116,8 @@ class Planner:
             self.space = self.learned.space
             self.network = network = self.space.edges.network
             usual_s = self.learned.time_s
-        self.uncertainty = uncertainty
+        self.physics = physics
+        self._uncertainty = uncertainty
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
@@ -141,6 +139,15 @@ class Planner:
                 single=single,
             )
         )
+
+    @cached_property
+    def uncertainty(self) -> LearnedEnergies | None:
+        """Belief of physics whose forecasts serve a limit of risk; None if there is none."""
+        if callable(self._uncertainty):
+            if self.belief is not None:
+                return None
+            return self._uncertainty(self.network, self.vehicle, self.physics)
+        return self._uncertainty
 
     @cached_property
     def forecasts(self) -> DayForecasts:

@@ -7,24 +7,18 @@ exact as the searches of single plans are (`labels`). Forecasts follow the tree 
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import brentq
 
 from evroute.arrays import BoolArray, FloatArray
-from evroute.energy.driving import DrivingConditions
-from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import require
-from evroute.network.catalog import load_network
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.forecasts.forecast import EnergyForecast
-from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.numbers import check_risk
 from evroute.planning.planner import NO_BELIEF, Planner
 
@@ -190,59 +184,3 @@ def _edges(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[in
     if isinstance(place, str):
         return tuple(locate(network, place, leaving=leaving))
     return (place,)
-
-
-def reachable(
-    network: RoadNetwork | str | Path,
-    *,
-    origin: str,
-    soc_percent: float,
-    reserve_percent: float = 0.0,
-    risk: float | None = None,
-    vehicle: Vehicle | str | Path = DEFAULT,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
-    belief: LearnedEnergies | None = None,
-    physics: str = "eq8",
-    uncertainty: LearnedEnergies | None = None,
-) -> Reach:
-    """Return the roads within reach of a charge.
-
-    Parameters
-    ----------
-    network
-        A network, its name, or the path of a stored one.
-    origin
-        Place to drive from: a name, ``"lat,lon"`` or an edge id.
-    soc_percent, reserve_percent
-        Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    risk
-        Greatest probability of ever falling below the reserve, in (0, 0.5]; None to go by expected
-        energies.
-    vehicle
-        A vehicle, its name, or a TOML file.
-    conditions
-        Temperature, wind, payload and speeds of the day.
-    belief
-        Learned energies (`load_belief`), about this network and vehicle; physics if
-        None.
-    physics
-        As in `Planner`.
-    uncertainty
-        In place of a belief, the uncertainty of physics (`physics_belief`).
-
-    Raises
-    ------
-    EvrouteError
-        If the request cannot be met; see `reach`.
-    """
-    roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
-    planner = Planner(
-        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
-    )
-    return reach(
-        planner,
-        origin,
-        Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent),
-        risk=risk,
-    )

@@ -15,7 +15,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
-from evroute.learning.physics_belief import driver_planner
+from evroute.learning.physics_belief import physics_belief
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network.catalog import load_network, network_version
 from evroute.planning.answers import document
@@ -176,7 +176,7 @@ class Work:
         del belief_version  # of the key alone
         roads = self._network(network, version)
         learned = None if belief is None else load_belief(self._folder(belief), network=roads)
-        return driver_planner(roads, vehicle, learned, conditions=day)
+        return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute.door.plan import plan
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.trip import plan
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
@@ -83,7 +83,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     # a plan by physics before the first trip
     page = opened("car", vehicle="reference", folder="physics alone")
     cold = DrivingConditions(temperature_c=-10.0)
-    planned = partial(plan, "denver", trip="A", soc_percent=80, physics="driving")
+    planned = partial(plan, "denver", trip="A", soc_percent=80, vehicle="reference")
     physics, in_cold = (each.routes["energy"] for each in (planned(), planned(conditions=cold)))
     assert "No trips of this car yet" in page.info[0].value
     add(page, log(tmp_path / "first.csv", setting, range(12)))

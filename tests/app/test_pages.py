@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute.door.plan import plan
+from evroute.door.reachable import reachable
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
@@ -26,12 +28,10 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers
 from evroute.planning.places import load_trips
 from evroute.planning.plan import energy_text
-from evroute.planning.reach import reachable
-from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200
-planned = partial(plan, vehicle=DRIVER_DEFAULT, physics="driving")
+planned = plan
 
 
 def opened(page: str) -> AppTest:
@@ -142,7 +142,7 @@ def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
 def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     link = {"trip": "A", "soc": "14", "risk": "5.0", "range": "True"}
     page = linked(link)
-    roads, car = load_network("denver"), load_vehicle(DRIVER_DEFAULT)
+    roads, car = load_network("denver"), load_vehicle(VEHICLE)
     request = {"soc_percent": 14, "reserve_percent": 10, "risk": 0.05, "physics": "driving"}
     request |= {"vehicle": car, "uncertainty": physics_belief(roads, car, "driving")}
     expected = plan(roads, trip="A", **request)

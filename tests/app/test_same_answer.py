@@ -7,9 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.cli import main
+from evroute.door.plan import plan
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import DRIVER_DEFAULT
-from evroute.planning.trip import plan
 from evroute.resources import app_path
 
 PATIENCE_S = 200
@@ -18,8 +17,7 @@ REQUESTS = {
     "two places": (
         {"from": PLACES[0], "to": PLACES[2], "soc": "40"},
         ["--from", PLACES[0], "--to", PLACES[2], "--soc", "40", "--reserve", "10"],
-        {"waypoints": (PLACES[0], PLACES[2]), "soc_percent": 40, "reserve_percent": 10}
-        | {"vehicle": DRIVER_DEFAULT, "physics": "driving"},
+        {"waypoints": (PLACES[0], PLACES[2]), "soc_percent": 40, "reserve_percent": 10},
     ),
     "a stop, cold, a limit and a price": (
         {"from": PLACES[0], "via": PLACES[1], "to": PLACES[2], "soc": "60", "reserve": "20"}
@@ -32,7 +30,7 @@ REQUESTS = {
         ).split(),
         {"waypoints": PLACES, "soc_percent": 60, "reserve_percent": 20, "max_extra_time": 0.05}
         | {"conditions": DrivingConditions(temperature_c=-5.0, payload_kg=100.0)}
-        | {"price": 0.35, "depart": "08:15", "vehicle": "renault-zoe", "physics": "driving"},
+        | {"price": 0.35, "depart": "08:15", "vehicle": "renault-zoe"},
     ),
 }
 

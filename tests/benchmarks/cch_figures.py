@@ -16,6 +16,7 @@ import numpy as np
 from routingkit_cch import CCHQuery
 from threadpoolctl import threadpool_limits
 
+from evroute.energy.defaults import KINDS_OF_PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.network import contraction
 from evroute.network.catalog import load_network
@@ -38,7 +39,7 @@ def seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
 def measure(name: str, physics: str) -> None:
     """Print the times of a hierarchy, and the rates of its answers and of single searches."""
     network = load_network(name).with_tables({"cch": {}})
-    plans = planner.Planner(network, load_vehicle(), physics=physics)
+    plans = planner.Planner(network, load_vehicle("reference"), physics=physics)
     rng = np.random.default_rng(0)
     origin = rng.integers(network.n_edges, size=REQUESTS)
     destination = (origin + rng.integers(1, network.n_edges, size=REQUESTS)) % network.n_edges
@@ -65,6 +66,6 @@ def measure(name: str, physics: str) -> None:
 if __name__ == "__main__":
     pays = planner.pays
     with threadpool_limits(1):
-        for physics in planner.PHYSICS:
+        for physics in KINDS_OF_PHYSICS:
             planner.pays = pays
             measure(sys.argv[1], physics)

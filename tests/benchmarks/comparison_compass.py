@@ -104,9 +104,9 @@ def judge(answers: Path, edges: Path) -> None:
     from evroute.network.catalog import load_network
     from evroute.planning.planner import Planner
 
-    network, vehicle = load_network("denver"), load_vehicle()
+    network, vehicle = load_network("denver"), load_vehicle("reference")
     eq8_wh = Setting(network, vehicle).arms.prior_mean_wh
-    planner = Planner(network, vehicle)
+    planner = Planner(network, vehicle, physics="eq8")
     names = (f"{e['src_vertex_uuid']},{e['dst_vertex_uuid']},{e['key']}" for e in rows_of(edges))
     row = [network.row_of.get(name) for name in names]
     told = [

@@ -141,7 +141,7 @@ def compare(name: str, program: str, place: Path) -> None:
     time_s = network.length_m / network.speed_mps
     pairs = draw(network)
     origins, destinations = np.array(pairs[:N_PAIRS]).T
-    least = Planner(network, setting.vehicle).energies(origins, destinations)
+    least = Planner(network, setting.vehicle, physics="eq8").energies(origins, destinations)
     trips = {"one": pairs[:1], "judged": pairs[:N_PAIRS], "timed": pairs}
     for label, those in trips.items():
         write_trips(place / f"{label}.trips.xml", network, those)

@@ -12,10 +12,11 @@ from world_figures import City, routes
 
 from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.free_flow import BRAKING, speed_factors
 from evroute.energy.prior import edge_parts
 from evroute.energy.turn_prior import TurnEnergy
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.energy.vehicle import load_vehicle
 from evroute.network.controls import NAMES
 from evroute.network.turn_table import TurnTable
 from evroute.worlds import trace_energy
@@ -43,7 +44,7 @@ class Drives:
     """Drives of a city, with the energies that physics expects."""
 
     def __init__(self, city: City) -> None:
-        car = load_vehicle(DRIVER_DEFAULT)
+        car = load_vehicle(VEHICLE)
         self.network = network = city.setting.network
         self.table = table = TurnTable.from_network(network)
         self.traces = [

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.catalog import load_network
-from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.planner import Planner
 
 PAIRS = 200
 CARS = (

@@ -58,7 +58,7 @@ def ratios(
     world_seeds, _, _, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(6)[:4]
     trips = load_demand(run.trip, setting, trip_seeds)
     truth = run.world.build(setting, trips, world_seeds)
-    planner = Planner(setting.network, load_vehicle(), load_belief(folder, run.name))
+    planner = Planner(setting.network, load_vehicle("reference"), load_belief(folder, run.name))
     found: list[list[float]] = []
     for t in range(horizon + 1, horizon + 1 + plans):
         request = truth.observe(t)

@@ -45,7 +45,7 @@ def random_belief(setting: Setting, arms: str, seed: int, std_wh: float) -> Lear
 
 def planners() -> dict[str, Planner]:
     """Return planners on Denver: by physics, and on beliefs about edges and turns."""
-    setting = Setting(load_network("denver"), load_vehicle())
+    setting = Setting(load_network("denver"), load_vehicle("reference"))
     ways = [("edges", 2.0), ("edges", 10.0), ("turns", 5.0)]
     beliefs = [random_belief(setting, arms, i, std) for i, (arms, std) in enumerate(ways)]
     network, vehicle = setting.network, setting.vehicle
@@ -53,7 +53,7 @@ def planners() -> dict[str, Planner]:
         f"{arms} ± {std:.0f} Wh": Planner(network, vehicle, belief)
         for (arms, std), belief in zip(ways, beliefs, strict=True)
     }
-    return {"physics": Planner(network, vehicle)} | learned
+    return {"physics": Planner(network, vehicle, physics="eq8")} | learned
 
 
 def random_request(rng: np.random.Generator, planner: Planner) -> dict[str, Any]:

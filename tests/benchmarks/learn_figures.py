@@ -28,7 +28,7 @@ LENGTH_KM = (2.0, 10.0)
 
 def log_of(n_trips: int, seed: int = 0) -> pd.DataFrame:
     """Return a log of trips by edges."""
-    setting = Setting(load_network("luxembourg"), load_vehicle())
+    setting = Setting(load_network("luxembourg"), load_vehicle("reference"))
     network, rng, tables = setting.network, np.random.default_rng(seed), []
     prior_wh = setting.arms.prior_mean_wh
     while len(tables) < n_trips:

@@ -15,13 +15,14 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.catalog import load_network
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.matrix import Stop, energy_matrix, write_matrix
-from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.planner import Planner
 
 
 def stops(network: RoadNetwork, rng: np.random.Generator, number: int, *, ids: bool) -> list[Stop]:
@@ -45,7 +46,7 @@ def times() -> None:
     source, target = network.turns.T
     turns = csr_matrix((network.length_m[target], (source, target)), (network.n_edges,) * 2)
     for physics in PHYSICS:
-        planner = Planner(network, load_vehicle(), physics=physics)
+        planner = Planner(network, load_vehicle("reference"), physics=physics)
         for ids in (True, False):
             a, b = (stops(network, rng, 1000, ids=ids) for _ in range(2))
             energy_matrix(planner, a[:2], b)
@@ -72,7 +73,7 @@ def single() -> None:
     for name in ("denver", "monaco", "luxembourg"):
         for physics in PHYSICS:
             network, rng = load_network(name), np.random.default_rng(1)
-            planner = Planner(network, load_vehicle(), physics=physics)
+            planner = Planner(network, load_vehicle("reference"), physics=physics)
             a, b = (stops(network, rng, 32, ids=True) for _ in range(2))
             matrix, worst, compared = energy_matrix(planner, a, b), 0.0, 0
             for o, origin in enumerate(a):

@@ -36,7 +36,7 @@ def inclines(network: RoadNetwork, least_m: float = 0.0) -> str:
 
 def worst_violation_wh(network: RoadNetwork) -> float:
     """Return the largest violation of the certificate, Wh; 0 up to rounding if optimal."""
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     energy_wh = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps).total_wh
     potential = potential_wh(vehicle, network.climb_m)
     assert np.all(energy_wh >= potential)

@@ -24,8 +24,8 @@ REPEATS = 5
 
 def main(name: str, targets: int) -> None:
     """Print the greatest differences between ranges and plans, and median times."""
-    network, car = load_network(name), load_vehicle()
-    planner = Planner(network, car, uncertainty=physics_belief(network, car))
+    network, car = load_network(name), load_vehicle("reference")
+    planner = Planner(network, car, uncertainty=physics_belief(network, car, "eq8"), physics="eq8")
     battery = Battery.of_percent(car.battery_kwh, 4.0, 1.0)
     rng = np.random.default_rng(SEED)
     charges, risks, refused = [], 0, 0

@@ -64,7 +64,7 @@ class Log:
             setting, load_demand(run.trip, setting, trip_seeds), world_seeds
         )
         self.belief = TripEnergies(setting, physics="driving")
-        self.plain = Planner(setting.network, setting.vehicle)
+        self.plain = Planner(setting.network, setting.vehicle, physics="eq8")
         self.driven = np.zeros(setting.network.n_edges, dtype=bool)
         temperature_c = run.world.temperature_c
         self.day = DrivingConditions(

@@ -62,7 +62,7 @@ def bellman_ford(network: RoadNetwork, energy_wh: FloatArray, origins: IntArray)
 
 def rules(network: RoadNetwork) -> None:
     """Print each rule's loss against the least signed energy."""
-    planner = Planner(network, load_vehicle())
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     prior, pairs = planner.prior, draw_pairs(network)
     least_wh = np.concatenate(
         [
@@ -91,7 +91,7 @@ def rules(network: RoadNetwork) -> None:
 
 def savings(network: RoadNetwork) -> None:
     """Print energy saved and time lost by the least-energy route against the fastest."""
-    planner = Planner(network, load_vehicle())
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     saved_wh, share, extra = [], [], []
     for origin, destination in draw_pairs(network).tolist():
         routes = planner.plan(origin, destination).routes
@@ -112,7 +112,7 @@ def savings(network: RoadNetwork) -> None:
 
 def battery(network: RoadNetwork) -> None:
     """Print how often a bounded battery changes the best route, by start charge; a reserve of 0."""
-    planner = Planner(network, load_vehicle())
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     pairs = draw_pairs(network)
     energy_wh = planner.prior.mean_wh
     unbounded = [planner.search.route(planner.prior.dissipated_wh, *pair) for pair in pairs]
@@ -147,7 +147,7 @@ def battery(network: RoadNetwork) -> None:
 
 def limits(network: RoadNetwork) -> None:
     """Print the share of proven answers under time limits, by extra time and start charge."""
-    planner = Planner(network, load_vehicle())
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     pairs = draw_pairs(network)[:100]
     for start in (None, 100, 12):
         cell = None if start is None else Battery.of_percent(planner.vehicle.battery_kwh, start, 0)

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import evroute
 from evroute.arms import Feedback
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.belief import save
@@ -34,7 +35,7 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search
 
 N_PLANS = 60
@@ -87,7 +88,7 @@ def ratio(
 def plans_on_physics(network: RoadNetwork, physics: str) -> None:
     """Print the cost of searches and plans without a belief."""
     print(physics)
-    planner = Planner(network, load_vehicle(), physics=physics)
+    planner = Planner(network, load_vehicle("reference"), physics=physics)
     requests = requests_of(planner, 5, N_PLANS)
     battery = Battery.of_percent(planner.vehicle.battery_kwh, 60.0, 10.0)
     search = Search(planner.search.line_graph, turns=planner.search.turns)
@@ -117,8 +118,8 @@ def plans_on_physics(network: RoadNetwork, physics: str) -> None:
 
 def plans_on_trips(network: RoadNetwork) -> None:
     """Print the cost of plans on the default belief of 150 trips."""
-    setting, rng = Setting(network, load_vehicle()), np.random.default_rng(1)
-    belief, physics = TripEnergies(setting), Planner(network, setting.vehicle)
+    setting, rng = Setting(network, load_vehicle("reference")), np.random.default_rng(1)
+    belief, physics = TripEnergies(setting), Planner(network, setting.vehicle, physics="eq8")
     for k, ends in enumerate(requests_of(physics, 111, 150)):
         route = physics.problem(ends).legs.route(physics.time_s)
         wh = physics.mean_wh[route.rows] * rng.normal(1.1, 0.02, len(route))
@@ -129,9 +130,9 @@ def plans_on_trips(network: RoadNetwork) -> None:
 
 def exact_belief(network: RoadNetwork, driven: int, arms_on: str) -> LearnedBelief:
     """Return an exact belief of ``driven`` edges or turns of random routes."""
-    setting = Setting(network, load_vehicle())
+    setting = Setting(network, load_vehicle("reference"))
     made = LearnedBelief.before_trips(Method(model="exact", index="greedy", arms=arms_on), setting)
-    physics, met = Planner(network, setting.vehicle), set()
+    physics, met = Planner(network, setting.vehicle, physics="eq8"), set()
     for ends in requests_of(physics, 111, 40 * network.n_edges // 100):
         if len(met) < driven:
             route = physics.problem(ends).legs.route(physics.time_s)

@@ -16,7 +16,7 @@ import numpy as np
 
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray
-from evroute.energy.vehicle import DEFAULT
+from evroute.energy.defaults import PAPER_VEHICLE as DEFAULT
 from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.play import run_loop
 from evroute.experiments.runs import Run

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback
-from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.energy.defaults import PAPER_VEHICLE as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP, SVGPOptions

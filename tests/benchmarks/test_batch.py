@@ -20,7 +20,7 @@ REQUESTS, BY_NETWORKX = 1000, 40
 @pytest.mark.parametrize("ends", [1000, 100, 10], ids=lambda n: f"{n} origins")
 def test_a_batch_of_requests(benchmark: Any, luxembourg: RoadNetwork, ends: int) -> None:
     """Goal: 2,000 requests per second and core, 20 times those of networkx."""
-    planner = Planner(luxembourg, load_vehicle())
+    planner = Planner(luxembourg, load_vehicle("reference"), physics="eq8")
     rng = np.random.default_rng(0)
     origin = rng.choice(luxembourg.n_edges, ends, replace=False)[np.arange(REQUESTS) % ends]
     destination = (origin + rng.integers(1, luxembourg.n_edges, size=REQUESTS)) % luxembourg.n_edges

@@ -53,8 +53,8 @@ def city(request, data_dir):
     if not request.config.getoption("benchmark_enable"):
         pytest.skip("minutes of work that tests nothing; run with --benchmark-enable")
     network = load_network(request.param)
-    prior = energy_prior.fit(network, load_vehicle())
-    arms = EdgeSpace(network, load_vehicle()).reference
+    prior = energy_prior.fit(network, load_vehicle("reference"))
+    arms = EdgeSpace(network, load_vehicle("reference")).reference
     kernel = EdgeContextKernel(build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3))
     return request.param, arms, kernel, prior.noise_std_wh, build.prior_covariance(kernel, arms)
 
@@ -99,7 +99,7 @@ def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
 
     def start():
         network = load_network(name)
-        prior = energy_prior.fit(network, load_vehicle())
+        prior = energy_prior.fit(network, load_vehicle("reference"))
         kernel = EdgeContextKernel(
             build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3)
         )

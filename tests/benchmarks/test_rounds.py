@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.data, pytest.mark.benchmark(group="round")]
 @pytest.fixture(scope="module", params=["monaco", "luxembourg"])
 def setting(request: pytest.FixtureRequest) -> Setting:
     network: RoadNetwork = request.getfixturevalue(request.param)
-    return Setting(network, load_vehicle())
+    return Setting(network, load_vehicle("reference"))
 
 
 def rounds_of(setting: Setting, model: str) -> tuple[Agent, Callable[[], None]]:

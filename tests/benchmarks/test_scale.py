@@ -161,7 +161,7 @@ def test_search_a_region(benchmark: Any, region: Path) -> None:
     """Goal: under 100 ms with fresh weights, from one corner to the other."""
     if not (region / "region.npz").exists():
         in_own_process(BUILD, region)
-    network, vehicle = store.load(region / "region.npz"), load_vehicle()
+    network, vehicle = store.load(region / "region.npz"), load_vehicle("reference")
     energy_wh = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps).total_wh
     weights = np.maximum(0.0, energy_wh - potential_wh(vehicle, network.climb_m))
     search = Search(LineGraph.from_network(network))

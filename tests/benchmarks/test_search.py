@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from evroute.arrays import IntArray
+from evroute.door.plan import plan
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
-from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 
 N_PAIRS = 20
@@ -51,7 +51,10 @@ def costs_by_networkx(graph: nx.DiGraph, planner: Planner, pairs: IntArray) -> l
 @pytest.mark.parametrize("way", ["evroute", "networkx"])
 def test_a_search_with_fresh_weights(benchmark: Any, luxembourg: RoadNetwork, way: str) -> None:
     """Goal: evroute at least 5 times faster."""
-    planner, pairs = Planner(luxembourg, load_vehicle()), draw_pairs(luxembourg)
+    planner, pairs = (
+        Planner(luxembourg, load_vehicle("reference"), physics="eq8"),
+        draw_pairs(luxembourg),
+    )
     graph = nx.DiGraph(luxembourg.turns.tolist())
     truth = costs_by_networkx(graph, planner, pairs)
     if way == "evroute":
@@ -68,7 +71,7 @@ def test_a_search_with_a_battery(
     benchmark: Any, monaco: RoadNetwork, start_percent: float | None
 ) -> None:
     """The unbounded search (None) against the bounded one, by start charge."""
-    planner, pairs = Planner(monaco, load_vehicle()), draw_pairs(monaco)
+    planner, pairs = Planner(monaco, load_vehicle("reference"), physics="eq8"), draw_pairs(monaco)
     if start_percent is None:
         benchmark(costs_by_search, planner, pairs)
         return
@@ -82,7 +85,10 @@ def test_a_search_with_a_battery(
 @pytest.mark.benchmark(group="requests, Luxembourg")
 @pytest.mark.parametrize("options", ["plain", "battery", "time limit", "both"])
 def test_a_request_to_a_planner(benchmark: Any, luxembourg: RoadNetwork, options: str) -> None:
-    planner, pairs = Planner(luxembourg, load_vehicle()), draw_pairs(luxembourg)
+    planner, pairs = (
+        Planner(luxembourg, load_vehicle("reference"), physics="eq8"),
+        draw_pairs(luxembourg),
+    )
     battery = (
         Battery.of_percent(planner.vehicle.battery_kwh, 80, 10)
         if options in {"battery", "both"}

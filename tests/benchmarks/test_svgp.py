@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Feedback
-from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.energy.defaults import PAPER_VEHICLE as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP, SVGPOptions

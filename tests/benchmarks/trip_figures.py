@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evroute.arrays import FloatArray
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.findings import FEWEST_TRIPS, online_regression
@@ -28,7 +29,6 @@ from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources import graphml
-from evroute.planning.planner import PHYSICS
 
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"
 VEHICLES = Path(__file__).parent / "vehicles"

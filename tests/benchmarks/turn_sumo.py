@@ -92,7 +92,7 @@ def main() -> None:
     roads = load_setting("monaco", "reference", Prior("dissipation")).network
     setting = Setting(
         replace(roads, elevation_m=np.zeros(roads.n_junctions)),
-        load_vehicle(),
+        load_vehicle("reference"),
         Prior("dissipation"),
     )
     with TemporaryDirectory() as folder:

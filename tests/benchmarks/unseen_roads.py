@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--worlds", default="free-flow,payload,wind,cold,congestion,everything")
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
-    setting = Setting(on_terrain(load_network(options.network), "edge"), load_vehicle())
+    setting = Setting(on_terrain(load_network(options.network), "edge"), load_vehicle("reference"))
     for world_name in options.worlds.split(","):
         all_errors, all_true_wh = defaultdict(list), []
         for seed in range(options.seeds):

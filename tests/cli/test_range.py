@@ -29,15 +29,14 @@ def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
     ]
     done = CliRunner().invoke(app, [*FROM, *options])
     assert done.exit_code == 0, done.output
-    network, car = evroute.load_network("denver"), evroute.load_vehicle()
+    network = evroute.load_network("denver")
     found = evroute.reachable(
         network,
         origin="Blake Street & 17th Street",
         soc_percent=1.6,
         reserve_percent=1,
         risk=0.1,
-        physics="driving",
-        uncertainty=evroute.physics_belief(network, car, "driving"),
+        vehicle="reference",
     )
     assert f"at a risk of 10 %: {found.within.sum():,} of 1,330 roads" in done.output
     likely = (found.charge_percent[0.9] >= 1).sum()

@@ -14,9 +14,10 @@ from xml.etree import ElementTree
 import pytest
 
 from evroute.cli import main
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.door.plan import plan
+from evroute.energy.defaults import VEHICLE
+from evroute.energy.vehicle import load_vehicle
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.trip import plan
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -43,10 +44,10 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
     told = json.loads(out)
     assert (told["network"], told["vehicle"], told["search"]) == (
         "denver",
-        DRIVER_DEFAULT,
+        VEHICLE,
         "potential",
     )
-    planned = plan(denver, trip="A", vehicle=DRIVER_DEFAULT, physics="driving")
+    planned = plan(denver, trip="A")
     assert set(told["routes"]) == {"energy", "time", "distance", "energy-limited"}
     assert told["recommended"] == "energy-limited"
     assert told["minutes_from"] == "map"
@@ -65,7 +66,7 @@ def test_with_a_charge_it_tells_the_lowest_and_the_last(route: Run) -> None:
     _, out, _ = route("--trip", "B", "--soc", "80", "--reserve", "10", "--json")
     one = json.loads(out)["routes"]["energy"]
     assert one["arrival_soc_percent"] == pytest.approx(
-        80 - one["energy_wh"] / (10 * load_vehicle(DRIVER_DEFAULT).battery_kwh)
+        80 - one["energy_wh"] / (10 * load_vehicle(VEHICLE).battery_kwh)
     )
     assert one["min_soc_percent"] <= one["arrival_soc_percent"]
 
@@ -323,7 +324,7 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
     ends = ("--from", "17th & blake", "--to", "East 17th Avenue & Pearl Street")
     status, out, _ = route(*ends)
     assert status == 0
-    assert f"Blake Street & 17th Street to East 17th Avenue & Pearl Street, {DRIVER_DEFAULT}" in out
+    assert f"Blake Street & 17th Street to East 17th Avenue & Pearl Street, {VEHICLE}" in out
     assert not any(edge_id in out for edge_id in denver.edge_id)
     streets = json.loads(route(*ends, "--json")[1])["routes"]["energy"]["streets"]
     assert [street["name"] for street in streets] == ["17th Street", "East 17th Avenue"]

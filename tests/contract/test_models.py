@@ -19,7 +19,7 @@ from evroute.model.base import EnergyModel, HasJoint
 
 @pytest.fixture
 def setting(hill) -> Setting:
-    return Setting(hill, load_vehicle())
+    return Setting(hill, load_vehicle("reference"))
 
 
 METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]

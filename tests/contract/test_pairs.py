@@ -39,7 +39,7 @@ CASES += [case for each in CIRCUMSTANCES if (case := ("exact", "ts", *each)) not
 
 @pytest.fixture
 def setting(hill) -> Setting:
-    return Setting(hill, load_vehicle())
+    return Setting(hill, load_vehicle("reference"))
 
 
 def play(

@@ -20,7 +20,7 @@ from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
-CAR = load_vehicle()
+CAR = load_vehicle("reference")
 GRAVITY_WH = CAR.mass_kg * 9.82 / 3600
 DAY = DrivingConditions(temperature_c=5.0, payload_kg=200.0, speed_factor=0.9, wind_mps=3.0)
 

@@ -53,7 +53,7 @@ def setting_of(request: pytest.FixtureRequest) -> Callable[[str], Setting]:
         if name in DRIVEN:
             pytest.importorskip("libsumo")
         if network not in settings:
-            settings[network] = Setting(request.getfixturevalue(network), load_vehicle())
+            settings[network] = Setting(request.getfixturevalue(network), load_vehicle("reference"))
         return settings[network]
 
     return setting_of

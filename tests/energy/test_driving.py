@@ -18,7 +18,7 @@ def denver():
 
 
 def test_the_defaults_are_eq_8(denver) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     assert np.array_equal(
         fit(denver, vehicle).mean_wh, fit(denver, vehicle, conditions=DrivingConditions()).mean_wh
     )
@@ -51,7 +51,7 @@ def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denve
 
 
 def test_drag_in_a_wind_is_that_of_the_air_that_is_met(denver) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     day = DrivingConditions(wind_mps=5.0, wind_from_deg=30.0)
     windy, calm = edge_parts(denver, vehicle, day), edge_parts(denver, vehicle)
     rows = np.flatnonzero((calm.total_wh > 0) & (windy.total_wh > 0))
@@ -61,7 +61,7 @@ def test_drag_in_a_wind_is_that_of_the_air_that_is_met(denver) -> None:
 
 
 def test_payload_climbs_and_rolls(denver) -> None:
-    vehicle, day = load_vehicle(), DrivingConditions(payload_kg=183.0)
+    vehicle, day = load_vehicle("reference"), DrivingConditions(payload_kg=183.0)
     loaded, empty = (fit(denver, vehicle, conditions=each) for each in (day, EQ8_CONDITIONS))
     assert loaded.potential_wh == pytest.approx(1.1 * empty.potential_wh)  # of 1,830 kg
     both = (loaded.mean_wh > 0) == (empty.mean_wh > 0)
@@ -72,7 +72,7 @@ def test_payload_climbs_and_rolls(denver) -> None:
 
 
 def test_slower_speeds_take_less_drag_and_more_heating(denver) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     slow = edge_parts(denver, vehicle, DrivingConditions(speed_factor=0.5, temperature_c=0.0))
     full = edge_parts(denver, vehicle, DrivingConditions(temperature_c=0.0))
     assert slow.auxiliary_wh == pytest.approx(2 * full.auxiliary_wh)
@@ -96,4 +96,6 @@ def test_conditions_out_of_range_are_one_line(fields, told) -> None:
 
 def test_a_load_that_no_vehicle_carries_is_told() -> None:
     with pytest.raises(EvrouteError, match="as loaded"):
-        DrivingConditions(payload_kg=20_000.0).load(replace(load_vehicle(), mass_kg=59_000.0))
+        DrivingConditions(payload_kg=20_000.0).load(
+            replace(load_vehicle("reference"), mass_kg=59_000.0)
+        )

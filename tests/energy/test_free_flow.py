@@ -5,7 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import bellman_ford
 
+from evroute.door.plan import plan
 from evroute.energy.constants import J_PER_WH
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.free_flow import (
     BRAKING,
     OTHER_ROADS,
@@ -15,15 +17,14 @@ from evroute.energy.free_flow import (
     stop_probability,
 )
 from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.energy.vehicle import load_vehicle
 from evroute.network.controls import LIGHT, STOP
 from evroute.network.turn_table import TurnTable
 from evroute.planning.planner import Planner
-from evroute.planning.trip import plan
 
 
 def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:
-    car, table = load_vehicle(DRIVER_DEFAULT), TurnTable.from_network(denver)
+    car, table = load_vehicle(VEHICLE), TurnTable.from_network(denver)
     rows, speed_mps = np.arange(len(table)), denver.speed_mps
     steady = TurnEnergy(denver, car, table)
     driving = TurnEnergy(denver, car, table, free_flow=True)
@@ -44,7 +45,7 @@ def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:
 
 
 def test_no_turn_takes_less_than_the_rise_of_its_potential(denver) -> None:
-    car, table = load_vehicle(DRIVER_DEFAULT), TurnTable.from_network(denver)
+    car, table = load_vehicle(VEHICLE), TurnTable.from_network(denver)
     driving, rows = TurnEnergy(denver, car, table, free_flow=True), np.arange(len(table))
     rise = driving.potential_wh(rows, denver.speed_mps)
     assert (driving.mean_wh(rows, denver.speed_mps) - rise >= -1e-9).all()
@@ -62,25 +63,25 @@ def test_a_network_without_controls_has_no_stops() -> None:
 
 def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
     """Published unadjusted city consumption of this car: 101 Wh/km from the battery (UDDS)."""
-    routes = plan(denver, trip="B", vehicle=DRIVER_DEFAULT, physics="driving").routes
+    routes = plan(denver, trip="B").routes
     wh_per_km = 1000 * routes["energy"].energy_wh / routes["energy"].length_m
-    steady = plan(denver, trip="B", vehicle=DRIVER_DEFAULT).routes["energy"]
+    steady = plan(denver, trip="B", physics="eq8").routes["energy"]
     assert 1000 * steady.energy_wh / steady.length_m < 80 < wh_per_km < 160
     assert routes["energy"].parts_wh["turning"] > 0
     for route in (steady, routes["energy"]):  # auxiliary power over the minutes that are shown
-        auxiliary_wh = load_vehicle(DRIVER_DEFAULT).auxiliary_w * route.time_s / J_PER_WH
+        auxiliary_wh = load_vehicle(VEHICLE).auxiliary_w * route.time_s / J_PER_WH
         assert route.parts_wh["auxiliary"] == pytest.approx(auxiliary_wh)
-    assert routes["time"].time_s > 1.2 * plan(denver, trip="B").routes["time"].time_s
+    assert routes["time"].time_s > 1.2 * plan(denver, trip="B", physics="eq8").routes["time"].time_s
 
 
 def test_physics_is_one_of_two(denver) -> None:
     with pytest.raises(Exception, match="unknown physics 'magic'; there are eq8, driving"):
-        Planner(denver, load_vehicle(), physics="magic")
+        Planner(denver, load_vehicle("reference"), physics="magic")
 
 
 def test_least_energies_are_those_of_bellman_and_ford(denver) -> None:
     """Signed energies on states: edges as they are left, and starts from standstill."""
-    planner = Planner(denver, load_vehicle(DRIVER_DEFAULT), physics="driving")
+    planner = Planner(denver, load_vehicle(VEHICLE), physics="driving")
     states, rng = planner.states, np.random.default_rng(0)
     joined = set(denver.strongest_component().edge_id)
     inside = np.array([row for row, each in enumerate(denver.edge_id) if each in joined])

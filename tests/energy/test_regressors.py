@@ -16,7 +16,7 @@ STEP = 1e-6
 
 @pytest.fixture(params=[0.0, 800.0])
 def vehicle(request):
-    return replace(load_vehicle(), auxiliary_w=request.param)
+    return replace(load_vehicle("reference"), auxiliary_w=request.param)
 
 
 def halved(network: RoadNetwork) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from evroute.energy.turn_prior import TurnEnergy, fit, turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.turn_table import TurnTable
 
-CAR = load_vehicle()
+CAR = load_vehicle("reference")
 
 
 def energy_of(network, **day) -> TurnEnergy:

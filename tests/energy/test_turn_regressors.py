@@ -14,7 +14,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
-CAR = replace(load_vehicle(), auxiliary_w=500.0)
+CAR = replace(load_vehicle("reference"), auxiliary_w=500.0)
 STEP = 1e-6
 
 

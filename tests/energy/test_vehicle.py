@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import (
-    DRIVER_DEFAULT,
     FULL_BATTERY,
     load_vehicle,
     numbers_of,
@@ -26,13 +26,13 @@ battery_kwh = 70
 
 
 def test_the_reference_vehicle_is_table_2() -> None:
-    v = load_vehicle()
+    v = load_vehicle("reference")
     assert (v.mass_kg, v.rolling, v.front_m2, v.drag) == (1830, 0.01, 2.6, 0.35)
     assert (v.propulsion_efficiency, v.recuperation_efficiency) == (0.98, 0.96)
 
 
 def test_every_number_of_the_catalogue_names_its_source() -> None:
-    assert vehicle_names()[0] == "reference"
+    assert vehicle_names()[0] == VEHICLE == load_vehicle().name
     assert len(vehicle_names()) >= 6
     for name in vehicle_names():
         v = load_vehicle(name)
@@ -106,7 +106,7 @@ def test_the_table_of_cars_has_measured_and_fitted_cars_with_entries_and_curves(
 
 def test_the_default_car_of_drivers_takes_what_its_road_load_says() -> None:
     """12.1 hp at 50 mph (EPA) are 403.7 N; 0.941 and 250 W beside: 122.3 Wh/km."""
-    leaf = load_vehicle(DRIVER_DEFAULT)
+    leaf = load_vehicle(VEHICLE)
     assert leaf.road_load == "measured"
     speed_mps = 50 * 0.44704
     by_hand = 12.1 * 745.7 / speed_mps / 0.941 / 3.6 + 250 / speed_mps / 3.6
@@ -115,7 +115,7 @@ def test_the_default_car_of_drivers_takes_what_its_road_load_says() -> None:
 
 
 def test_charging_and_class_do_not_change_the_numbers_of_a_belief() -> None:
-    assert set(numbers_of(load_vehicle())) == set(numbers_of(load_vehicle(DRIVER_DEFAULT)))
+    assert set(numbers_of(load_vehicle("reference"))) == set(numbers_of(load_vehicle(VEHICLE)))
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_algorithm_1_by_hand(network) -> None:
         model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),
         index=UCBOptions().build(None),
         weight_rule=rule,
-        space=EdgeSpace(network, load_vehicle()),
+        space=EdgeSpace(network, load_vehicle("reference")),
         rng=default_rng(0),
     )
     judge = RegretScorer(

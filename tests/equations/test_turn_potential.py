@@ -19,7 +19,7 @@ ZERO_WH = 1e-12  # scipy's Bellman-Ford takes an exact 0 for no arc
 
 
 def check(network, n_origins: int, n_destinations: int) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     table, line_graph = TurnTable.from_network(network), LineGraph.from_network(network)
     space = TurnSpace(EdgeSpace(network, vehicle), table)
     edges = space.edges.reference

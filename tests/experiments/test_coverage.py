@@ -36,7 +36,7 @@ def test_route_intervals_cover_at_their_level(
     city: str, trip: str, n_worlds: int, n_trips: int, request: pytest.FixtureRequest
 ) -> None:
     network: RoadNetwork = request.getfixturevalue(city)
-    setting = Setting(network, load_vehicle())
+    setting = Setting(network, load_vehicle("reference"))
     inside: dict[tuple[str, float], list[bool]] = {}
 
     def look(kind: str, agent: Agent, world: SampledGP, route: Route, t: int) -> None:

@@ -39,7 +39,7 @@ def _one_operation_a_second(monkeypatch) -> None:
 def test_arms_that_never_return_take_the_cube_of_the_trips(denver) -> None:
     found = exact_time.exact_time_s(run_of(exact_contexts=True))
     trip = load_demand("A", load_setting("denver", "reference"), SeedSequence(0)).trip(1)
-    problem = Planner(denver, load_vehicle(), physics="eq8").problem(
+    problem = Planner(denver, load_vehicle("reference"), physics="eq8").problem(
         (trip.origin, trip.destination)
     )
     edges = len(problem.legs.route(problem.weights()))

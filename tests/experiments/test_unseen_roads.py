@@ -44,7 +44,7 @@ def errands(setting: Setting, rng: np.random.Generator, n: int) -> list[Route]:
 
 @pytest.fixture(scope="module")
 def setting(denver) -> Setting:
-    return Setting(denver, load_vehicle())
+    return Setting(denver, load_vehicle("reference"))
 
 
 @pytest.mark.parametrize("world_name", WORLDS)

@@ -21,7 +21,7 @@ from evroute.methods.parts import MODELS
 from evroute.methods.setting import Prior, Setting
 from evroute.planning.planner import Planner
 
-VEHICLE = load_vehicle()
+VEHICLE = load_vehicle("reference")
 
 
 @pytest.fixture(params=MODELS)

@@ -14,7 +14,7 @@ from evroute.methods.setting import Setting
 
 @pytest.fixture(scope="module")
 def trips(denver) -> list[MeasuredTrip]:
-    setting, rng, found = Setting(denver, load_vehicle()), np.random.default_rng(3), []
+    setting, rng, found = Setting(denver, load_vehicle("reference")), np.random.default_rng(3), []
     while len(found) < 11:
         try:
             ends = rng.integers(denver.n_edges, size=2).tolist()
@@ -32,7 +32,10 @@ def trips(denver) -> list[MeasuredTrip]:
 @pytest.mark.parametrize("model", ["exact", "physics+gp"])
 def test_blocks_predict_and_learn_as_trip_after_trip(denver, trips, model, monkeypatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 4)
-    setting, method = Setting(denver, load_vehicle()), Method(model=model, index="greedy")
+    setting, method = (
+        Setting(denver, load_vehicle("reference")),
+        Method(model=model, index="greedy"),
+    )
     single, together = (LearnedBelief.before_trips(method, setting) for _ in range(2))
     expected = []
     for trip in trips:

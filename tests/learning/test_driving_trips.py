@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import OTHER_ROADS
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import UnknownNameError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
@@ -17,7 +18,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 
-CAR = load_vehicle(DRIVER_DEFAULT)
+CAR = load_vehicle(VEHICLE)
 DAYS = {
     "plain": EQ8_CONDITIONS,
     "windy": DrivingConditions(

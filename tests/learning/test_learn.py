@@ -12,7 +12,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
 
-QUICK = {"model": "independent"}
+QUICK = {"model": "independent", "vehicle": "reference"}
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +308,7 @@ def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, t
         }
         for late in (False, True)
     ]
-    on_turns = {"model": "independent", "options": {"arms": "turns", "learn_speeds": True}}
+    on_turns = QUICK | {"options": {"arms": "turns", "learn_speeds": True}}
     at_once = learn(write(tmp_path / "t.csv", columns), tmp_path / "once", **on_turns).trips
     for i, half in enumerate(halves):
         by_halves = learn(write(tmp_path / f"{i}.csv", half), tmp_path / "halves", **on_turns).trips

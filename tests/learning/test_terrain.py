@@ -45,7 +45,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_columns_of_a_trip_are_those_of_its_pieces(rolling: RoadNetwork) -> None:
     one, two = (
-        TripEnergies(Setting(network, load_vehicle()))
+        TripEnergies(Setting(network, load_vehicle("reference")))
         for network in (rolling, on_terrain(rolling, "edge"))
     )
     for belief, ascent_m in ((one, 50.0), (two, 0.0)):
@@ -54,11 +54,11 @@ def test_columns_of_a_trip_are_those_of_its_pieces(rolling: RoadNetwork) -> None
         assert day.terms[[3, 4], DOWN].sum() == pytest.approx(-ascent_m)
         rise_wh = day.space.states.head_wh - day.space.states.tail_wh
         assert (day.mean_wh >= rise_wh - 1e-9).all()
-    planner = Planner(rolling, load_vehicle(), one)
+    planner = Planner(rolling, load_vehicle("reference"), one)
     route = planner.plan("in", "out").routes["energy"]
     assert route.parts_wh["auxiliary"] >= 0.0
     assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh)
-    full = Battery.of_percent(load_vehicle().battery_kwh, 99.0, 5.0)
+    full = Battery.of_percent(load_vehicle("reference").battery_kwh, 99.0, 5.0)
     charged = planner.plan("in", "out", battery=full).routes["energy"]
     assert charged.energy_forecast is not None
     assert charged.energy_forecast.mean_wh == pytest.approx(charged.energy_wh, rel=0.05)
@@ -81,7 +81,9 @@ def test_plans_take_the_terrain_of_the_folder(
     assert of_profile.network.pieces is not None
     assert of_edges.network.pieces is None
     ascents = [
-        Planner(roads, load_vehicle(), belief).plan("in", "out", via=["east"]).routes["energy"]
+        Planner(roads, load_vehicle("reference"), belief)
+        .plan("in", "out", via=["east"])
+        .routes["energy"]
         for belief in (of_profile, of_edges)
     ]
     assert [route.ascent_m for route in ascents] == pytest.approx([50.0, 0.0])
@@ -128,7 +130,7 @@ def test_turns_over_pieces_of_one_slope_are_turns_over_edges(hill: RoadNetwork, 
 
 
 def test_a_change_of_speed_is_helped_by_the_pieces_against_it() -> None:
-    car = replace(load_vehicle(), propulsion_efficiency=0.8, recuperation_efficiency=0.5)
+    car = replace(load_vehicle("reference"), propulsion_efficiency=0.8, recuperation_efficiency=0.5)
     taken_wh, returned_wh = np.array([40.0, 40.0, 40.0]), np.array([-20.0, -20.0, 0.0])
     gained_wh = np.array([30.0, -60.0, 10.0])
     energy_wh, *_ = at_battery(car, taken_wh, returned_wh, gained_wh)
@@ -139,7 +141,7 @@ def test_a_change_of_speed_is_helped_by_the_pieces_against_it() -> None:
 
 
 def test_turns_on_a_profile_and_their_derivatives(rolling: RoadNetwork) -> None:
-    table, car = TurnTable.from_network(rolling), load_vehicle()
+    table, car = TurnTable.from_network(rolling), load_vehicle("reference")
     energy, rows = TurnEnergy(rolling, car, table), np.arange(len(table))
     speed_mps = rolling.speed_mps
     rise_wh = energy.potential_wh(rows, speed_mps)

@@ -20,7 +20,7 @@ from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
 
-CAR = replace(load_vehicle(), auxiliary_w=600.0, battery_kwh=10.0)
+CAR = replace(load_vehicle("reference"), auxiliary_w=600.0, battery_kwh=10.0)
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
 
 

@@ -16,7 +16,7 @@ from evroute.learning.trips.terms import (
 )
 from evroute.network.heights.pieces import Pieces
 
-VEHICLE = load_vehicle()
+VEHICLE = load_vehicle("reference")
 EDGES = {
     "length_m": np.array([1000.0, 500.0]),
     "up_m": np.array([20.0, 0.0]),

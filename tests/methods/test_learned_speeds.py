@@ -20,7 +20,7 @@ from evroute.worlds.world import load_world
 
 @pytest.fixture(scope="module")
 def setting() -> Setting:
-    return Setting(load_network("denver"), load_vehicle())
+    return Setting(load_network("denver"), load_vehicle("reference"))
 
 
 def congested(setting: Setting):

@@ -32,14 +32,14 @@ def test_there_are_at_most_99_options_and_abbreviations_are_of_options() -> None
 
 @pytest.mark.parametrize("options", PARTS, ids=lambda part: part.__name__)
 def test_options_build_the_class_that_they_declare(options, hill) -> None:
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     arguments = (setting, default_rng(0)) if hasattr(options, "only_edges") else (setting,)
     assert type(options().build(*arguments)) is made_by(options)
 
 
 def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
     """The values are handed over by hand; a renamed parameter or attribute fails here."""
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     model = model_options("exact")().build(setting, default_rng(0))
     assert model.posterior(setting.arms).std_wh ** 2 == pytest.approx(setting.prior_variance_wh2)
     assert model.noise_std(setting.arms) == pytest.approx(setting.noise_std_wh)

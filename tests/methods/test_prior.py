@@ -17,7 +17,8 @@ from evroute.methods.setting import Prior, Setting
 def test_the_kernel_between_contexts_is_the_named_one(hill, turns) -> None:
     """k = s s' (k_G + 1) k_f / 2 at equal lengthscales, k_f a Matérn 3/2 on scaled distances."""
     settings = {
-        name: Setting(hill, load_vehicle(), Prior(kernel=name)) for name in ("matern-3/2", "rbf")
+        name: Setting(hill, load_vehicle("reference"), Prior(kernel=name))
+        for name in ("matern-3/2", "rbf")
     }
     if turns:
         settings = {name: setting.on_turns() for name, setting in settings.items()}

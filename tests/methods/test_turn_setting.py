@@ -50,7 +50,9 @@ def drive(agent: Agent, setting: Setting, **truth) -> list[tuple[float, float]]:
 @pytest.fixture
 def rough(make_network, hill):
     """The hill, its roads of different speeds."""
-    return Setting(replace(hill, speed_mps=np.array([8.0, 14, 25, 20, 8, 14, 14])), load_vehicle())
+    return Setting(
+        replace(hill, speed_mps=np.array([8.0, 14, 25, 20, 8, 14, 14])), load_vehicle("reference")
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
     lit = np.arange(n - 1) % 2 == 0
     setting = Setting(
         replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)),
-        load_vehicle(),
+        load_vehicle("reference"),
         Prior("dissipation"),
     )
     foretold = {}
@@ -122,7 +124,7 @@ def test_a_network_that_knows_of_no_lights_refuses_controls(hill) -> None:
         EvrouteError,
         match="has no lights, stop signs or right of way; leave controls out",
     ):
-        make_space(method, Setting(hill, load_vehicle()))
+        make_space(method, Setting(hill, load_vehicle("reference")))
     with pytest.raises(EvrouteError, match="controls is for arms on turns"):
         Method(model="exact", index="ts", controls=True)
     assert method.name == "exact-turns-controls-ts"

@@ -16,12 +16,12 @@ from evroute.planning.spaces.edge_space import EdgeSpace
 
 @pytest.fixture
 def prior(hill):
-    return energy_prior.fit(hill, load_vehicle())
+    return energy_prior.fit(hill, load_vehicle("reference"))
 
 
 @pytest.fixture
 def arms(hill, prior):
-    return EdgeSpace(hill, load_vehicle()).reference
+    return EdgeSpace(hill, load_vehicle("reference")).reference
 
 
 def files(folder):
@@ -87,7 +87,7 @@ def test_the_prior_factor_squares_to_the_prior_covariance(hill, prior, arms, tmp
 
 def test_another_vehicle_has_another_prior_file(hill, arms, tmp_path):
     for mass_kg in (1830.0, 900.0):
-        prior = energy_prior.fit(hill, replace(load_vehicle(), mass_kg=mass_kg))
+        prior = energy_prior.fit(hill, replace(load_vehicle("reference"), mass_kg=mass_kg))
         build.prior_factor(
             EdgeContextKernel(build.standard_graph(hill, tmp_path), prior.std_wh, np.ones(3)),
             arms,

@@ -12,7 +12,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.model.independent import EdgeSpeeds, EdgeSpeedsOptions
 from evroute.planning.spaces.edge_space import EdgeSpace
 
-VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)
+VEHICLE = replace(load_vehicle("reference"), auxiliary_w=1500.0)
 NOISE_WH = np.full(7, 5.0)
 
 

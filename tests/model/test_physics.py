@@ -9,7 +9,7 @@ from evroute.model.coefficients import PhysicsOptions, PhysicsRegression
 from evroute.network import context
 from evroute.planning.spaces.edge_space import EdgeSpace
 
-VEHICLE = load_vehicle()
+VEHICLE = load_vehicle("reference")
 TRUE = np.array([0.12, -0.15, 0.1, 1.4, -4.0, 6.0])
 
 

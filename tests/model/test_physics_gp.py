@@ -16,7 +16,7 @@ S = np.diag(np.square(PRIOR_STD))
 
 @pytest.fixture(params=["hill", "denver"])
 def setting(request) -> Setting:
-    return Setting(request.getfixturevalue(request.param), load_vehicle())
+    return Setting(request.getfixturevalue(request.param), load_vehicle("reference"))
 
 
 def make(setting: Setting, **options) -> PhysicsGP:
@@ -122,7 +122,7 @@ def test_the_prior_covariance_of_all_edges_is_symmetric_and_that_of_single_ones(
 
 
 def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
-    setting = Setting(denver, load_vehicle())
+    setting = Setting(denver, load_vehicle("reference"))
     model = make(setting)
     for trip in trips_on(setting.arms, 2):
         model.update(trip)
@@ -135,7 +135,7 @@ def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
 
 
 def test_a_state_of_an_exact_model_or_under_another_prior_is_refused(hill) -> None:
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     state = make(setting).state()
     with pytest.raises(ValueError, match=r"not the state of a physics\+gp model of 7 edges"):
         make(setting, coefficient_scale=2.0).restore(state)

@@ -30,7 +30,7 @@ def graphs(denver):
 
 @pytest.fixture(scope="module")
 def setting(denver) -> Setting:
-    return Setting(denver, load_vehicle())
+    return Setting(denver, load_vehicle("reference"))
 
 
 @pytest.fixture(scope="module")

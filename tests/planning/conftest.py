@@ -23,7 +23,7 @@ def problem_of(request: pytest.FixtureRequest) -> Callable[..., SearchProblem]:
         pytest.importorskip("numba")
 
     def make(network: RoadNetwork, energy_wh: FloatArray, *stops: int) -> SearchProblem:
-        height_wh = potential_wh(load_vehicle(), network.elevation_m)
+        height_wh = potential_wh(load_vehicle("reference"), network.elevation_m)
         search = Search(LineGraph.from_network(network), compiled=request.param)
         return SearchProblem(
             Legs(search, stops, lambda route: route.rows),

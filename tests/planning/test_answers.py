@@ -20,7 +20,7 @@ from evroute.planning.planner import Planner
 
 @pytest.fixture(scope="module")
 def planner(denver) -> Planner:
-    return Planner(denver, load_vehicle())
+    return Planner(denver, load_vehicle("reference"), physics="eq8")
 
 
 def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> None:
@@ -61,19 +61,21 @@ def test_weather_and_load_of_a_row_are_those_of_the_request(denver) -> None:
         {"trip": "A", "temperature": "cold"},
         {"trip": "A", "wind": "90"},
     ]
-    usual, car = DrivingConditions(temperature_c=30.0), load_vehicle()
+    usual, car = DrivingConditions(temperature_c=30.0), load_vehicle("reference")
     asked: list[DrivingConditions] = []
 
     def planner_of(_: str, day: DrivingConditions) -> Planner:
         asked.append(day)
-        return Planner(denver, car, conditions=day)
+        return Planner(denver, car, conditions=day, physics="eq8")
 
     told = list(answer_all(iter(rows), planner_of, conditions=usual, search="potential"))
     loaded = replace(usual, payload_kg=300.0)
     cold = DrivingConditions(temperature_c=-5, wind_mps=8, wind_from_deg=270, payload_kg=300)
     assert asked == [usual, cold, loaded]
     for answer, day in zip(told, (cold, loaded), strict=False):
-        alone = evroute.plan(denver, trip="A", conditions=day).routes["energy"]
+        alone = evroute.plan(denver, trip="A", vehicle=car, conditions=day, physics="eq8").routes[
+            "energy"
+        ]
         assert answer["routes"]["energy"]["energy_wh"] == pytest.approx(alone.energy_wh)
     for answer, words in zip(told[2:], ("wind speed", "temperature", "wind_mps"), strict=True):
         assert words in answer["error"]
@@ -89,7 +91,7 @@ def test_an_unknown_rule_is_refused_before_a_request_is_read(planner) -> None:
 
 
 def test_the_physics_of_a_learned_forecast_is_the_plan_without_the_belief(hill) -> None:
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     model = IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh)
     arms = setting.arms
     model.update(Feedback(arms.id, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + 20.0))
@@ -97,7 +99,9 @@ def test_the_physics_of_a_learned_forecast_is_the_plan_without_the_belief(hill) 
     belief = LearnedBelief(model, setting.space, method, setting)
     ends = hill.row_of["in"], hill.row_of["out"]
     learned = document(Planner(hill, setting.vehicle, belief).plan(*ends))["routes"]["distance"]
-    physics = document(Planner(hill, setting.vehicle).plan(*ends))["routes"]["distance"]
+    physics = document(Planner(hill, setting.vehicle, physics="eq8").plan(*ends))["routes"][
+        "distance"
+    ]
     assert learned["forecast"]["physics_wh"] == pytest.approx(physics["energy_wh"])
     assert learned["forecast"]["mean_wh"] > physics["energy_wh"] + 10.0
 

@@ -16,7 +16,7 @@ from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
-CAR = load_vehicle()
+CAR = load_vehicle("reference")
 
 
 def space_of(network, **options) -> TurnSpace:

@@ -23,7 +23,7 @@ def energies_without_gaining_walks(setting: Setting, rng: np.random.Generator) -
 
 @pytest.mark.parametrize("turns", [False, True])
 def test_energies_without_gaining_walks_need_no_raising(denver, turns) -> None:
-    setting = Setting(denver, load_vehicle())
+    setting = Setting(denver, load_vehicle("reference"))
     setting = setting.on_turns() if turns else setting
     rng = np.random.default_rng(0)
     energy_wh = energies_without_gaining_walks(setting, rng)
@@ -54,13 +54,13 @@ def test_energies_without_gaining_walks_need_no_raising(denver, turns) -> None:
 
 
 def test_physics_keeps_its_own_potential(denver) -> None:
-    space = Setting(denver, load_vehicle()).space
+    space = Setting(denver, load_vehicle("reference")).space
     states = space.states.under(space.reference.prior_mean_wh)
     np.testing.assert_array_equal(states.state_wh, space.states.state_wh)
 
 
 def test_a_walk_that_gains_energy_ends_the_search_for_a_potential(hill) -> None:
-    space = Setting(hill, load_vehicle()).space
+    space = Setting(hill, load_vehicle("reference")).space
     energy_wh = np.full(space.size, -50.0)
     states = space.states.under(energy_wh)
     rise_wh = states.head_wh - states.tail_wh

@@ -13,7 +13,7 @@ from evroute.planning.planner import Planner
 
 @pytest.fixture(scope="module")
 def denver() -> Planner:
-    return Planner(load_network("denver"), load_vehicle())
+    return Planner(load_network("denver"), load_vehicle("reference"), physics="eq8")
 
 
 def one_by_one(planner: Planner, origin: int, destination: int) -> tuple[float, float, float]:

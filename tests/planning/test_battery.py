@@ -26,7 +26,7 @@ def shortage(problem: SearchProblem) -> Shortage:
 
 
 def physics(network: RoadNetwork) -> FloatArray:
-    return fit(network, load_vehicle()).mean_wh
+    return fit(network, load_vehicle("reference")).mean_wh
 
 
 def arrival(energy_wh: FloatArray, route: list[int], battery: Battery) -> float:

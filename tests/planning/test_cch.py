@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import catalog, contraction, store
@@ -12,7 +13,7 @@ from evroute.network.catalog import load_network
 from evroute.network.closures import close
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies
-from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.planner import Planner
 from evroute.planning.searches import cch
 from evroute.planning.searches.cch import Contracted, pays
 
@@ -45,7 +46,10 @@ def random_ends(network: RoadNetwork, number: int) -> np.ndarray:
 )
 def test_routes_are_those_of_dijkstra_within_the_stated_rounding(name, physics, monkeypatch):
     network = load_network(name)
-    planner, ends = Planner(network, load_vehicle(), physics=physics), random_ends(network, 1000)
+    planner, ends = (
+        Planner(network, load_vehicle("reference"), physics=physics),
+        random_ends(network, 1000),
+    )
     exact, found = (energies(planner, ends, monkeypatch, contracted=each) for each in (False, True))
     assert np.isfinite(exact.energy_wh).sum() > 900
     np.testing.assert_array_equal(np.isnan(found.energy_wh), np.isnan(exact.energy_wh))
@@ -67,7 +71,7 @@ def test_routes_are_those_of_dijkstra_within_the_stated_rounding(name, physics, 
 
 
 def test_closed_edges_are_avoided_and_long_routes_are_searched(denver) -> None:
-    search = Planner(denver, load_vehicle()).search
+    search = Planner(denver, load_vehicle("reference"), physics="eq8").search
     origin, destination = random_ends(denver, 60)
     origin -= origin % 7 == 0  # an open edge
     weights = np.random.default_rng(0).exponential(size=denver.n_edges)
@@ -88,7 +92,9 @@ def test_a_negative_cost_is_refused(denver) -> None:
     weights = np.ones(denver.n_edges)
     weights[5] = -1e-9
     with pytest.raises(ValueError, match="the least is -1e-09"):
-        Contracted(denver, Planner(denver, load_vehicle()).search, weights)
+        Contracted(
+            denver, Planner(denver, load_vehicle("reference"), physics="eq8").search, weights
+        )
 
 
 def test_the_order_is_stored_with_a_network_and_dropped_with_its_edges(denver, tmp_path) -> None:
@@ -101,7 +107,11 @@ def test_the_order_is_stored_with_a_network_and_dropped_with_its_edges(denver, t
     assert contraction.stored_order(close(again, closed, "shut")) is None
     damaged = denver.with_tables({"cch": {"order": np.zeros(denver.n_edges, dtype=np.int64)}})
     assert contraction.stored_order(damaged) is None
-    assert len(Planner(damaged, load_vehicle()).energies(*random_ends(denver, 700)).energy_wh)
+    assert len(
+        Planner(damaged, load_vehicle("reference"), physics="eq8")
+        .energies(*random_ends(denver, 700))
+        .energy_wh
+    )
 
 
 def test_a_hierarchy_pays_for_many_requests_of_many_ends(denver) -> None:

@@ -151,7 +151,7 @@ def test_plans_equal_all_plans_on_random_networks(
     seen: Counter[str] = Counter()
     for seed in range(n_cases):
         network, rng = hilly(seed), np.random.default_rng(seed)
-        energy_wh = fit(network, load_vehicle()).mean_wh
+        energy_wh = fit(network, load_vehicle("reference")).mean_wh
         origin, destination, *places = (
             int(e) for e in rng.choice(network.n_edges, 7, replace=False)
         )
@@ -256,7 +256,7 @@ def planner() -> Planner:
         "socket": ("ac",) * 6,
         "kw": np.full(6, 22.0),
     }
-    return Planner(denver.with_tables({"chargers": table}), load_vehicle(str(TWIZY)))
+    return Planner(denver.with_tables({"chargers": table}), load_vehicle(str(TWIZY)), physics="eq8")
 
 
 def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
@@ -295,7 +295,7 @@ def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
     seen: Counter[str] = Counter()
     for seed in range(30):
         network, rng = hilly(seed), np.random.default_rng(seed)
-        energy_wh = fit(network, load_vehicle()).mean_wh
+        energy_wh = fit(network, load_vehicle("reference")).mean_wh
         ends = tuple(int(e) for e in rng.choice(network.n_edges, 2, replace=False))
         others = np.setdiff1d(np.arange(network.n_edges), ends)
         capacity_wh = rng.uniform(200, 600)
@@ -326,8 +326,11 @@ def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
 
 
 def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
-    prior, battery = physics_belief(planner.network, planner.vehicle), Battery(6100, 335.5, 122)
-    risky = Planner(planner.network, planner.vehicle, uncertainty=prior)
+    prior, battery = (
+        physics_belief(planner.network, planner.vehicle, "eq8"),
+        Battery(6100, 335.5, 122),
+    )
+    risky = Planner(planner.network, planner.vehicle, uncertainty=prior, physics="eq8")
     found = risky.plan(21, 99, battery=battery, charge=True, risk=0.05)
     route, (stop,) = found.recommended_route.route, found.recommended_route.stops
     first, rest = (Route(route.edges[: stop.after_edges]), Route(route.edges[stop.after_edges :]))
@@ -360,12 +363,16 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
 def test_bad_requests_have_one_line(planner: Planner) -> None:
     battery, network = Battery.of_percent(6.1, 4, 2), planner.network
     with pytest.raises(EvrouteError, match="add them with 'evroute network chargers denver FILE'"):
-        Planner(load_network("denver"), planner.vehicle).plan(3, 9, battery=battery, charge=True)
+        Planner(load_network("denver"), planner.vehicle, physics="eq8").plan(
+            3, 9, battery=battery, charge=True
+        )
     with pytest.raises(EvrouteError, match="no charging power; choose another"):
-        Planner(network, load_vehicle()).plan(3, 9, battery=battery, charge=True)
+        Planner(network, load_vehicle("reference"), physics="eq8").plan(
+            3, 9, battery=battery, charge=True
+        )
     ccs = replace(planner.vehicle, ac_kw=None, dc_kw=50)
     with pytest.raises(EvrouteError, match=r"no compatible plug: the 6 .* have ac; .* has ccs"):
-        Planner(network, ccs).plan(3, 9, battery=battery, charge=True)
+        Planner(network, ccs, physics="eq8").plan(3, 9, battery=battery, charge=True)
     with pytest.raises(EvrouteError, match="needs the charge at the start"):
         planner.plan(3, 9, charge=True)
     with pytest.raises(EvrouteError, match="takes the least time; leave out"):

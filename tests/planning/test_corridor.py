@@ -68,7 +68,7 @@ def test_closed_edges_are_not_in_it(hill):
 
 
 def level(hill) -> EdgeSpace:
-    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
+    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle("reference"))
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
     for seed in range(N_NETWORKS):
         network = hilly(seed)
         rng = np.random.default_rng(seed)
-        energy_wh = fit(network, load_vehicle()).mean_wh
+        energy_wh = fit(network, load_vehicle("reference")).mean_wh
         origin, destination = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
         routes = list(every_route(network, origin, destination))
         if not routes:

@@ -41,14 +41,20 @@ def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, phys
         leaving=False,
     )
     assert (max(len(stop.edges) for stop in destinations) > 1) == (physics == "driving")
-    matrix = energy_matrix(Planner(denver, load_vehicle(), physics=physics), origins, destinations)
+    matrix = energy_matrix(
+        Planner(denver, load_vehicle("reference"), physics=physics), origins, destinations
+    )
     for o, origin in enumerate(origins):
         for d, destination in enumerate(destinations):
             if origin.place == destination.place:
                 assert not matrix[:, o, d].any()
                 continue
             plan = evroute.plan(
-                denver, origin=origin.place, destination=destination.place, physics=physics
+                denver,
+                origin=origin.place,
+                destination=destination.place,
+                vehicle="reference",
+                physics=physics,
             )
             least = plan.routes["energy"]
             np.testing.assert_allclose(
@@ -57,7 +63,10 @@ def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, phys
 
 
 def test_pairs_without_a_route_are_empty(denver, tmp_path) -> None:
-    planner, edges = Planner(denver, load_vehicle()), list(denver.edge_id[:40])
+    planner, edges = (
+        Planner(denver, load_vehicle("reference"), physics="eq8"),
+        list(denver.edge_id[:40]),
+    )
     stops = read_stops(table(tmp_path / "a.csv", "place", *quoted(*edges)), denver, leaving=True)
     found = energy_matrix(planner, stops, stops)
     reached = [

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evroute.energy.vehicle import load_vehicle
+from evroute.door.plan import plan
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.places import names
@@ -14,7 +14,6 @@ from evroute.planning.answers import answer_all, document
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search
-from evroute.planning.trip import plan
 
 FROM, VIA, TO = "Blake Street & 17th Street", "Market Street & 15th Street", "17th avenue, pearl st"
 
@@ -42,7 +41,7 @@ def test_the_edges_at_junctions_are_those_of_the_fastest_trip(denver: RoadNetwor
 def test_names_serve_the_command_line_python_and_batches_alike(denver: RoadNetwork) -> None:
     by_name = plan(denver, origin=FROM, destination=TO, via=[VIA])
     rows = [{"id": "x", "from": FROM, "via": VIA, "to": TO}]
-    planner = Planner(denver, load_vehicle())
+    planner = Planner(denver)
     (answer,) = answer_all(iter(rows), lambda *_: planner, search="potential")
     assert answer == {"id": "x", **document(by_name)}
     assert document(planner.plan(FROM, TO, via=[VIA])) == document(by_name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 from pyproj import Transformer
 
+import evroute
 from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.driving import DrivingConditions, hvac_w
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
@@ -25,14 +28,14 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import PHYSICS, Planner
+from evroute.planning.planner import Planner
 from evroute.planning.searches import labels
 from evroute.planning.searches.tradeoff import cheapest_within
-from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
 LEVEL = ("in", "east", "west", "out")
+plan = partial(evroute.plan, vehicle="reference", physics="eq8")
 
 
 class Learned:
@@ -64,7 +67,7 @@ class Learned:
 
 
 def belief_of(network: RoadNetwork, mean_wh: FloatArray) -> LearnedBelief:
-    setting = Setting(network, load_vehicle())
+    setting = Setting(network, load_vehicle("reference"))
     method = Method(model="exact", index="greedy")
     return LearnedBelief(Learned(mean_wh), setting.space, method, setting)
 
@@ -94,7 +97,11 @@ def test_a_path_is_no_belief_and_a_reserve_needs_a_charge(
 
 
 def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:
-    level = Planner(hill, load_vehicle()).plan(0, hill.row_of["east"]).routes["energy"]
+    level = (
+        Planner(hill, load_vehicle("reference"), physics="eq8")
+        .plan(0, hill.row_of["east"])
+        .routes["energy"]
+    )
     # 2,200 m at 10 m/s: (0.01 * 1830 * 9.82 + 0.6 * 0.35 * 2.6 * 100) N * 2,200 m / 3,600 / 0.98
     rolling_wh, drag_wh = (
         force_n * 2200 / 3600 / 0.98 for force_n in (0.01 * 1830 * 9.82, 0.6 * 0.35 * 2.6 * 100)
@@ -109,7 +116,7 @@ def test_each_route_is_the_best_of_all_in_its_own_way(
     hilly: Callable[[int], RoadNetwork],
     every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
 ) -> None:
-    vehicle = replace(load_vehicle(), auxiliary_w=800.0)
+    vehicle = replace(load_vehicle("reference"), auxiliary_w=800.0)
     compared = 0
     for seed in range(60):
         network = hilly(seed)
@@ -117,7 +124,7 @@ def test_each_route_is_the_best_of_all_in_its_own_way(
         routes = list(every_route(network, origin, destination))
         if not routes:
             continue
-        planned = Planner(network, vehicle).plan(origin, destination).routes
+        planned = Planner(network, vehicle, physics="eq8").plan(origin, destination).routes
         energy_wh = fit(network, vehicle).mean_wh
         for name, told, costs in (
             ("energy", "energy_wh", energy_wh),
@@ -138,7 +145,7 @@ def test_no_rule_beats_the_potential(hilly: Callable[[int], RoadNetwork]) -> Non
     worse = 0
     for seed in range(60):
         network = hilly(seed)
-        planner = Planner(network, load_vehicle())
+        planner = Planner(network, load_vehicle("reference"), physics="eq8")
         try:
             least = {
                 rule: planner.plan(0, network.n_edges - 1, search=rule) for rule in WEIGHT_RULES
@@ -153,7 +160,7 @@ def test_no_rule_beats_the_potential(hilly: Callable[[int], RoadNetwork]) -> Non
 
 
 def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     energy_wh = fit(hill, vehicle).mean_wh
     down = hill.row_of["down"]
     assert energy_wh[down] < 0
@@ -170,7 +177,7 @@ def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -
 
 
 def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) -> None:
-    vehicle = replace(load_vehicle(), battery_kwh=1.0)
+    vehicle = replace(load_vehicle("reference"), battery_kwh=1.0)
     energy_wh = fit(hill, vehicle).mean_wh
     over, level = (
         energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL)
@@ -183,13 +190,13 @@ def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) 
 
 
 def test_a_reserve_on_the_way_sends_it_round_the_hill(hill: RoadNetwork) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     energy_wh = fit(hill, vehicle).mean_wh
     over, level = (
         energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL)
     )
     assert over.sum() < level.sum() < np.cumsum(over).max()
-    planner = Planner(hill, vehicle)
+    planner = Planner(hill, vehicle, physics="eq8")
     for start_wh, way in ((np.cumsum(over).max() + 1, "up"), (level.sum() + 1, "east")):
         planned = planner.plan(0, hill.row_of["out"], battery=Battery(1000, start_wh, 0))
         assert planned.routes["energy"].edges[1] == way
@@ -263,7 +270,7 @@ def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS).routes
     between_wh = (free["energy"].energy_wh + free["time"].energy_wh) / 2
-    small = replace(load_vehicle(), battery_kwh=between_wh / 1000)
+    small = replace(load_vehicle("reference"), battery_kwh=between_wh / 1000)
     for limit in (None, 0.0):
         planned = plan(
             network, waypoints=ENDS, vehicle=small, soc_percent=100, max_extra_time=limit
@@ -286,7 +293,8 @@ def test_a_fastest_route_that_was_not_found_is_told(
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS).routes
     small = replace(
-        load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000
+        load_vehicle("reference"),
+        battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000,
     )
     assert "replaces it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
     monkeypatch.setattr(labels, "GREATEST_EFFORT", 0)
@@ -315,7 +323,7 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
         edges, positions, speed_mps=[15, 30, 30, 25, 25, 10, 10, 15], length_m=lengths
     )
     free = plan(network, waypoints=ENDS).routes
-    planner = Planner(network, load_vehicle())
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     ways = {way: planner.describe(Route((0, k, k + 1, 7))) for way, k in (("a", 1), ("b", 3))}
     assert [free["time"].edges[1], free["energy"].edges[1]] == ["a1", "c1"]
     extra = (ways["b"].time_s + 1) / ways["a"].time_s - 1
@@ -336,7 +344,7 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
 
 
 def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     prior = fit(hill, vehicle)
     by_physics = plan(hill, waypoints=ENDS).routes["energy"]
     assert "up" in by_physics.edges
@@ -353,7 +361,7 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
 
 
 def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     potential_wh = fit(hill, vehicle).potential_wh
     planner = Planner(hill, vehicle, belief_of(hill, potential_wh - 50))
     battery = Battery(1000, 1000, 0)
@@ -375,7 +383,7 @@ def test_the_row_of_least_cost_is_the_best_of_every_route(
     for seed in range(300):
         network, rng = hilly(seed), np.random.default_rng(seed)
         origin, destination = 0, network.n_edges - 1
-        energy_wh = fit(network, load_vehicle()).mean_wh
+        energy_wh = fit(network, load_vehicle("reference")).mean_wh
         battery = Battery(500.0, 490.0, 10.0) if seed % 2 else None
         extra = 0.25 if seed % 3 else None
         able = []  # Wh and s of each route that keeps the reserve
@@ -395,7 +403,7 @@ def test_the_row_of_least_cost_is_the_best_of_every_route(
         price, value = 0.4, min(0.4 * 3.6 * slope * rng.uniform(0.7, 1.4), 1e6)
         limit_s = np.inf if extra is None else (1 + extra) * quick[1]
         best = min(price * wh / 1000 + value * s / 3600 for wh, s in able if s <= limit_s + 1e-9)
-        planned = Planner(network, load_vehicle()).plan(
+        planned = Planner(network, load_vehicle("reference"), physics="eq8").plan(
             origin,
             destination,
             battery=battery,
@@ -416,7 +424,7 @@ def test_the_row_of_least_cost_is_the_best_of_every_route(
 
 
 def test_places_may_be_rows_ids_or_coordinates(denver: RoadNetwork) -> None:
-    planner = Planner(denver, load_vehicle())
+    planner = Planner(denver, load_vehicle("reference"), physics="eq8")
     by_rows = planner.plan(3, 90, via=[700])
     by_ids = planner.plan(denver.edge_id[3], denver.edge_id[90], via=[denver.edge_id[700]])
     mixed = planner.plan(3, denver.edge_id[90], via=[700])
@@ -427,7 +435,10 @@ def test_places_may_be_rows_ids_or_coordinates(denver: RoadNetwork) -> None:
 
 
 def test_a_route_nobody_drives_is_not_recommended(denver: RoadNetwork) -> None:
-    planner, rng = Planner(denver, load_vehicle()), np.random.default_rng(2)
+    planner, rng = (
+        Planner(denver, load_vehicle("reference"), physics="eq8"),
+        np.random.default_rng(2),
+    )
     limited = 0
     for _ in range(60):
         planned = planner.plan(*rng.choice(denver.n_edges, size=2, replace=False).tolist())
@@ -451,7 +462,7 @@ def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "LOCAL_S", 1e12)  # the way round does not take the pace of the hill
-    vehicle = replace(load_vehicle(), auxiliary_w=900.0)
+    vehicle = replace(load_vehicle("reference"), auxiliary_w=900.0)
     setting = Setting(hill, vehicle)
     belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
     rows, arms = np.array([0, 1, 2, 5]), setting.arms
@@ -559,7 +570,7 @@ def degrees(network: RoadNetwork, x_m: list[float], y_m: float) -> list[tuple[fl
 
 def test_places_on_the_way_are_driven_in_their_order() -> None:
     network = load_network("denver")
-    planner = Planner(network, load_vehicle("reference"))
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     rng = np.random.default_rng(3)
     for _ in range(20):
         places = rng.choice(network.n_edges, size=4, replace=False).tolist()
@@ -574,7 +585,7 @@ def test_places_on_the_way_are_driven_in_their_order() -> None:
 
 def test_with_a_battery_each_leg_starts_with_what_the_last_one_left() -> None:
     network = load_network("denver")
-    planner = Planner(network, load_vehicle("reference"))
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     rng = np.random.default_rng(4)
     for _ in range(10):
         start, middle, goal = rng.choice(network.n_edges, size=3, replace=False).tolist()
@@ -589,12 +600,12 @@ def test_with_a_battery_each_leg_starts_with_what_the_last_one_left() -> None:
 def test_a_place_cannot_follow_itself() -> None:
     network = load_network("denver")
     with pytest.raises(EvrouteError, match="two successive places lie on the same block"):
-        Planner(network, load_vehicle("reference")).plan(0, 9, via=[5, 5])
+        Planner(network, load_vehicle("reference"), physics="eq8").plan(0, 9, via=[5, 5])
 
 
 def test_alternatives_lie_between_the_fastest_and_the_least_energy() -> None:
     network = load_network("denver")
-    planner = Planner(network, load_vehicle("reference"))
+    planner = Planner(network, load_vehicle("reference"), physics="eq8")
     rng = np.random.default_rng(5)
     seen = 0
     for _ in range(40):
@@ -618,8 +629,8 @@ def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
     day = DrivingConditions(
         temperature_c=-5.0, wind_mps=6.0, wind_from_deg=270.0, speed_factor=0.8, payload_kg=200.0
     )
-    planned = Planner(network, vehicle, conditions=day).plan(3, 90).routes["energy"]
-    plain = Planner(network, vehicle).describe(planned.route)
+    planned = Planner(network, vehicle, conditions=day, physics="eq8").plan(3, 90).routes["energy"]
+    plain = Planner(network, vehicle, physics="eq8").describe(planned.route)
     assert planned.time_s == pytest.approx(plain.time_s / 0.8)
     prices = energy_by_condition(network, vehicle, day, planned.route)
     assert prices.keys() == {"temperature_c", "wind_mps", "speed_factor", "payload_kg"}
@@ -627,19 +638,19 @@ def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
     (alone,) = energy_by_condition(
         network, vehicle, DrivingConditions(payload_kg=200.0), planned.route
     ).values()
-    loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(
-        planned.route
-    )
+    loaded = Planner(
+        network, vehicle, conditions=DrivingConditions(payload_kg=200.0), physics="eq8"
+    ).describe(planned.route)
     assert alone == pytest.approx(loaded.energy_wh - plain.energy_wh)
 
 
 def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
     network, usual = load_network("denver"), load_vehicle("reference")
-    route = Planner(network, usual).plan(3, 90).routes["energy"].route
+    route = Planner(network, usual, physics="eq8").plan(3, 90).routes["energy"].route
     changed = replace(usual, mass_kg=usual.mass_kg + 500, battery_kwh=usual.battery_kwh + 10)
     prices = energy_by_change(network, changed, usual, DrivingConditions(), route)
     heavier, before = (
-        Planner(network, each).describe(route).energy_wh for each in (changed, usual)
+        Planner(network, each, physics="eq8").describe(route).energy_wh for each in (changed, usual)
     )
     assert prices == {"mass_kg": pytest.approx(heavier - before), "battery_kwh": 0.0}
 
@@ -659,7 +670,11 @@ def test_a_named_trip_that_a_network_of_that_name_lacks_is_refused(
 
 def test_plans_that_share_a_planner_equal_those_of_a_new_one(denver: RoadNetwork) -> None:
     days = DrivingConditions(), DrivingConditions(temperature_c=-10.0)
-    cars = load_vehicle(), load_vehicle("reference"), replace(load_vehicle(), mass_kg=2500.0)
+    cars = (
+        load_vehicle("reference"),
+        load_vehicle("reference"),
+        replace(load_vehicle("reference"), mass_kg=2500.0),
+    )
     places = [denver.edge_id[3], denver.edge_id[90]]
     every = list(product(cars, days, PHYSICS))
     shared = [

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from evroute.door.reachable import reachable
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.learning.physics_belief import physics_belief
@@ -14,7 +15,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree, way
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.planner import Planner
-from evroute.planning.reach import charge_needed, reach, reachable
+from evroute.planning.reach import charge_needed, reach
 from evroute.report.maps.reach import reach_geojson
 
 TARGETS = 12
@@ -22,8 +23,8 @@ TARGETS = 12
 
 @pytest.fixture(scope="module")
 def planner() -> Planner:
-    network, car = load_network("denver"), load_vehicle()
-    return Planner(network, car, uncertainty=physics_belief(network, car))
+    network, car = load_network("denver"), load_vehicle("reference")
+    return Planner(network, car, uncertainty=physics_belief(network, car, "eq8"), physics="eq8")
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +69,8 @@ def test_lowest_charges_of_the_tree_are_those_along_its_routes(
     """The charge at the start of an edge counts at the end of the edge before."""
     descents = 0
     for seed in range(5):
-        network, car = hilly(seed), load_vehicle()
-        planner, battery = Planner(network, car), Battery(5000.0, 4000.0, 0.0)
+        network, car = hilly(seed), load_vehicle("reference")
+        planner, battery = Planner(network, car, physics="eq8"), Battery(5000.0, 4000.0, 0.0)
         tree = charge_tree(planner.problem((0,)), planner.fading(battery))
         for position in range(len(tree.edges)):
             along = planner.charge.follow(battery, tree.arms[way(tree.before, position)])
@@ -110,4 +111,7 @@ def test_a_risk_out_of_range_or_without_a_belief_is_refused() -> None:
     with pytest.raises(EvrouteError, match="at most 50 %"):
         reachable("denver", origin="39.75,-104.99", soc_percent=2, risk=0.7)
     with pytest.raises(EvrouteError, match="physics_belief"):
-        reachable("denver", origin="39.75,-104.99", soc_percent=2, risk=0.1)
+        reach(
+            Planner(load_network("denver")), "39.75,-104.99", Battery(5000.0, 100.0, 0.0), risk=0.1
+        )
+    assert reachable("denver", origin="39.75,-104.99", soc_percent=2, risk=0.1).within.any()

@@ -9,6 +9,7 @@ import pytest
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.door.plan import plan
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
@@ -21,7 +22,6 @@ from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.trip import plan
 
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 N_NETWORKS = 40
@@ -42,7 +42,7 @@ def case(
 ) -> Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]]:
     def make(seed: int) -> tuple[SearchProblem, RiskSearch, RoadNetwork]:
         network, rng = hilly(seed), np.random.default_rng(seed)
-        energy_wh = fit(network, load_vehicle()).mean_wh
+        energy_wh = fit(network, load_vehicle("reference")).mean_wh
         covariance = dense_covariance(rng, energy_wh)
         ends = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
         problem = problem_of(network, energy_wh, *ends)
@@ -154,8 +154,8 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
 
 
 def test_a_plan_prints_the_risk_that_it_keeps() -> None:
-    network, car = load_network("denver"), load_vehicle()
-    planner = Planner(network, car, uncertainty=physics_belief(network, car))
+    network, car = load_network("denver"), load_vehicle("reference")
+    planner = Planner(network, car, uncertainty=physics_belief(network, car, "eq8"), physics="eq8")
     battery = Battery.of_percent(car.battery_kwh, 5.5, 1.0)
     found = planner.plan(1213, 40, battery=battery, risk=0.05, via=[500])
     for planned in found.routes.values():
@@ -170,7 +170,7 @@ def test_a_plan_prints_the_risk_that_it_keeps() -> None:
 
 
 def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
-    network, car = load_network("denver"), load_vehicle()
+    network, car = load_network("denver"), load_vehicle("reference")
     prior = physics_belief(network, car, "driving")
     planner = Planner(network, car, physics="driving", uncertainty=prior)
     route = planner.plan(1213, 40).routes["energy"].route
@@ -180,7 +180,7 @@ def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
         for each in (planner, learned)
     )
     assert kept == pytest.approx(expected, abs=1e-12)
-    mixed = Planner(network, car, uncertainty=prior)
+    mixed = Planner(network, car, uncertainty=prior, physics="eq8")
     with pytest.raises(EvrouteError, match="other physics"):
         mixed.forecasts.of_route(route, battery)
 
@@ -191,9 +191,13 @@ def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
         ({"risk": 0.01}, "charge at the start"),
         ({"risk": 0.6, "soc_percent": 50}, "at most 50 %"),
         ({"risk": 0.01, "soc_percent": 50, "alternatives": 2}, "alternatives"),
-        ({"risk": 0.01, "soc_percent": 50}, "physics_belief"),
     ],
 )
 def test_refused_combinations_are_one_line(options: dict[str, float], message: str) -> None:
     with pytest.raises(EvrouteError, match=message):
         plan("denver", trip="A", **options)
+
+
+def test_a_risk_without_any_belief_is_refused() -> None:
+    with pytest.raises(EvrouteError, match="physics_belief"):
+        Planner(load_network("denver")).plan(3, 9, battery=Battery(5000.0, 4000.0, 0.0), risk=0.01)

@@ -137,7 +137,7 @@ def test_threads_may_share_a_search(hilly: Callable[[int], RoadNetwork]) -> None
 def test_potential_search_equals_bellman_ford_on_signed_energies(
     hilly: Callable[[int], RoadNetwork],
 ) -> None:
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     for seed in range(20):
         network = hilly(seed)
         prior = fit(network, vehicle)

@@ -25,7 +25,7 @@ MakeNetwork = Callable[..., RoadNetwork]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 HILL_M = 60.0 * np.sin(np.pi * np.arange(51) / 50)
 CARS = ("reference", "renault-zoe", "tesla-model-3", "nissan-leaf-40")
-CAR = replace(load_vehicle(), auxiliary_w=800.0)
+CAR = replace(load_vehicle("reference"), auxiliary_w=800.0)
 
 
 def with_heights(network: RoadNetwork, *inner: FloatArray) -> RoadNetwork:
@@ -68,21 +68,25 @@ def test_one_edge_over_a_hill_takes_the_energy_of_the_same_edge_cut_into_50(
     whole, cut = hill_twice
     for day in (DrivingConditions(), DrivingConditions(wind_mps=30.0, wind_from_deg=270.0)):
         energies = [
-            Planner(each, load_vehicle(name), conditions=day).mean_wh for each in hill_twice
+            Planner(each, load_vehicle(name), conditions=day, physics="eq8").mean_wh
+            for each in hill_twice
         ]
         assert energies[0][0] == pytest.approx(energies[1].sum(), rel=1e-9)
     assert whole.ascent_m == pytest.approx([60.0])
     assert whole.descent_m.sum() == pytest.approx(cut.descent_m.sum())
     # a car that recuperates less than it spends loses on the hill
     level = on_terrain(whole, "edge")
-    assert Planner(whole, CAR).mean_wh[0] > Planner(level, CAR).mean_wh[0] + 1.0
+    assert (
+        Planner(whole, CAR, physics="eq8").mean_wh[0]
+        > Planner(level, CAR, physics="eq8").mean_wh[0] + 1.0
+    )
 
 
 @pytest.mark.parametrize("fade", [0.0, 1.5])
 def test_one_edge_over_a_hill_changes_every_charge_as_the_same_edge_cut_into_50(
     hill_twice: tuple[RoadNetwork, RoadNetwork], fade: float
 ) -> None:
-    whole, cut = (Planner(each, CAR).charge for each in hill_twice)
+    whole, cut = (Planner(each, CAR, physics="eq8").charge for each in hill_twice)
     assert whole.start.tolist() == [0, 2]  # up, then down
     steps = np.arange(50)
     for capacity_wh in (700.0, 1000.0, 40_000.0):
@@ -140,7 +144,7 @@ def test_without_a_profile_energies_are_those_of_one_slope_to_the_last_bit(
     plain = energy_parts(CAR, denver.length_m, denver.climb_m, speed_mps)
     found = edge_energy(denver, CAR, np.arange(denver.n_edges), speed_mps)
     assert found.total_wh.tobytes() == plain.total_wh.tobytes()
-    planner = Planner(denver, CAR)
+    planner = Planner(denver, CAR, physics="eq8")
     assert planner.charge.step_wh.tobytes() == planner.mean_wh.tobytes()
     assert "held" not in planner.plan(0, 5).routes["energy"].parts_wh
 
@@ -209,9 +213,9 @@ def test_batteries_equal_every_route_piece_by_piece(
     seen: Counter[str] = Counter()
     for seed in range(50):
         network, rng = rough(hilly(seed), seed), np.random.default_rng(seed)
-        planner = Planner(network, load_vehicle())
+        planner = Planner(network, load_vehicle("reference"), physics="eq8")
         parts, place = piece_energy(
-            network, load_vehicle(), np.arange(network.n_edges), network.speed_mps
+            network, load_vehicle("reference"), np.arange(network.n_edges), network.speed_mps
         )
         pieces_wh = [parts.total_wh[place == e] for e in range(network.n_edges)]
         origin, goal = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
@@ -252,7 +256,7 @@ def test_learned_energy_beyond_physics_is_spread_over_the_length(
     hill_twice: tuple[RoadNetwork, RoadNetwork],
 ) -> None:
     whole, _ = hill_twice
-    planner = Planner(whole, CAR)
+    planner = Planner(whole, CAR, physics="eq8")
     assert whole.pieces is not None
     piece_wh = planner.space.edges.piece_wh
     one = np.array([0])
@@ -269,8 +273,12 @@ def test_a_plan_goes_round_a_hill_inside_an_edge(make_network: MakeNetwork) -> N
     hilly = with_heights(flat, none, np.array([90.0, 180.0, 90.0]), none, none)
     thirsty = replace(CAR, recuperation_efficiency=0.3)
     battery = Battery.of_percent(thirsty.battery_kwh, 50.0, 10.0)
-    found = Planner(hilly, thirsty).plan("in", "out", battery=battery)
-    assert Planner(flat, thirsty).plan("in", "out").routes["energy"].edges == ("in", "over", "out")
+    found = Planner(hilly, thirsty, physics="eq8").plan("in", "out", battery=battery)
+    assert Planner(flat, thirsty, physics="eq8").plan("in", "out").routes["energy"].edges == (
+        "in",
+        "over",
+        "out",
+    )
     assert found.routes["energy"].edges == ("in", "round", "out")
     over = found.routes["distance"]
     assert (over.ascent_m, over.descent_m) == (180.0, 180.0)

@@ -21,7 +21,7 @@ from evroute.model.independent import IndependentNormal
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
 
-CAR = load_vehicle()
+CAR = load_vehicle("reference")
 
 
 def belief_of(network, seed: int) -> LearnedBelief:

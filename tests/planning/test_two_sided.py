@@ -118,7 +118,7 @@ def test_plans_are_equal_compiled_and_interpreted(
         battery = None if percent is None else Battery(1000.0, 10.0 * percent, 20.0, 80.0, 0.5)
         plans = []
         for single in (False, True):
-            planner = Planner(network, load_vehicle(), single=single)
+            planner = Planner(network, load_vehicle("reference"), physics="eq8", single=single)
             assert planner.search.compiled is not single
             try:
                 plan = planner.plan(

@@ -18,7 +18,7 @@ from evroute.policy.thompson import JointThompson
 
 @pytest.fixture
 def parts(hill):
-    space = EdgeSpace(hill, load_vehicle())
+    space = EdgeSpace(hill, load_vehicle("reference"))
     prior = space.prior()
     model = IndependentNormal(prior.std_wh**2, prior.noise_std_wh)
     return {
@@ -71,7 +71,7 @@ def test_what_a_trip_measured_turns_the_next_one(hill, parts) -> None:
 
 def test_a_restart_forgets_roads_and_licence_and_keeps_the_ledger(hill, parts) -> None:
     arms = parts[1]
-    guard = Guard(EdgeSpace(hill, load_vehicle()), rng=default_rng(1))
+    guard = Guard(EdgeSpace(hill, load_vehicle("reference")), rng=default_rng(1))
     agent = Agent(**parts[0], guard=guard, restarts=True)
     request = Round(1, arms, hill.row_of["in"], hill.row_of["out"])
     prior = agent.model.posterior(arms)

@@ -19,7 +19,7 @@ FACTORIES = [CMMOptions, DMMOptions, AMMOptions, AYOptions, IGPOptions]
 
 @pytest.fixture
 def setting(hill) -> Setting:
-    return Setting(hill, load_vehicle())
+    return Setting(hill, load_vehicle("reference"))
 
 
 def driven(setting, n=40, seed=0, shift_wh=None):

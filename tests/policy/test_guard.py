@@ -23,7 +23,7 @@ def half_a_trip(monkeypatch) -> None:
 
 def level(hill) -> EdgeSpace:
     """The edges of the hill without its heights, so that no energy is below the potential."""
-    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
+    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle("reference"))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
         {
             "configuration": {"horizon": 4, "note": "<script>alert('not to be run')</script>"},
             "networks": {str(path): hill.digest},
-            "vehicle": Setting(hill, load_vehicle()).vehicle_numbers,
+            "vehicle": Setting(hill, load_vehicle("reference")).vehicle_numbers,
             "regret": "what the route cost above the least",
             "versions": {"evroute": "0"},
         }

@@ -14,7 +14,7 @@ from evroute.report.pages.beliefs import route_bounds, route_intervals
 
 
 def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:
-    setting = Setting(denver, load_vehicle())
+    setting = Setting(denver, load_vehicle("reference"))
     model = make_model(Method(model="exact", index="ts"), setting, np.random.default_rng(0))
     route = setting.search.route(setting.network.length_m, 3, 300)
     for _ in range(5):
@@ -34,7 +34,7 @@ def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_ass
 
 @pytest.fixture
 def setting(hill) -> Setting:
-    return Setting(hill, load_vehicle())
+    return Setting(hill, load_vehicle("reference"))
 
 
 def learned(setting: Setting, shift_wh: float = 30.0) -> ExactGP:

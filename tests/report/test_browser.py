@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from evroute.door.plan import plan
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.trip import plan
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.maps.network_maps import route_map, values_map
 from evroute.report.pages.run_page import build_page, template

@@ -46,7 +46,7 @@ def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
     run_folder: RunFolder, hill
 ) -> None:
     rounds = read_rounds(run_folder)
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     model = ConsumptionFactor(setting.potential_wh, setting.noise_std_wh, factor_std=0.25)
     run = rounds.loc[rounds["method"] == "GP-TS", "run"].iloc[0]
     method = Method(model="factor", index="ts")

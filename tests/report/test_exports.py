@@ -7,9 +7,9 @@ import geopandas
 import numpy as np
 import pytest
 
+from evroute.door.plan import plan
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan
-from evroute.planning.trip import plan
 from evroute.report.exports import route_geojson, route_gpx
 
 

@@ -32,7 +32,7 @@ def hostile(hill: RoadNetwork) -> RoadNetwork:
 
 
 def test_a_plan_is_a_table_of_routes_and_a_map(hill: RoadNetwork) -> None:
-    plan = Planner(hill, load_vehicle()).plan("in", "out")
+    plan = Planner(hill, load_vehicle("reference"), physics="eq8").plan("in", "out")
     shown = plan._repr_html_()
     assert f"<td>{plan.routes['energy'].length_m / 1000:.2f}</td>" in shown
     (frame,) = FRAME.findall(shown)
@@ -58,7 +58,7 @@ def test_a_folder_of_runs_shows_its_final_table(run_folder: RunFolder) -> None:
 
 
 def test_a_belief_of_trips_shows_coefficients_and_one_of_edges_roads(hill: RoadNetwork) -> None:
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     of_trips = TripEnergies(setting)
     mean, std = of_trips.belief.prior.mean[1], of_trips.belief.prior.std[1]
     shown = of_trips._repr_html_()
@@ -71,13 +71,13 @@ def test_a_belief_of_trips_shows_coefficients_and_one_of_edges_roads(hill: RoadN
 
 
 def test_names_stay_text(hostile: RoadNetwork, tmp_path: Path) -> None:
-    car = replace(load_vehicle(), name=HOSTILE)
+    car = replace(load_vehicle("reference"), name=HOSTILE)
     setting = Setting(hostile, car)
     method = Method(model="independent", index="greedy")
     plan, network, folder, of_trips, of_edges = (
         each._repr_html_()
         for each in (
-            Planner(hostile, car).plan(0, 5),
+            Planner(hostile, car, physics="eq8").plan(0, 5),
             hostile,
             Folder(tmp_path / HOSTILE),
             TripEnergies(setting),
@@ -100,4 +100,4 @@ def test_without_the_extra_a_notebook_shows_the_text(
     there = {"folium": None, "pandas": None}
     monkeypatch.setattr(optional, "find_spec", lambda name: there.get(name, find_spec(name)))
     assert hill._repr_html_() is None
-    assert TripEnergies(Setting(hill, load_vehicle()))._repr_html_() is None
+    assert TripEnergies(Setting(hill, load_vehicle("reference")))._repr_html_() is None

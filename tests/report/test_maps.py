@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evroute import optional
+from evroute.door.plan import plan
 from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.trip import plan
 from evroute.report.charts.profile import profiles
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
 from evroute.report.lines import route_line, thin_lines

@@ -153,7 +153,7 @@ def test_the_page_stands_alone_and_names_stay_text(hill: RoadNetwork, tmp_path: 
         hill, source=Source("test", attribution=HOSTILE), street=(HOSTILE,) * hill.n_edges
     )
     car = tmp_path / "car.toml"
-    numbers = asdict(load_vehicle()) | {"name": HOSTILE}
+    numbers = asdict(load_vehicle("reference")) | {"name": HOSTILE}
     lines = (f"{k} = {v!r}" for k, v in numbers.items() if isinstance(v, float | str))
     car.write_text("\n".join(lines), encoding="utf-8")
     folder = learn_trips(hostile, tmp_path, 4, prefix=HOSTILE, vehicle=str(car))

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from evroute.door.plan import plan
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.trip import plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table
 

@@ -1,7 +1,7 @@
 """Reasons of routes: the sentence holds the differences between the two routes."""
 
+from evroute.door.plan import plan
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.trip import plan
 from evroute.report.words import reason
 
 
@@ -11,7 +11,7 @@ def test_a_route_that_is_the_fastest_needs_no_cause(denver: RoadNetwork) -> None
 
 
 def test_a_reason_names_the_greatest_saving_and_both_differences(denver: RoadNetwork) -> None:
-    planned = plan(denver, trip="A")
+    planned = plan(denver, trip="A", vehicle="reference", physics="eq8")
     fastest, best = planned.routes["time"], planned.recommended_route
     saved_wh = {part: fastest.parts_wh[part] - wh for part, wh in best.parts_wh.items()}
     assert max(saved_wh, key=lambda part: saved_wh[part]) == "drag"

@@ -33,7 +33,7 @@ PLANS = """
 import json, sys, evroute
 n = evroute.load_network(sys.argv[1])
 for ends in json.loads(sys.argv[2]):
-    plan = evroute.plan(n, waypoints=ends)
+    plan = evroute.plan(n, waypoints=ends, vehicle="reference", physics="eq8")
     routes = {name: plan.routes[name] for name in ("energy", "time", "distance")}
     print(json.dumps({"routes": {name: {
         "edges": list(r.edges), "edge_wh": r.edge_wh.tolist(), "energy_wh": r.energy_wh,

@@ -119,7 +119,7 @@ def run_folder() -> Callable[..., Path]:
     ) -> Path:
         roads, car = Path(f"{file_name('network')}.npz"), Path(f"{file_name('car')}.toml")
         store.save(network, roads)
-        numbers = asdict(load_vehicle()) | {"name": text("vehicle.name")}
+        numbers = asdict(load_vehicle("reference")) | {"name": text("vehicle.name")}
         sources = numbers.pop("sources") | {"mass_kg": text("vehicle.sources")}
         tables = [
             f"{name} = {json.dumps(value)}" for name, value in numbers.items() if value not in UNSET

@@ -62,7 +62,10 @@ UNSET = (None, "", (), {})
 
 
 def test_a_vehicle_file_with_them_is_refused(tmp_path: Path) -> None:
-    numbers = {name: getattr(load_vehicle(), name) for name in load_vehicle().__slots__}
+    numbers = {
+        name: getattr(load_vehicle("reference"), name)
+        for name in load_vehicle("reference").__slots__
+    }
     numbers |= {"name": "car\x1b[2J", "sources": {}}
     lines = [f"{name} = {json.dumps(each)}" for name, each in numbers.items() if each not in UNSET]
     (tmp_path / "car.toml").write_text("\n".join(lines), encoding="utf-8")
@@ -74,7 +77,7 @@ def test_a_table_of_trips_with_them_is_refused(hill: RoadNetwork, tmp_path: Path
     table = tmp_path / "trips.csv"
     table.write_text("trip,edge,energy_wh\na\x1b[2J,in,100\n", encoding="utf-8")
     with pytest.raises(EvrouteError, match=r"trip 'a\\x1b\[2J' holds U\+001B"):
-        read_measured(table, Setting(hill, load_vehicle()), {"reference"})
+        read_measured(table, Setting(hill, load_vehicle("reference")), {"reference"})
 
 
 def test_columns_that_are_not_read_are_named_without_them(

@@ -122,8 +122,10 @@ def test_a_saved_map_shows_names_and_runs_none(
     watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
 ) -> None:
     network = hostile(hill, payload.long)
-    car = replace(load_vehicle(), name=payload.long("vehicle"))
-    plan = Planner(network, car).plan(0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1))
+    car = replace(load_vehicle("reference"), name=payload.long("vehicle"))
+    plan = Planner(network, car, physics="eq8").plan(
+        0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1)
+    )
     route_map(network, plan).save("map.html")
     browser = watched("file:")
     page = browser.context.new_page()

@@ -39,7 +39,7 @@ FIELDS = (*COLUMNS, *SOURCE, "vehicle")
 
 def named(network: RoadNetwork, field: str, text: str) -> tuple[RoadNetwork, Vehicle]:
     """Return network and vehicle with a text in one field; ids get a number to stay unique."""
-    vehicle = load_vehicle()
+    vehicle = load_vehicle("reference")
     if field in COLUMNS:
         rows = range(len(getattr(network, field)))
         return replace(network, **{field: tuple(f"{text}{row}" for row in rows)}), vehicle
@@ -53,7 +53,7 @@ def named(network: RoadNetwork, field: str, text: str) -> tuple[RoadNetwork, Veh
 
 def planned(network: RoadNetwork, vehicle: Vehicle) -> Plan:
     battery = Battery.of_percent(vehicle.battery_kwh, 50, 1)
-    return Planner(network, vehicle).plan(0, 5, battery=battery, alternatives=1)
+    return Planner(network, vehicle, physics="eq8").plan(0, 5, battery=battery, alternatives=1)
 
 
 def saved(chart: Any) -> str:
@@ -102,7 +102,7 @@ def test_maps_of_edges_have_the_elements_of_harmless_ones(
 def test_a_text_that_nobody_escaped_does_not_run_on_a_map(hill: RoadNetwork, payload: Any) -> None:
     import folium
 
-    chart = route_map(hill, planned(hill, load_vehicle()))
+    chart = route_map(hill, planned(hill, load_vehicle("reference")))
     folium.Marker([49.0, 6.0], tooltip=payload.short("tooltip")).add_to(chart)
     page = saved(chart)
     payload.tried("map of routes", "tooltip")
@@ -136,7 +136,7 @@ def test_a_hostile_place_is_found_and_shown_as_it_is(hill: RoadNetwork, payload:
     lon, lat = (float(each[1]) for each in hill.junction_lon_lat)
     network = hill.with_tables({"places": names.place_table([(text, lon, lat)])})
     assert [place.label for place in names.find(network, text)] == [text]
-    plan = Planner(network, load_vehicle()).plan(0, 5)
+    plan = Planner(network, load_vehicle("reference"), physics="eq8").plan(0, 5)
     payload.tried("JSON", "place")
     assert plan.titles[0] == f"road 1.0 km west of {text}"
     assert text in json.loads(json.dumps(document(plan)))["routes"]["energy"]["streets"][0]["name"]

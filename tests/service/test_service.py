@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import evroute
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import conditions
-from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.planning.answers import document
 from evroute.service import app
 
@@ -47,14 +47,11 @@ def test_a_plan_is_that_of_the_library(service: str) -> None:
     cold, roads = conditions(temperature_c=-5.0), evroute.load_network("denver")
     plan = evroute.plan(
         roads,
-        vehicle=DRIVER_DEFAULT,
         **ENDS,
         soc_percent=40,
         reserve_percent=10,
         conditions=cold,
-        physics="driving",
         risk=0.05,
-        uncertainty=evroute.physics_belief(roads, evroute.load_vehicle(DRIVER_DEFAULT), "driving"),
     )
     assert answer == json.loads(json.dumps(document(plan)))
 
@@ -67,7 +64,7 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         "'orgin'; known: origin": {"orgin": "a"},
         "'conditions.winds_mps'; known: conditions.wind_mps": {"conditions": {"winds_mps": 3}},
     }
-    requests = [ENDS, *(ENDS | own for own in wrong.values()), ENDS | {"vehicle": DRIVER_DEFAULT}]
+    requests = [ENDS, *(ENDS | own for own in wrong.values()), ENDS | {"vehicle": VEHICLE}]
     status, answer, _ = ask(service, "POST", "/v1/plans", {"requests": requests})
     assert status == 200, answer
     first, *refused, last = answer["plans"]

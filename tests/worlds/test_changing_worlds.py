@@ -23,7 +23,9 @@ def build(hill):
 
     def build(**options) -> Physics:
         world = load_world({"zone_radius_m": 1e6, "zone_speed_factor": 0.5, **options})
-        return world.build(Setting(hill, load_vehicle()), Repeated(0, 5), SeedSequence(0))
+        return world.build(
+            Setting(hill, load_vehicle("reference")), Repeated(0, 5), SeedSequence(0)
+        )
 
     return build
 
@@ -51,7 +53,7 @@ def test_rough_factors_multiply_the_dissipated_energy_alone(build, hill) -> None
     factor = rough.conditions.dissipation_factor(hill, default_rng(SeedSequence(0).spawn(8)[6]))
     request = plain.observe(1)
     for edges in ((0, 1, 2, 5), (0, 3, 4, 5)):
-        mass_kg, kinetic_j, rise_wh = load_vehicle().mass_kg, 0.0, []
+        mass_kg, kinetic_j, rise_wh = load_vehicle("reference").mass_kg, 0.0, []
         for edge in edges:
             entered_j = 0.5 * mass_kg * (0.5 * hill.speed_mps[edge]) ** 2
             rise_j = mass_kg * 9.82 * hill.climb_m[edge] + entered_j - kinetic_j
@@ -85,7 +87,7 @@ def test_rough_times_differ_by_edge(build) -> None:
 
 def test_drift_is_free_flow_then_two_sets_of_zones(denver) -> None:
     world = load_world({"kind": "drift", "changes": [3, 5]}).build(
-        Setting(denver, load_vehicle()), Repeated(100, 900), SeedSequence(2)
+        Setting(denver, load_vehicle("reference")), Repeated(100, 900), SeedSequence(2)
     )
     slow = [world.travel_s(world.observe(t)) / denver.time_s for t in range(1, 8)]
     for t in (0, 1, 2):
@@ -100,7 +102,7 @@ def test_drift_is_free_flow_then_two_sets_of_zones(denver) -> None:
 
 def test_daily_zones_change_every_six_hours(denver) -> None:
     world = load_world("daily").build(
-        Setting(denver, load_vehicle()), Repeated(100, 900), SeedSequence(2)
+        Setting(denver, load_vehicle("reference")), Repeated(100, 900), SeedSequence(2)
     )
     slow = [world.travel_s(world.observe(1 + hour)) / denver.time_s for hour in range(48)]
     quarters = [slow[start] for start in (0, 6, 12, 18)]

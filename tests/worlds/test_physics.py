@@ -41,7 +41,9 @@ def build(hill):
     def build(*, network=hill, seed=0, origin=None, destination=None, **options) -> Physics:
         ends = (network.row_of[origin or "in"], network.row_of[destination or "out"])
         world = load_world({"kind": "physics", **options})
-        return world.build(Setting(network, load_vehicle()), Repeated(*ends), SeedSequence(seed))
+        return world.build(
+            Setting(network, load_vehicle("reference")), Repeated(*ends), SeedSequence(seed)
+        )
 
     return build
 
@@ -62,7 +64,7 @@ def test_without_any_effect_the_truth_is_eq8_exactly(build, hill, denver) -> Non
         world = build(network=network, **ends)
         request = world.observe(1)
         eq8_wh = energy_parts(
-            load_vehicle(), network.length_m, network.climb_m, network.speed_mps
+            load_vehicle("reference"), network.length_m, network.climb_m, network.speed_mps
         ).total_wh
         np.testing.assert_allclose(world.expected_wh(request), eq8_wh, rtol=0, atol=1e-12)
         np.testing.assert_array_equal(request.arms.prior_mean_wh, eq8_wh)
@@ -389,7 +391,7 @@ def test_trips_may_name_their_vehicle(hill, build) -> None:
         def trip(self, t: int):
             return replace(Repeated(0, 5).trip(t), vehicle="renault-zoe" if t == 2 else "reference")
 
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     world = load_world({"kind": "physics", "payload_kg": 100}).build(
         setting, Vans(), SeedSequence(0)
     )
@@ -425,7 +427,7 @@ def test_every_trip_meets_a_temperature_of_its_own_which_its_contexts_tell(build
 
 
 def test_models_of_a_setting_that_tells_temperature_are_kernels_of_it(hill) -> None:
-    setting = Setting(hill, load_vehicle(), Prior(temperature=True))
+    setting = Setting(hill, load_vehicle("reference"), Prior(temperature=True))
     arms = setting.arms
     warmer = arms.features + np.array([0, 0, 0, 1.0])  # by 10 K
     same = setting.kernel(arms.id[:1], arms.features[:1], arms.id[:1], arms.features[:1])

@@ -18,7 +18,7 @@ libsumo = pytest.importorskip("libsumo")
 
 @pytest.fixture(scope="module")
 def setting(monaco) -> Setting:
-    return Setting(monaco, load_vehicle())
+    return Setting(monaco, load_vehicle("reference"))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ SURVEY = 20
 
 @pytest.fixture(scope="module")
 def setting(monaco) -> Setting:
-    return Setting(monaco, load_vehicle(), Prior("dissipation"))
+    return Setting(monaco, load_vehicle("reference"), Prior("dissipation"))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_best_route_is_no_worse_than_eq_8_and_the_truth_is_repeatable(build,
 
 
 def test_a_survey_passes_every_edge_of_a_small_network_and_keeps_sums(hill) -> None:
-    setting = Setting(hill, load_vehicle())
+    setting = Setting(hill, load_vehicle("reference"))
     table, eight = TurnTable.from_network(hill), setting.on_turns().space.energy
     rows = np.arange(len(table))
     truth_wh = eight.mean_wh(rows, hill.speed_mps) + 7.0
@@ -110,7 +110,7 @@ def test_a_survey_passes_every_edge_of_a_small_network_and_keeps_sums(hill) -> N
 
 
 def test_without_a_survey_the_truth_is_the_physics_of_turns(hill) -> None:
-    energy = Setting(hill, load_vehicle()).on_turns().space.energy
+    energy = Setting(hill, load_vehicle("reference")).on_turns().space.energy
     none = Passages(*np.zeros((3, len(energy.table))))
     found = sumo_survey.surveyed(none, energy, hill.speed_mps)
     assert found.turn_wh == pytest.approx(
@@ -124,7 +124,9 @@ def test_networks_without_a_source_are_refused_in_one_line(hill, monkeypatch) ->
     with pytest.raises(
         EvrouteError, match=r"no \.net\.xml of network 'hill' is at hand; set EVROUTE_DATA_DIR"
     ):
-        load_world("sumo").build(Setting(hill, load_vehicle()), Repeated(0, 1), SeedSequence(0))
+        load_world("sumo").build(
+            Setting(hill, load_vehicle("reference")), Repeated(0, 1), SeedSequence(0)
+        )
 
 
 def test_options_that_do_nothing_are_refused() -> None:

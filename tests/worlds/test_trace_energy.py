@@ -15,7 +15,7 @@ SUMO_GRAVITY_MPS2, SUMO_AIR_KGPM3 = 9.80665, 1.2041
 
 def test_at_constant_speed_a_long_edge_takes_what_eq_8_says(make_network) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (3000, 0, 60), (9000, 0, 0)])
-    car = replace(load_vehicle(), auxiliary_w=500.0)
+    car = replace(load_vehicle("reference"), auxiliary_w=500.0)
     steps = np.round(network.length_m / 10 / STEP_S).astype(int)
     trace = Trace(np.array([0, 1]), np.full(steps.sum(), 10.0), np.repeat([0, 1], steps))
     eq8_wh = energy_parts(car, network.length_m, network.climb_m, np.full(2, 10.0)).total_wh
@@ -51,7 +51,7 @@ def test_what_follows_the_last_step_counts_for_the_last_edge_seen(make_network) 
 
 def test_a_head_wind_of_the_cars_own_speed_quadruples_drag(make_network) -> None:
     network = make_network([("a", 0, 1)], [(0, 0, 0), (1000, 0, 0)])
-    car = replace(load_vehicle(), propulsion_efficiency=1.0)
+    car = replace(load_vehicle("reference"), propulsion_efficiency=1.0)
     trace = Trace(np.array([0]), np.full(200, 10.0), np.zeros(200, dtype=int))
     still, windy = (
         trace_energy.energy_wh(trace, network, car, np.array([w]), 1.2)[0] for w in (0.0, 10.0)
@@ -66,7 +66,7 @@ def test_the_formula_is_sumos(monkeypatch, monaco, tmp_path) -> None:
     libsumo = pytest.importorskip("libsumo")
     from evroute.network.catalog import source_path
 
-    car = replace(load_vehicle(), auxiliary_w=300.0)
+    car = replace(load_vehicle("reference"), auxiliary_w=300.0)
     parameters = {
         "rotatingMass": 0,
         "frontSurfaceArea": car.front_m2,

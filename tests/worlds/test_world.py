@@ -67,7 +67,7 @@ def test_every_shipped_world_is_physics_with_noise() -> None:
 
 
 def test_worlds_are_built_for_a_setting(hill) -> None:
-    setting, trips = Setting(hill, load_vehicle()), Repeated(0, 5)
+    setting, trips = Setting(hill, load_vehicle("reference")), Repeated(0, 5)
     assert isinstance(load_world("sampled-gp").build(setting, trips, SeedSequence(1)), SampledGP)
     world = load_world("everything").build(setting, trips, SeedSequence(1))
     assert isinstance(world, Physics)
@@ -135,14 +135,14 @@ def test_a_vehicle_that_no_world_can_have_is_said_to_be(hill) -> None:
     with pytest.raises(
         EvrouteError, match="world physics-payloadkg60000: vehicle 'reference': mass_kg is"
     ):
-        world.build(Setting(hill, load_vehicle()), Repeated(0, 5), SeedSequence(1))
+        world.build(Setting(hill, load_vehicle("reference")), Repeated(0, 5), SeedSequence(1))
 
 
 @pytest.mark.parametrize("name", shipped_worlds())
 @pytest.mark.parametrize("city", ["denver", pytest.param("monaco", marks=pytest.mark.data)])
 def test_nobody_beats_the_best_route_of_a_shipped_world(city, name, request) -> None:
     network = request.getfixturevalue(city)
-    setting = Setting(network, load_vehicle())
+    setting = Setting(network, load_vehicle("reference"))
     origin, destination = setting.ends("A")
     world = load_world(name).build(setting, Repeated(origin, destination), SeedSequence(2))
     judge = RegretScorer(

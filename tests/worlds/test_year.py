@@ -14,7 +14,7 @@ from evroute.worlds.year import YearWorld
 
 @pytest.fixture(scope="module")
 def setting() -> Setting:
-    return Setting(load_network("denver"), load_vehicle())
+    return Setting(load_network("denver"), load_vehicle("reference"))
 
 
 def world_of(setting: Setting, seed: int = 0, **options: object) -> YearWorld:

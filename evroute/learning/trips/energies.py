@@ -21,6 +21,7 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.display import drawn_by
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
+from evroute.energy.defaults import check_physics
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
@@ -52,7 +53,6 @@ from evroute.learning.trips.trip_belief import FIELD, LATE, LateField, TripBelie
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import check_physics
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -74,7 +74,7 @@ class TripEnergies:
     source
         File that it was read from, for messages.
     physics
-        One of `planner.PHYSICS`.
+        One of `defaults.KINDS_OF_PHYSICS`.
 
     Attributes
     ----------

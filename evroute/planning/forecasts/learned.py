@@ -1,11 +1,14 @@
 """Learned energies as a planner uses them; beliefs of `evroute.learning` meet these protocols."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.forecasts.forecast import EnergyForecast
@@ -75,6 +78,10 @@ class LearnedEnergies(Protocol):
         """Origin of its intervals, in words; empty if there is none."""
 
     @property
+    def vehicle(self) -> Vehicle:
+        """The vehicle that it is about."""
+
+    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
 
@@ -83,3 +90,31 @@ class LearnedEnergies(Protocol):
 
     def under(self, conditions: DrivingConditions) -> LearnedDay:
         """Return the energies on a day with these conditions."""
+
+
+PhysicsBelief = Callable[[RoadNetwork, Vehicle, str], LearnedEnergies]
+"""Makes the belief of physics and its uncertainty (`physics_belief`)."""
+
+
+def vehicle_of(
+    vehicle: Vehicle | str | Path | None, belief: LearnedEnergies | None = None
+) -> Vehicle:
+    """Return the vehicle of a request.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
+    belief
+        The belief of the plan, if it has one.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such vehicle.
+    """
+    if isinstance(vehicle, Vehicle):
+        return vehicle
+    if belief is not None and vehicle in (None, belief.vehicle.name):
+        return belief.vehicle
+    return load_vehicle(vehicle or defaults.VEHICLE)

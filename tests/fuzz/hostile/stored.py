@@ -150,7 +150,7 @@ def _described(rng: Generator) -> dict[str, Any]:
         "temperature": False,
         "network": "denver",
         "digest": load_network("denver").digest,
-        "vehicle": numbers_of(load_vehicle()),
+        "vehicle": numbers_of(load_vehicle("reference")),
         "trips": 3,
     }
     changed = one(rng, [about, about["vehicle"], about["method"]])

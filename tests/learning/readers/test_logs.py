@@ -305,7 +305,7 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
     drives = Path(os.environ["EVROUTE_DATA_DIR"]) / "drives"
     for name, source in {"twizy.csv": "twizy.csv.gz", "rabat.graphml": "rabat.graphml.gz"}.items():
         (tmp_path / name).write_bytes(gzip.decompress((drives / source).read_bytes()))
-    twizy = replace(load_vehicle(), battery_kwh=6.1, mass_kg=600.0)
+    twizy = replace(load_vehicle("reference"), battery_kwh=6.1, mass_kg=600.0)
     setting = Setting(read_any(tmp_path / "rabat.graphml", "rabat"), twizy)
     measured = read_measured(tmp_path / "twizy.csv", setting, ["reference"])
     length_m = sum(float(setting.network.length_m[each.edge].sum()) for each in measured.trips)

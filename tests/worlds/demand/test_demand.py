@@ -128,7 +128,7 @@ def test_the_commercial_trips_of_monaco(data_dir) -> None:
 
 
 def test_a_random_pair_is_the_first_random_trip_repeated_every_hour(denver) -> None:
-    setting = Setting(denver, load_vehicle())
+    setting = Setting(denver, load_vehicle("reference"))
     pair, trips = (
         load_demand(f"random {word}2-3 km", setting, SeedSequence(4)) for word in ("pair ", "")
     )

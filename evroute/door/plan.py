@@ -6,12 +6,13 @@ from pathlib import Path
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import require
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.forecasts.learned import LearnedEnergies
+from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
@@ -26,7 +27,7 @@ def plan(
     via: Sequence[str] = (),
     trip: str | None = None,
     waypoints: Sequence[str] = (),
-    vehicle: Vehicle | str | Path = DEFAULT,
+    vehicle: Vehicle | str | Path | None = None,
     search: str = DEFAULT_SEARCH,
     soc_percent: float | None = None,
     reserve_percent: float = 0.0,
@@ -34,7 +35,7 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
-    physics: str = "eq8",
+    physics: str | None = None,
     depart: str | None = None,
     price: float | None = None,
     time_value: float | None = None,
@@ -53,7 +54,7 @@ def plan(
     trip, waypoints
         In place of these a named trip of the network, or all places in driving order.
     vehicle
-        A vehicle, its name, or a TOML file.
+        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
     search, max_extra_time, alternatives, depart, price, time_value, risk, charge
@@ -64,9 +65,9 @@ def plan(
         Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
         None.
     physics
-        As in `Planner`.
+        For plans without a belief, as in `Planner`.
     uncertainty
-        In place of a belief, the uncertainty of physics (`physics_belief`).
+        Belief of the same physics for the limit of risk; `physics_belief` if None.
 
     Raises
     ------
@@ -74,7 +75,6 @@ def plan(
         If the request cannot be met; see `Planner.plan` and `places.stops`.
     """
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
     ends = [place for place in (origin, *via, destination) if place is not None]
     require(
         not ends or (origin is not None and destination is not None and not waypoints),
@@ -85,6 +85,7 @@ def plan(
         not isinstance(belief, (str, Path)),
         f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
     )
+    car = vehicle_of(vehicle, belief)
     if belief is None and uncertainty is None:
         planner = _physics_planner(roads, car, conditions, physics)
     else:
@@ -109,7 +110,9 @@ def plan(
 
 @lru_cache(maxsize=4)
 def _physics_planner(
-    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str | None
 ) -> Planner:
     """Return the planner that all plans on equal physics share."""
-    return Planner(network, vehicle, conditions=conditions, physics=physics)
+    return Planner(
+        network, vehicle, conditions=conditions, physics=physics, uncertainty=physics_belief
+    )

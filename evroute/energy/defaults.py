@@ -1,0 +1,24 @@
+"""Vehicle and physics of everybody who names none, and those of the paper.
+
+Python, the command line, the service and the dashboard all begin with `VEHICLE` and `PHYSICS`.
+`simulate` and its experiments begin with `PAPER_VEHICLE`.
+"""
+
+from evroute.errors import UnknownNameError
+
+VEHICLE = "nissan-leaf-40"
+PHYSICS = "driving"
+"""Kinetic energy, turns, stops and real speeds (`energy.free_flow`)."""
+PAPER_VEHICLE = "reference"
+PAPER_PHYSICS = "eq8"
+"""Steady speeds at the limits: eq. 8 of Sandberg et al."""
+KINDS_OF_PHYSICS = (PAPER_PHYSICS, PHYSICS)
+
+
+def check_physics(physics: str) -> str:
+    """Return a name of `KINDS_OF_PHYSICS`; UnknownNameError if it is none."""
+    if physics not in KINDS_OF_PHYSICS:
+        raise UnknownNameError(
+            f"unknown physics '{physics}'; there are {', '.join(KINDS_OF_PHYSICS)}"
+        )
+    return physics
