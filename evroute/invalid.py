@@ -21,7 +21,7 @@ def first_problem(error: ValidationError, known: Iterable[str] = ()) -> str:
             return f"{field} is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
             names = get_close_matches(field, known := list(known)) or known
-            return f"unknown key '{field}'" + f"; known: {', '.join(names)}" * bool(names)
+            return f"unknown key '{field}'" + (f"; known: {', '.join(names)}" if names else "")
         case "too_short":
             return f"{field} has fewer items than {problem['ctx']['min_length']}"
         case "value_error":

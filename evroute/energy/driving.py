@@ -1,4 +1,4 @@
-"""DrivingConditions: temperature, wind, payload and traffic of a day; their effects on eq. 8."""
+"""Conditions of a day: how temperature, wind, payload and traffic change eq. 8."""
 
 from dataclasses import replace
 from typing import Any

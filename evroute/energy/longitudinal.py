@@ -1,12 +1,10 @@
-"""Energy of one edge at constant speed, and the potential that makes signed energies searchable.
+"""Energy of edges: eq. 8 at constant speed, summed over the pieces of each edge.
 
 Sandberg et al., eq. 8 and Table 2. Eq. 8 has one powertrain efficiency, Table 2 two: the force is
 *divided* by the propulsion efficiency where it is positive and *multiplied* by the recuperation
 efficiency where it is negative, as SUMO does. So an edge never returns more than was put in,
-``energy - potential >= 0`` on every edge, and no closed walk has negative energy (Sachenbacher et
-al. 2011 use the same potential).
-
-Energy of edges: eq. 8 on each piece of one slope, summed over the pieces of an edge.
+``energy - potential >= 0`` on every edge, and no closed walk has negative energy. This potential
+makes signed energies searchable (Sachenbacher et al. 2011 use the same one).
 
 Whether a slope recuperates is decided piece by piece, so it depends on the car, the speed and the
 wind. On a network with a profile, rolling resistance plus drag is held at 0 or more on each piece:

@@ -15,7 +15,7 @@ from evroute.arrays import FloatArray, freeze
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import EnergyParts, edge_energy, potential_wh
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import UnknownNameError, require
+from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork
 
 PRIOR_SHARE = 0.25
@@ -69,9 +69,8 @@ def check_spread(name: str) -> str:
     UnknownNameError
         If the name is unknown; the message lists the names.
     """
-    require(
-        name in SPREADS, f"unknown prior '{name}'; there are {', '.join(SPREADS)}", UnknownNameError
-    )
+    if name not in SPREADS:
+        raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
     return name
 
 

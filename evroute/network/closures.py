@@ -80,12 +80,11 @@ def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:
         If an id is not in the network.
     """
     for edge_id in ids:
-        require(
-            edge_id in network.row_of,
-            f"network '{network.name}' has no edge '{edge_id}'; give each --edges one id of those "
-            "that 'evroute network export' writes",
-            UnknownNameError,
-        )
+        if edge_id not in network.row_of:
+            raise UnknownNameError(
+                f"network '{network.name}' has no edge '{edge_id}'; give each --edges one id of "
+                "those that 'evroute network export' writes"
+            )
     return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
 
 

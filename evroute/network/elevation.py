@@ -1,4 +1,4 @@
-"""Heights of junctions: from rasters, across bridges and tunnels, smoothed; and edge lengths.
+"""Heights of junctions: read from rasters, filled along the roads, and smoothed.
 
 One height per junction makes inclines conservative: every closed walk climbs as much as it
 descends. Heights are noisy (65 % grades on raw Monaco), so they are smoothed by minimising, over
@@ -84,7 +84,8 @@ def sample(
         raise EvrouteError(f"the elevation ({names}) does not overlap network '{network.name}'")
 
     known = np.isfinite(elevation_m)
-    v, outside, void = network.n_junctions, int((~inside).sum()), int((inside & ~known).sum())
+    v = network.n_junctions
+    outside, void = int((~inside).sum()), int((inside & ~known).sum())
     require(
         outside + void <= GREATEST_MISSING_SHARE * v,
         f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     import requests
     import shapely
 else:
-    gpd, nx, osmium, osmnx, pyproj, rasterio, requests, shapely = (
-        Package(name, "geo")
-        for name in (
-            *("geopandas", "networkx", "osmium", "osmnx"),
-            *("pyproj", "rasterio", "requests", "shapely"),
-        )
-    )
+    gpd = Package("geopandas", "geo")
+    nx = Package("networkx", "geo")
+    osmium = Package("osmium", "geo")
+    osmnx = Package("osmnx", "geo")
+    pyproj = Package("pyproj", "geo")
+    rasterio = Package("rasterio", "geo")
+    requests = Package("requests", "geo")
+    shapely = Package("shapely", "geo")
 
 __all__ = ["gpd", "nx", "osmium", "osmnx", "pyproj", "rasterio", "requests", "shapely"]

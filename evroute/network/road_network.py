@@ -112,7 +112,8 @@ class RoadNetwork:
     _repr_html_ = drawn_by("network_html")
 
     def __post_init__(self) -> None:
-        n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
+        n, v = len(self.edge_id), len(self.junction_id)
+        p = len(self.shape_x_m)
         limits.check("edges", n, "the network has {} edges")
         limits.check("turns", len(self.turns), "the network has {} turns")
         check_texts("name", (self.name,))

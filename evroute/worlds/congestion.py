@@ -1,4 +1,4 @@
-"""Congested worlds, kinds of `Conditions`: rough, drift and daily; the learner is not informed.
+"""Congested worlds: the kinds rough, drift and daily of `Conditions`, unknown to the learner.
 
 The random error of each edge in `Rough` has a kernel that no learner here has. Half of its variance
 is a field over the map with an exponential covariance (Matérn-1/2 of the distance in metres,

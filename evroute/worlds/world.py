@@ -102,9 +102,8 @@ class World(Options):
         if self.name:
             return self.name
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
-        return "-".join(
-            [self.kind, *[key.replace("_", "") + _brief(value) for key, value in options.items()]]
-        )
+        parts = [key.replace("_", "") + _brief(value) for key, value in options.items()]
+        return "-".join([self.kind, *parts])
 
 
 def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:

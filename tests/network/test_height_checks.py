@@ -40,7 +40,7 @@ def city(make_city: Callable[[int], RoadNetwork]) -> RoadNetwork:
 def make_city() -> Callable[[int], RoadNetwork]:
     """Offer square grids of two-way streets, heights at 0, by the junctions of a side."""
     from evroute.network.road_network import Source
-    from evroute.network.sources.graphml import meeting_turns
+    from evroute.network.sources.meeting_turns import meeting_turns
 
     def make(side: int) -> RoadNetwork:
         junction = np.arange(side * side).reshape(side, side)

@@ -14,7 +14,7 @@ from pyproj import Geod
 
 from evroute.errors import MissingPackageError, NetworkFormatError
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources import osm, osm_tags
+from evroute.network.sources import osm, osm_tags, speed_limits
 
 Reader = Callable[..., RoadNetwork]
 ROAD = {"highway": "residential"}
@@ -185,7 +185,7 @@ def test_limits_are_read_with_their_units_and_imputed_by_class(read_osm: Reader)
     ],
 )
 def test_texts_of_limits(text: str | None, kmh: float) -> None:
-    assert osm_tags.parse_kmh([text]) == pytest.approx([kmh], abs=1e-3, nan_ok=True)
+    assert speed_limits.parse_kmh([text]) == pytest.approx([kmh], abs=1e-3, nan_ok=True)
 
 
 def test_a_zone_gives_its_limit_to_roads_without_one(read_osm: Reader) -> None:
@@ -279,9 +279,9 @@ def test_a_street_with_a_name_on_each_side_has_both(read_osm: Reader) -> None:
 
 
 def test_a_source_without_any_limit_gets_typical_speeds() -> None:
-    tagged = osm_tags.parse_kmh([None, "fast", ""])
+    tagged = speed_limits.parse_kmh([None, "fast", ""])
     assert np.isnan(tagged).all()
-    kmh, untagged = osm_tags.impute_kmh(["primary", "service", "primary"], tagged)
+    kmh, untagged = speed_limits.impute_kmh(["primary", "service", "primary"], tagged)
     assert kmh.tolist() == [65, 15, 65]
     assert untagged == {"primary", "service"}
 
@@ -301,7 +301,7 @@ def test_imputation_is_that_of_osmnx() -> None:
     for key, (name, text) in enumerate(zip(classes, texts, strict=True)):
         graph.add_edge(0, 1, key, highway=name, maxspeed=text)
     osmnx.add_edge_speeds(graph)
-    kmh, untagged = osm_tags.impute_kmh(classes, osm_tags.parse_kmh(texts))
+    kmh, untagged = speed_limits.impute_kmh(classes, speed_limits.parse_kmh(texts))
     assert kmh == pytest.approx([value for *_, value in graph.edges(data="speed_kph")])
     assert untagged == set()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evroute.errors import LimitError
-from evroute.network.sources import osm
+from evroute.network.sources import osm, pbf
 
 osmium = pytest.importorskip("osmium")
 
@@ -23,10 +23,10 @@ def test_packed_and_plain_blocks_unpack_to_the_same_size(tmp_path: Path) -> None
     plain = written(tmp_path / "plain.osm.pbf", "none", 20_000)
     packed = written(tmp_path / "packed.osm.pbf", "zlib", 20_000)
     assert packed < plain / 2
-    size = osm.unpacked_bytes(tmp_path / "packed.osm.pbf")
+    size = pbf.unpacked_bytes(tmp_path / "packed.osm.pbf")
     # a plain file holds the contents, and heads of some dozen bytes for each of few blocks
     assert plain - 500 < size < plain
-    assert abs(osm.unpacked_bytes(tmp_path / "plain.osm.pbf") - size) < 100
+    assert abs(pbf.unpacked_bytes(tmp_path / "plain.osm.pbf") - size) < 100
 
 
 def block(kind: bytes, content: bytes) -> bytes:
@@ -45,9 +45,9 @@ def test_a_file_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(tmp_pa
     path, content = tmp_path / "bomb.osm.pbf", bytes(30_000_000)
     one = block(b"OSMData", content)
     path.write_bytes(one)
-    assert osm.unpacked_bytes(path) == 30_000_000
+    assert pbf.unpacked_bytes(path) == 30_000_000
     path.write_bytes(one * 50)
-    assert osm.unpacked_bytes(path) == 1_500_000_000
+    assert pbf.unpacked_bytes(path) == 1_500_000_000
     with pytest.raises(LimitError, match="times its size or more"):
         osm.read(path, "bomb")
 
@@ -55,4 +55,4 @@ def test_a_file_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(tmp_pa
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.osm.pbf").write_bytes(b"not of this format")
     with pytest.raises(ValueError, match="a header of"):
-        osm.unpacked_bytes(tmp_path / "x.osm.pbf")
+        pbf.unpacked_bytes(tmp_path / "x.osm.pbf")

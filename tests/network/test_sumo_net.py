@@ -8,7 +8,7 @@ import pytest
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources import sumo_net
+from evroute.network.sources import columns, sumo_net
 
 LOCATION = (
     '<location netOffset="-500000.00,-4800000.00" convBoundary="0,0,1,1" origBoundary="0,0,1,1" '
@@ -175,7 +175,7 @@ def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_lea
         '<edge id="loop" from="A" to="A"><lane index="0" speed="1" length="0" shape="0,0"/></edge>'
     )
     town = sumo_net.read(write(tmp_path, document(edges=edges)), "town")
-    assert town.length_m.tolist() == [100.0, sumo_net.SHORTEST_EDGE_M]
+    assert town.length_m.tolist() == [100.0, columns.SHORTEST_EDGE_M]
     assert "1 edges without any length were given 0.1 m" in town.source.notes
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from evroute.network.sources.graphml import meeting_turns
+from evroute.network.sources.meeting_turns import meeting_turns
 
 
 def by_hand(tail: list[int], head: list[int]) -> list[tuple[int, int]]:

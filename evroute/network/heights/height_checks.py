@@ -18,9 +18,13 @@ from evroute.network.heights.raster import HIGHEST_M, LOWEST_M, RasterHeights
 from evroute.network.road_network import RoadNetwork
 
 LEAST_EDGES = 50
-STEEP, STEEP_BEYOND_M, GREATEST_STEEP_SHARE = 0.25, 10.0, 0.02
+STEEP = 0.25
+STEEP_BEYOND_M = 10.0
+GREATEST_STEEP_SHARE = 0.02
 """98 % of the roads climb at most a quarter of their length and, as heights are noisy, 10 m."""
-SEAM_M, SEAM_SLOPE, SEAM_ROADS = 10.0, 0.15, 5
+SEAM_M = 10.0
+SEAM_SLOPE = 0.15
+SEAM_ROADS = 5
 """Roads from one raster to the next climb at most 15 % of their length and 10 m in the median.
 
 For fewer than 5 roads it is a quarter of their length."""

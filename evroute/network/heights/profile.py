@@ -13,19 +13,19 @@ that of the junctions, for rasters times (cell / `FINE_M`)², at least 1: the sm
 (docs/figures/terrain.md).
 
 Where d0 is unknown the road is straight. Bridges and tunnels stay straight. A deviation is scaled
-down until no piece is steeper than `STEEP`, or than the edge itself.
-
-Rasters with cells above `COARSEST_M` show no terrain inside edges and are not sampled.
+down until no piece is steeper than `STEEP`, or than the edge itself. Rasters with cells above
+`COARSEST_M` show no terrain inside edges and are not sampled.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.linalg import solveh_banded
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
-from evroute.errors import UnknownNameError, require
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.elevation import STEEP
 from evroute.network.heights import raster
 from evroute.network.optional_tables import Table
@@ -55,16 +55,13 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
     EvrouteError
         If the name is neither, or the network has no profile.
     """
-    require(
-        terrain in (None, "edge", "profile"),
-        f"unknown terrain '{terrain}'; there are edge, profile",
-        UnknownNameError,
-    )
-    require(
-        terrain != "profile" or network.pieces is not None,
-        f"network '{network.name}' has no profile, so each edge has one slope; build it with "
-        f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)",
-    )
+    if terrain not in (None, "edge", "profile"):
+        raise UnknownNameError(f"unknown terrain '{terrain}'; there are edge, profile")
+    if terrain == "profile" and network.pieces is None:
+        raise EvrouteError(
+            f"network '{network.name}' has no profile, so each edge has one slope; build it with "
+            f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)"
+        )
     if terrain != "edge" or network.pieces is None:
         return network
     one_slope = network.with_tables({})
@@ -114,61 +111,107 @@ def sampled(
     NetworkFormatError
         If a raster cannot be read.
     """
-    require(
-        5.0 <= spacing_m <= 1000.0, f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m"
-    )
-    n, tail_m = network.n_edges, network.elevation_m[network.tail]
-    pieces = np.maximum(np.rint(network.length_m / spacing_m), 1.0).astype(np.int64)
-    pieces[network.structure != 0] = 1
-    # one row per point: the inner points of each edge between its two ends
-    edge = np.repeat(np.arange(n), pieces + 1)
-    end = np.cumsum(pieces + 1) - 1
-    begin = end - pieces
-    share = (np.arange(len(edge)) - begin[edge]) / pieces[edge]
+    if not 5.0 <= spacing_m <= 1000.0:
+        raise EvrouteError(f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m")
+    points = _Points.along(network, spacing_m)
     if rasters:
-        height_m, notes, cell_m = _of_rasters(network, rasters, edge, share)
+        height_m, notes, cell_m = _of_rasters(network, rasters, points)
         smoothing_m *= max(1.0, cell_m / FINE_M) ** 2
     elif "shape" in read.tables:
-        height_m, notes = _of_shapes(network, read, edge, share)
+        height_m, notes = _of_shapes(network, read, points)
     else:
         return {}, ()
     if np.isnan(height_m).all():
         return {}, notes
-    low_m, high_m = (  # an end in a hole has the height of its junction
-        np.where(np.isnan(height_m[at]), network.elevation_m[junction], height_m[at])
-        for at, junction in ((begin, network.tail), (end, network.head))
-    )
-    apart_m = height_m - low_m[edge] - share * (high_m - low_m)[edge]
-    inside, step_m = (share > 0.0) & (share < 1.0), network.length_m / pieces
-    unknown = int((np.isnan(apart_m) & inside).sum())
-    apart_m = _smoothed(apart_m, inside, step_m[edge], smoothing_m)
-    # the slope of a piece is that of its edge plus the change of apart_m
-    slope, of = network.climb_m / network.length_m, np.repeat(np.arange(n), pieces)
-    change = np.delete(np.diff(apart_m), end[:-1]) / step_m[of]
-    room = np.maximum(STEEP, np.abs(slope))[of] - np.sign(change) * slope[of]
-    share_kept = np.minimum.reduceat(room / np.maximum(np.abs(change), 1e-9), begin - np.arange(n))
-    height_m = tail_m[edge] + share * network.climb_m[edge]
-    height_m += np.minimum(share_kept, 1.0)[edge] * apart_m
-    steep = int((share_kept < 1.0).sum())
-    notes += (
+    apart_m = _apart_m(network, points, height_m)
+    unknown = int((np.isnan(apart_m) & points.inside).sum())
+    apart_m = _smoothed(apart_m, points.inside, points.step_m[points.edge], smoothing_m)
+    kept = _share_kept(network, points, apart_m)
+    height_m = network.elevation_m[network.tail][points.edge]
+    height_m = height_m + points.share * network.climb_m[points.edge]
+    height_m += np.minimum(kept, 1.0)[points.edge] * apart_m
+    several, n = int((points.pieces > 1).sum()), network.n_edges
+    more = [
         f"profile: a height every {spacing_m:g} m inside edges, smoothed by {smoothing_m:.0f} m; "
-        f"{int((pieces > 1).sum()):,} of {n:,} edges have several slopes",
-        *[
-            f"profile: {unknown:,} of {int(inside.sum()):,} heights inside edges are unknown; the "
-            "road is straight there"
-        ][: bool(unknown)],
-        *[f"profile: {steep:,} edges are held at {STEEP:.0%} inside"][: bool(steep)],
+        f"{several:,} of {n:,} edges have several slopes"
+    ]
+    if unknown:
+        more.append(
+            f"profile: {unknown:,} of {int(points.inside.sum()):,} heights inside edges are "
+            "unknown; the road is straight there"
+        )
+    if steep := int((kept < 1.0).sum()):
+        more.append(f"profile: {steep:,} edges are held at {STEEP:.0%} inside")
+    inner_m = height_m[points.inside].astype(np.float32)
+    start = np.concatenate([[0], np.cumsum(points.pieces - 1)])
+    return {"profile": {"start": start, "height_m": inner_m}}, (*notes, *more)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Points:
+    """The k points between pieces of n edges: the inner points of each edge between its two ends.
+
+    pieces: (n,) pieces of each edge.  step_m: (n,) their length.  begin, end: (n,) rows of the
+    ends.  edge: (k,) edge of each point.  share: (k,) of the length of its edge, from 0 to 1.
+    """
+
+    pieces: IntArray
+    step_m: FloatArray
+    begin: IntArray
+    end: IntArray
+    edge: IntArray
+    share: FloatArray
+
+    @classmethod
+    def along(cls, network: RoadNetwork, spacing_m: float) -> "_Points":
+        """Return points about ``spacing_m`` apart; bridges and tunnels are one piece."""
+        pieces = np.maximum(np.rint(network.length_m / spacing_m), 1.0).astype(np.int64)
+        pieces[network.structure != 0] = 1
+        edge = np.repeat(np.arange(network.n_edges), pieces + 1)
+        end = np.cumsum(pieces + 1) - 1
+        begin = end - pieces
+        share = (np.arange(len(edge)) - begin[edge]) / pieces[edge]
+        return cls(pieces, network.length_m / pieces, begin, end, edge, share)
+
+    @property
+    def inside(self) -> BoolArray:
+        """(k,) True at inner points."""
+        return (self.share > 0.0) & (self.share < 1.0)
+
+
+def _apart_m(network: RoadNetwork, points: _Points, height_m: FloatArray) -> FloatArray:
+    """Return the heights (k,) above the straight lines between the ends of the edges, (k,) m.
+
+    An end in a hole has the height of its junction.
+    """
+    low_m, high_m = (
+        np.where(np.isnan(height_m[at]), network.elevation_m[junction], height_m[at])
+        for at, junction in ((points.begin, network.tail), (points.end, network.head))
     )
-    start = np.concatenate([[0], np.cumsum(pieces - 1)])
-    return {"profile": {"start": start, "height_m": height_m[inside].astype(np.float32)}}, notes
+    return height_m - low_m[points.edge] - points.share * (high_m - low_m)[points.edge]
+
+
+def _share_kept(network: RoadNetwork, points: _Points, apart_m: FloatArray) -> FloatArray:
+    """Return the share of the deviations of each edge that keeps its pieces below `STEEP`, (n,).
+
+    The slope of a piece is the slope of its edge plus the change of the deviation.
+    """
+    n = network.n_edges
+    slope, of = network.climb_m / network.length_m, np.repeat(np.arange(n), points.pieces)
+    change = np.delete(np.diff(apart_m), points.end[:-1]) / points.step_m[of]
+    room = np.maximum(STEEP, np.abs(slope))[of] - np.sign(change) * slope[of]
+    shares = room / np.maximum(np.abs(change), 1e-9)
+    return np.minimum.reduceat(shares, points.begin - np.arange(n))
 
 
 def _of_rasters(
-    network: RoadNetwork, rasters: Sequence[Path], edge: IntArray, share: FloatArray
+    network: RoadNetwork, rasters: Sequence[Path], points: _Points
 ) -> tuple[FloatArray, tuple[str, ...], float]:
-    """Return the heights at shares of edges, (k,) m, nan where unknown, notes, and the cells, m."""
+    """Return the heights at points (k,) m, nan where unknown, notes, and the largest cell, m."""
+    edge, share = points.edge, points.share
     x_m, y_m = (_along(network, of, edge, share) for of in (network.shape_x_m, network.shape_y_m))
-    height_m, notes, cell_m = np.full(len(edge), np.nan), [], 0.0
+    height_m = np.full(len(edge), np.nan)
+    notes, cell_m = [], 0.0
     for path in rasters:
         here = raster.heights_at(path, network.crs, x_m, y_m)
         if here.cell_m > COARSEST_M:
@@ -182,17 +225,19 @@ def _of_rasters(
 
 
 def _of_shapes(
-    network: RoadNetwork, read: RoadNetwork, edge: IntArray, share: FloatArray
+    network: RoadNetwork, read: RoadNetwork, points: _Points
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the reader's heights at shares of edges, (k,) m, nan where not trusted, and notes."""
+    """Return the reader's heights at points, (k,) m, nan where not trusted, and notes."""
+    edge, share = points.edge, points.share
     row = np.array([read.row_of[edge_id] for edge_id in network.edge_id])
     z_m = np.asarray(read.tables["shape"]["z_m"])
     off_m = np.abs(z_m[read.shape_start[:-1]] - read.elevation_m[read.tail])
     off_m = np.fmax(off_m, np.abs(z_m[read.shape_start[1:] - 1] - read.elevation_m[read.head]))
     wrong = (off_m > APART_M)[row]
     height_m = np.where(wrong[edge], np.nan, _along(read, z_m, row[edge], share))
-    note = f"profile: the shapes of {int(wrong.sum()):,} edges end over {APART_M:g} m off junctions"
-    return height_m, (note,) * bool(wrong.any())
+    n_wrong = int(wrong.sum())
+    note = f"profile: the shapes of {n_wrong:,} edges end over {APART_M:g} m off junctions"
+    return height_m, (note,) if n_wrong else ()
 
 
 def _along(

@@ -139,12 +139,8 @@ def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> tuple[FloatA
         dataset, left.min(), top.min(), right.max(), bottom.max()
     )
     across, down = column - left, row - top
-    left, right, top, bottom = (
-        left - first_column,
-        right - first_column,
-        top - first_row,
-        bottom - first_row,
-    )
+    left, right = left - first_column, right - first_column
+    top, bottom = top - first_row, bottom - first_row
     upper = cells[top, left] * (1 - across) + cells[top, right] * across
     lower = cells[bottom, left] * (1 - across) + cells[bottom, right] * across
     corners = (top, left), (top, right), (bottom, left), (bottom, right)
@@ -156,7 +152,7 @@ def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> tuple[FloatA
 def _cells(
     dataset: Any, left: int, top: int, right: int, bottom: int
 ) -> tuple[FloatArray, int, int]:
-    """Return heights around a window, and the first column and row."""
+    """Return the heights of a window and of cells around it, and the first column and row."""
     first_column, first_row = max(left - AROUND_CELLS, 0), max(top - AROUND_CELLS, 0)
     last_column = min(right + AROUND_CELLS, dataset.width - 1)
     last_row = min(bottom + AROUND_CELLS, dataset.height - 1)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import shapely
 from evroute.network.places import names
@@ -64,11 +64,10 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
     EvrouteError
         If several places have that name; the message lists them.
     """
-    require(
-        isinstance(text, str),
-        f"{text!r} is no edge id or place; give ids as text, such as '{text}'",
-        UnknownNameError,
-    )
+    if not isinstance(text, str):
+        raise UnknownNameError(
+            f"{text!r} is no edge id or place; give ids as text, such as '{text}'"
+        )
     if text in network.row_of or _LAT_LON.fullmatch(text):
         return None
     found = names.find(network, text)
@@ -125,18 +124,17 @@ def nearest(
             f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}"
         )
     x_m, y_m = transformer(WGS84, network.crs).transform(lon, lat)
-    require(
-        np.isfinite([x_m, y_m]).all(),
-        f"{lat},{lon} lies outside the map projection of network '{network.name}'",
-    )
+    if not np.isfinite([x_m, y_m]).all():
+        raise EvrouteError(
+            f"{lat},{lon} lies outside the map projection of network '{network.name}'"
+        )
     tree, point = _shape_tree(network), shapely.Point(x_m, y_m)
     distance_m = float(tree.query_nearest(point, return_distance=True)[1][0])
-    require(
-        distance_m <= farthest_m,
-        f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
-        f"'{network.name}' "
-        f"(at most {farthest_m:.0f} m)",
-    )
+    if distance_m > farthest_m:
+        raise EvrouteError(
+            f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
+            f"'{network.name}' (at most {farthest_m:.0f} m)"
+        )
     near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
     return tuple(sorted(near.tolist()))
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import require
+from evroute.errors import EvrouteError
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import shapely
 from evroute.network.line_graph import LineGraph
@@ -121,10 +121,8 @@ class MapMatcher:
         EvrouteError
             If a position is not on the earth.
         """
-        require(
-            not (np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180)),
-            "a position is no place on the earth; lat and lon are in degrees",
-        )
+        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
+            raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
         x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
@@ -153,7 +151,8 @@ class MapMatcher:
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
                 if air_m < 2 * SIGMA_M and row < len(x_m) - 1:
                     continue
-                far_m, least_m, limit_m = air_m, 0.0, DETOUR_FACTOR * air_m + DETOUR_M
+                far_m, least_m = air_m, 0.0
+                limit_m = DETOUR_FACTOR * air_m + DETOUR_M
                 if lost:
                     far_m = float(track_m[row] - track_m[last])
                     least_m = (1 - TRACK_SHARE) * far_m - TRACK_M

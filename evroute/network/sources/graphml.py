@@ -4,12 +4,10 @@ GraphML holds no turn restrictions: all edges that meet may turn, back only at d
 the graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing. Heights are the
 nodes' ``elevation`` if every node has one. The attribution is the graph's, or OpenStreetMap's if
 OSMnx made it. Lights and signs are those at the junctions: simplified graphs keep no others.
-
-Turns for sources without them: between edges that meet, U-turns only at dead ends.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,40 +17,17 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import FloatArray, IntArray, expanded
-from evroute.errors import LimitError, MissingPackageError, NetworkFormatError, require
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import nx, osmnx, pyproj
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.network.sources import osm_tags
-from evroute.network.sources.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
+from evroute.network.sources import osm_tags, speed_limits
+from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
+from evroute.network.sources.meeting_turns import meeting_turns
+from evroute.network.sources.osm_roads import ATTRIBUTION, check_places, utm_zone
 from evroute.network.sources.osm_tags import VEHICLES
-
-
-def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
-    """Return the turns between edges that meet, (m, 2) edge rows, sorted.
-
-    A turn back is legal only at dead ends: junctions with no other edge to continue on.
-
-    tail, head: (n,) junction rows of the edges.
-
-    Raises
-    ------
-    LimitError
-        If there are too many.
-    """
-    by_tail = np.argsort(tail, kind="stable")
-    start = np.searchsorted(tail[by_tail], np.arange(head.max(initial=-1) + 2))
-    limits.check("turns", int(np.diff(start)[head].sum()), "the network has {} turns or more")
-    row, source = expanded(start, head)
-    target = by_tail[row]
-    back = head[target] == tail[source]
-    goes_on = np.zeros(len(tail), dtype=bool)
-    goes_on[source[~back]] = True
-    legal = ~back | ~goes_on[source]
-    return np.column_stack([source[legal], target[legal]])
-
 
 _ROAD_KEYS = ("highway", "bridge", "tunnel", "service", "area", "access", "route", "ferry")
 Edge = tuple[str, str, int, dict[str, Any]]
@@ -96,67 +71,76 @@ def read(path: Path, name: str) -> RoadNetwork:
 def _attribution(graph: "nx.MultiDiGraph") -> str:
     """Return the attribution of a graph: its own, or OpenStreetMap's if OSMnx made it."""
     own = graph.graph.get("attribution")
+    if own:
+        return str(own)
     from_osm = str(graph.graph.get("created_with", "")).startswith("OSMnx")
-    return str(own) if own else ATTRIBUTION if from_osm else ""
+    return ATTRIBUTION if from_osm else ""
 
 
 def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
-    require(graph.is_directed(), "its edges have no direction", NetworkFormatError)
+    if not graph.is_directed():
+        raise NetworkFormatError("its edges have no direction")
     edges: list[Edge] = [edge for edge in graph.edges(keys=True, data=True) if _drivable(edge[3])]
-    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
-    used = list(dict.fromkeys(node for u, v, _, _ in edges for node in (u, v)))
-    row = {node: k for k, node in enumerate(used)}
-    tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
+    if not edges:
+        raise NetworkFormatError("no road in it is open to passenger cars")
+    used, tail, head = junction_rows([(u, v) for u, v, _, _ in edges])
     crs, transform = _system(graph, used)
-    x, y = transform(
-        np.array([_number(graph.nodes[node], "x") for node in used]),
-        np.array([_number(graph.nodes[node], "y") for node in used]),
-    )
-    z, described = np.zeros(len(used)), "none: every junction at 0 m"
-    if all("elevation" in graph.nodes[node] for node in used):
-        z = np.array([_number(graph.nodes[node], "elevation") for node in used])
-        described = "elevation of the graph's nodes"
+    x_m, y_m = transform(_of_nodes(graph, used, "x"), _of_nodes(graph, used, "y"))
+    elevation_m, described = _heights(graph, used)
 
     lines = [_line(edge, graph) for edge in edges]
-    shape_x, shape_y = transform(*np.concatenate(lines).T)
-    own_m = np.array([_number(e[3], "length") for e in edges])
-    least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
-    length_m = np.maximum(own_m, least_m)
+    shape_x_m, shape_y_m = transform(*np.concatenate(lines).T)
+    own_m = np.array([_number(data, "length") for _, _, _, data in edges])
+    length_m, length_notes = edge_lengths(own_m, tail, head, Places(x_m, y_m, elevation_m))
     turns = meeting_turns(tail, head)
     control = _control(graph, edges, turns)
-    notes = ["GraphML holds no turn restrictions"]
-    if not source.attribution:
-        notes.append("the graph names no source, so the network has no attribution")
-    notes.append(
-        "no node has a light, a stop sign or a give-way sign"
-        if control is None
-        else controls.note(control)
-    )
-    if without := int((length_m == 0).sum()):
-        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
     speed_mps, speed_note = _speeds(edges)
+    notes = [speed_note, *_notes(source, control), *length_notes]
     return RoadNetwork(
         name=name,
         edge_id=tuple(data.get("edge_id", f"{u},{v},{key}") for u, v, key, data in edges),
         tail=tail,
         head=head,
-        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        length_m=length_m,
         speed_mps=speed_mps,
-        structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
-        street=tuple(_street(e[3]) for e in edges),
-        road_class=tuple(_first(e[3], "highway") for e in edges),
+        structure=np.array([osm_tags.structure(_tags(data)) for _, _, _, data in edges]),
+        street=tuple(_street(data) for _, _, _, data in edges),
+        road_class=tuple(_first(data, "highway") for _, _, _, data in edges),
         turns=turns,
         control=control,
         junction_id=tuple(graph.nodes[node].get("junction_id", node) for node in used),
-        x_m=x,
-        y_m=y,
-        elevation_m=z,
-        shape_start=np.concatenate([[0], np.cumsum([len(line) for line in lines])]),
-        shape_x_m=shape_x,
-        shape_y_m=shape_y,
+        x_m=x_m,
+        y_m=y_m,
+        elevation_m=elevation_m,
+        shape_start=shape_starts(lines),
+        shape_x_m=shape_x_m,
+        shape_y_m=shape_y_m,
         crs=crs,
-        source=replace(source, elevation=described, notes=(speed_note, *notes)),
+        source=replace(source, elevation=described, notes=tuple(notes)),
     )
+
+
+def _of_nodes(graph: "nx.MultiDiGraph", nodes: Sequence[str], key: str) -> FloatArray:
+    """Return a number of each of v nodes, (v,)."""
+    return np.array([_number(graph.nodes[node], key) for node in nodes])
+
+
+def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray, str]:
+    """Return the heights of v nodes, (v,) m, 0 unless all have one, and where they come from."""
+    if all("elevation" in graph.nodes[node] for node in nodes):
+        return _of_nodes(graph, nodes, "elevation"), "elevation of the graph's nodes"
+    return np.zeros(len(nodes)), "none: every junction at 0 m"
+
+
+def _notes(source: Source, control: IntArray | None) -> Iterator[str]:
+    """Yield sentences on what the graph does not have."""
+    yield "GraphML holds no turn restrictions"
+    if not source.attribution:
+        yield "the graph names no source, so the network has no attribution"
+    if control is None:
+        yield "no node has a light, a stop sign or a give-way sign"
+    else:
+        yield controls.note(control)
 
 
 def _first(data: dict[str, Any], key: str) -> str:
@@ -229,8 +213,7 @@ def _system(
         target = crs.to_string()
     else:
         lon_lat = transformer(crs.to_wkt(), WGS84)
-        xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
-        lon, lat = lon_lat.transform(*xy)
+        lon, lat = lon_lat.transform(_of_nodes(graph, nodes, "x"), _of_nodes(graph, nodes, "y"))
         check_places(nodes, lon, lat, np.zeros(len(nodes)))
         target = utm_zone(lon, lat)
     return target, transformer(crs.to_wkt(), target).transform
@@ -238,13 +221,13 @@ def _system(
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
     """Return the speeds (n,) in m/s, and a note on the share of imputed ones."""
-    own_kmh = osm_tags.plausible(
+    own_kmh = speed_limits.plausible(
         np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
     )
     texts = [
         "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
     ]
-    tagged_kmh = np.where(np.isnan(own_kmh), osm_tags.parse_kmh(texts), own_kmh)
+    tagged_kmh = np.where(np.isnan(own_kmh), speed_limits.parse_kmh(texts), own_kmh)
     classes = [_first(data, "highway") or "road" for *_, data in edges]
-    kmh, untagged = osm_tags.impute_kmh(classes, tagged_kmh)
-    return kmh / 3.6, osm_tags.note(float(np.isnan(tagged_kmh).mean()), untagged)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, speed_limits.note(float(np.isnan(tagged_kmh).mean()), untagged)

@@ -3,16 +3,9 @@
 Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes,
 so that the order of objects does not matter. Places are found with Nominatim and read from the
 Overpass API, both through OSMnx. ``osm_roads`` turns the objects into a network.
-
-Sizes of the blocks of OpenStreetMap's binary format, read before the blocks are unpacked.
-
-https://wiki.openstreetmap.org/wiki/PBF_Format: four bytes with the length of a ``BlobHeader``,
-whose field 3 is the length of the ``Blob`` that follows. Field 2 of a ``Blob`` is its length when
-unpacked. Both are protocol buffers.
 """
 
 import hashlib
-import re
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -21,66 +14,14 @@ from typing import Any
 from xml.parsers import expat
 
 from evroute import limits
-from evroute.errors import EvrouteError, NetworkFormatError, require
+from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources import osm_roads, osm_tags
 from evroute.network.sources.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.sources.osm_tags import TYPICAL_KMH
+from evroute.network.sources.pbf import unpacked_bytes
 from evroute.network.sources.restrictions import Relation
-
-_HEADER_LENGTH_BYTES = 4
-_LONGEST_HEADER_BYTES = 64 * 1024
-_HEAD_BYTES = 32
-"""Bytes at the start of a blob that hold its first two fields, without the packed content."""
-_LONGEST_BLOB_BYTES = 32 << 20
-_NOT_PACKED = b"\x0a"
-"""The key of field 1, the content itself."""
-_VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
-"""A whole number in groups of seven bits, the lowest first."""
-
-
-def unpacked_bytes(path: Path) -> int:
-    """Return the sum of the unpacked sizes that the blocks of a file state, bytes.
-
-    Raises
-    ------
-    ValueError
-        If it is not of this format.
-    OSError
-        If it cannot be read.
-    """
-    total = 0
-    with path.open("rb") as handle:
-        while head := handle.read(_HEADER_LENGTH_BYTES):
-            length = int.from_bytes(head, "big")
-            require(length <= _LONGEST_HEADER_BYTES, f"a header of {length:,} bytes", ValueError)
-            size = _numbers(handle.read(length)).get(3, 0)
-            start = handle.tell()
-            blob = handle.read(min(size, _HEAD_BYTES))
-            unknown = size if blob[:1] == _NOT_PACKED else _LONGEST_BLOB_BYTES
-            total += _numbers(blob).get(2, unknown)
-            handle.seek(start + size)
-    return total
-
-
-def _numbers(message: bytes) -> dict[int, int]:
-    """Return the whole numbers of a message by field, up to where it is cut."""
-    found, place = dict[int, int](), 0
-    while (key := _VARINT.match(message, place)) and (value := _VARINT.match(message, key.end())):
-        kind, number, place = _whole(key[0]), _whole(value[0]), value.end()
-        if kind & 7 == 0:
-            found[kind >> 3] = number
-        elif kind & 7 == 2:  # so many bytes follow
-            place = min(place + number, len(message))
-        else:
-            break
-    return found
-
-
-def _whole(varint: bytes) -> int:
-    return sum((byte & 127) << 7 * k for k, byte in enumerate(varint))
-
 
 _DAMAGE = (EOFError, OSError, OverflowError, expat.ExpatError, zlib.error)
 """Raised on XML and compressed bytes that are cut off or changed."""
@@ -98,11 +39,8 @@ def read(path: Path, name: str) -> RoadNetwork:
         If the file is missing, no regular file, empty, cut off, not an OpenStreetMap file, or
         without a drivable road.
     """
-    require(
-        path.is_file() or not path.exists(),
-        f"{path} is not a regular file; give an OpenStreetMap extract",
-        NetworkFormatError,
-    )
+    if path.exists() and not path.is_file():
+        raise NetworkFormatError(f"{path} is not a regular file; give an OpenStreetMap extract")
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
@@ -171,52 +109,62 @@ def _extract(path: Path) -> Extract:
             limits.check_unpacked(path, path.stat().st_size, unpacked_bytes(path))
         else:
             limits.check_xml(path)
-        roads, turn_rules = (
-            osmium.filter.KeyFilter("highway"),
-            osmium.filter.TagFilter(("type", "restriction")),
-        )
-        places = osmium.filter.KeyFilter("railway", *osm_tags.PLACE_KEYS)
-        roads.enable_for(osmium.osm.WAY)
-        turn_rules.enable_for(osmium.osm.RELATION)
-        ways_and_relations: Any = (
-            osmium.FileProcessor(str(path), osmium.osm.WAY | osmium.osm.RELATION)
-            .with_filter(roads)
-            .with_filter(turn_rules)
-        )
-        for item in ways_and_relations:
-            if item.is_way():
-                extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
-                limits.check("edges", len(extract.ways), f"{path} has {{}} roads or more")
-            else:
-                members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
-                extract.relations.append(Relation(dict(item.tags), members))
-        needed = extract.nodes_needed()
-        nodes: Any = osmium.FileProcessor(str(path), osmium.osm.NODE)
-        if (
-            min(needed, default=0) >= 0
-        ):  # the filter knows no negative ids, which unpublished objects have
-            nodes = nodes.with_filter(osmium.filter.IdFilter(needed))
-        for item in nodes:
-            node, place = item.id, item.location
-            if node in needed and place.valid():
-                extract.lon_lat[node] = place.lon, place.lat
-                if item.tags:
-                    extract.node_tags[node] = dict(item.tags)
-        named: Any = (
-            osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
-            .with_locations()
-            .with_filter(places)
-        )
-        for item in named:
-            if name := osm_tags.place(dict(item.tags)):
-                points = [item.location] if item.is_node() else [n.location for n in item.nodes]
-                if valid := [(at.lon, at.lat) for at in points if at.valid()]:
-                    lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
-                    extract.places.append((name, lon, lat))
+        _read_ways_and_relations(path, extract)
+        _read_nodes(path, extract)
+        _read_places(path, extract)
     except (RuntimeError, ValueError, osmium.InvalidLocationError, *_DAMAGE) as error:
         reason = " ".join(str(error).split())  # it can quote the file, line ends included
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {reason}") from error
     return extract
+
+
+def _read_ways_and_relations(path: Path, extract: Extract) -> None:
+    """Add the ways with a ``highway`` tag and the turn restrictions of a file."""
+    roads = osmium.filter.KeyFilter("highway")
+    roads.enable_for(osmium.osm.WAY)
+    turn_rules = osmium.filter.TagFilter(("type", "restriction"))
+    turn_rules.enable_for(osmium.osm.RELATION)
+    items: Any = (
+        osmium.FileProcessor(str(path), osmium.osm.WAY | osmium.osm.RELATION)
+        .with_filter(roads)
+        .with_filter(turn_rules)
+    )
+    for item in items:
+        if item.is_way():
+            extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
+            limits.check("edges", len(extract.ways), f"{path} has {{}} roads or more")
+        else:
+            members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
+            extract.relations.append(Relation(dict(item.tags), members))
+
+
+def _read_nodes(path: Path, extract: Extract) -> None:
+    """Add positions and tags of the nodes of drivable ways."""
+    needed = extract.nodes_needed()
+    nodes: Any = osmium.FileProcessor(str(path), osmium.osm.NODE)
+    # the filter knows no negative ids, which unpublished objects have
+    if min(needed, default=0) >= 0:
+        nodes = nodes.with_filter(osmium.filter.IdFilter(needed))
+    for item in nodes:
+        if item.id in needed and item.location.valid():
+            extract.lon_lat[item.id] = item.location.lon, item.location.lat
+            if item.tags:
+                extract.node_tags[item.id] = dict(item.tags)
+
+
+def _read_places(path: Path, extract: Extract) -> None:
+    """Add the named places to drive to, at the mean of their nodes."""
+    items: Any = (
+        osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
+        .with_locations()
+        .with_filter(osmium.filter.KeyFilter("railway", *osm_tags.PLACE_KEYS))
+    )
+    for item in items:
+        if name := osm_tags.place(dict(item.tags)):
+            points = [item.location] if item.is_node() else [node.location for node in item.nodes]
+            if valid := [(at.lon, at.lat) for at in points if at.valid()]:
+                lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
+                extract.places.append((name, lon, lat))
 
 
 def _answers(area: Any) -> Iterable[dict[str, Any]]:
@@ -231,11 +179,10 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
             "rel(bw.roads)['type'='restriction'];);out;"
         )
         answer = _overpass._overpass_request(OrderedDict(data=query))
-        remark = answer.get("remark")  # Overpass ran out of time or memory
-        require(
-            not remark,
-            f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later",
-        )
+        if remark := answer.get("remark"):  # Overpass ran out of time or memory
+            raise EvrouteError(
+                f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
+            )
         yield answer
 
 

@@ -9,7 +9,7 @@ OSMnx's ``add_edge_speeds``.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
@@ -17,19 +17,19 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError, require
+from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.geo import pyproj
 from evroute.network.places.names import place_table
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.network.sources import osm_tags, restrictions
+from evroute.network.sources import osm_tags, restrictions, speed_limits
+from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
 from evroute.network.sources.osm_tags import Tags
 from evroute.network.sources.restrictions import Relation
 from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
-SHORTEST_EDGE_M = 0.1
 LONGEST_STEP_M = 100_000.0
 """No road goes straight on for so long without a node."""
 
@@ -67,6 +67,16 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
+class _Road:
+    """A way open to cars, ``forward``, ``backward`` or both."""
+
+    way_id: int
+    way: Way
+    forward: bool
+    backward: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Segment:
     """A stretch of a way between two junctions; ``forward`` and ``backward``: open to cars."""
 
@@ -84,6 +94,25 @@ class _Edge:
     reverse: bool
     tail: int
     head: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shapes:
+    """Points of the segments: segment k owns ``start[k]`` to ``start[k + 1]`` of the p points.
+
+    crs: UTM zone.  x_m, y_m: (p,).  length_m: geodesic length of each segment, m.
+    """
+
+    crs: str
+    x_m: FloatArray
+    y_m: FloatArray
+    length_m: FloatArray
+    start: IntArray
+
+    def points_of(self, edge: _Edge) -> IntArray:
+        """Return the rows of an edge's points in the direction of driving."""
+        points = np.arange(self.start[edge.segment], self.start[edge.segment + 1])
+        return points[::-1] if edge.reverse else points
 
 
 def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
@@ -105,112 +134,123 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     NetworkFormatError
         If there is no drivable road, or a node cannot lie where it is.
     """
-    segments, notes = _segments(extract)
-    edges = [
-        _Edge(k, reverse, *((s.nodes[-1], s.nodes[0]) if reverse else (s.nodes[0], s.nodes[-1])))
-        for k, s in enumerate(segments)
-        for reverse, may_drive in ((False, s.forward), (True, s.backward))
-        if may_drive
-    ]
-    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
+    roads = list(_roads(extract))
+    segments = _segments(extract, roads)
+    edges = list(_edges(segments))
+    if not edges:
+        raise NetworkFormatError("no road in it is open to passenger cars")
     outcome = _turns(extract, segments, edges)
     speed_mps, speed_note = _speeds(extract, [(segments[e.segment].way, e.reverse) for e in edges])
 
-    junction = {
-        node: row
-        for row, node in enumerate(dict.fromkeys(n for e in edges for n in (e.tail, e.head)))
-    }
-    tail = np.array([junction[e.tail] for e in edges])
-    head = np.array([junction[e.head] for e in edges])
-    crs, x_m, y_m, lengths_m, start = _shapes(extract, segments)
-    points = [
-        np.arange(start[e.segment], start[e.segment + 1])[:: -1 if e.reverse else 1] for e in edges
-    ]
-    shape, shape_start = (
-        np.concatenate(points),
-        np.concatenate([[0], np.cumsum([len(p) for p in points])]),
-    )
-    at_junction = np.zeros(len(junction), dtype=np.int64)
+    junctions, tail, head = junction_rows([(edge.tail, edge.head) for edge in edges])
+    shapes = _shapes(extract, segments)
+    points = [shapes.points_of(edge) for edge in edges]
+    shape = np.concatenate(points)
+    shape_start = shape_starts(points)
+    at_junction = np.zeros(len(junctions), dtype=np.int64)
     at_junction[tail] = shape[shape_start[:-1]]
     at_junction[head] = shape[shape_start[1:] - 1]
-    x, y = x_m[at_junction], y_m[at_junction]
-    length_m = np.maximum(
-        lengths_m[[e.segment for e in edges]], np.hypot(x[head] - x[tail], y[head] - y[tail])
-    )
-    if without := int((length_m == 0).sum()):
-        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
+    places = Places(shapes.x_m[at_junction], shapes.y_m[at_junction], np.zeros(len(junctions)))
+    own_m = shapes.length_m[[edge.segment for edge in edges]]
+    length_m, length_notes = edge_lengths(own_m, tail, head, places)
     turns = np.array(sorted(outcome.turns), dtype=np.int64).reshape(-1, 2)
-    along = (
-        controls.along(segments[e.segment].nodes, extract.node_tags, reverse=e.reverse)
-        for e in edges
-    )
-    control = np.fromiter(along, dtype=np.int64)[turns[:, 0]]
-    notes.append(controls.note(control))
-    tags = [extract.ways[segments[e.segment].way].tags for e in edges]
+    control = _controls(extract, segments, edges)[turns[:, 0]]
+    notes = [speed_note, outcome.note, *_notes(extract, roads), *length_notes]
+    tags = [extract.ways[segments[edge.segment].way].tags for edge in edges]
     return RoadNetwork(
         name=name,
         edge_id=tuple(_ids(edges)),
         tail=tail,
         head=head,
-        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        length_m=length_m,
         speed_mps=speed_mps,
-        structure=np.array([osm_tags.structure(t) for t in tags]),
-        street=tuple(UNPRINTABLE.sub("", osm_tags.street(t)) for t in tags),
-        road_class=tuple(t["highway"] for t in tags),
+        structure=np.array([osm_tags.structure(each) for each in tags]),
+        street=tuple(UNPRINTABLE.sub("", osm_tags.street(each)) for each in tags),
+        road_class=tuple(each["highway"] for each in tags),
         turns=turns,
         control=controls.known(control),
-        junction_id=tuple(str(node) for node in junction),
-        x_m=x,
-        y_m=y,
-        elevation_m=np.zeros(len(junction)),
+        junction_id=tuple(map(str, junctions)),
+        x_m=places.x_m,
+        y_m=places.y_m,
+        elevation_m=places.z_m,
         shape_start=shape_start,
-        shape_x_m=x_m[shape],
-        shape_y_m=y_m[shape],
-        crs=crs,
-        source=replace(source, notes=(*source.notes, speed_note, outcome.note, *notes)),
+        shape_x_m=shapes.x_m[shape],
+        shape_y_m=shapes.y_m[shape],
+        crs=shapes.crs,
+        source=replace(source, notes=(*source.notes, *notes, controls.note(control))),
     ).with_tables({"places": place_table(extract.places)} if extract.places else {})
 
 
-def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
-    """Cut the drivable ways at junctions, and at nodes that are not in the source."""
-    runs, clipped, conditional = [], 0, 0
+def _roads(extract: Extract) -> Iterator[_Road]:
+    """Yield the ways that cars may drive."""
     for way_id, way in extract.ways.items():
         forward, backward = osm_tags.directions(way.tags)
-        if not (forward or backward):
-            continue
-        conditional += any(key.endswith(":conditional") for key in way.tags)
-        parts = [
-            (held, list(nodes)) for held, nodes in groupby(way.nodes, extract.lon_lat.__contains__)
-        ]
-        clipped += not all(held for held, _ in parts)
-        for held, nodes in parts:
-            nodes = [node for node, _ in groupby(nodes)]
-            if held and len(nodes) > 1:
-                runs.append(_Segment(way_id, tuple(nodes), forward, backward))
+        if forward or backward:
+            yield _Road(way_id, way, forward, backward)
 
+
+def _segments(extract: Extract, roads: Sequence[_Road]) -> list[_Segment]:
+    """Cut roads at junctions, and at nodes that are not in the source."""
+    runs = [run for road in roads for run in _runs(road, extract.lon_lat)]
+    junctions = _junctions(runs, extract.node_tags)
+    return [
+        replace(run, nodes=run.nodes[first : last + 1])
+        for run in runs
+        for first, last in pairwise(k for k, node in enumerate(run.nodes) if node in junctions)
+    ]
+
+
+def _runs(road: _Road, held: Container[int]) -> Iterator[_Segment]:
+    """Yield the stretches of a road whose nodes the source holds, without repeated nodes."""
+    for is_held, stretch in groupby(road.way.nodes, held.__contains__):
+        nodes = tuple(node for node, _ in groupby(stretch))
+        if is_held and len(nodes) > 1:
+            yield _Segment(road.way_id, nodes, road.forward, road.backward)
+
+
+def _junctions(runs: Sequence[_Segment], node_tags: Mapping[int, Tags]) -> set[int]:
+    """Return the nodes that stretches share or end at, barriers, and turning circles."""
     uses = Counter(node for run in runs for node in run.nodes)
     shared = {node for node, n in uses.items() if n > 1}
     ends = {end for run in runs for end in (run.nodes[0], run.nodes[-1])}
     marked = {
         node
-        for node, tags in extract.node_tags.items()
+        for node, tags in node_tags.items()
         if osm_tags.blocks(tags) or osm_tags.invites_u_turn(tags)
     }
-    junctions = shared | ends | marked
-    segments = [
-        replace(run, nodes=run.nodes[first : last + 1])
-        for run in runs
-        for first, last in pairwise(k for k, node in enumerate(run.nodes) if node in junctions)
-    ]
-    notes = []
-    if clipped:
-        notes.append(f"{clipped} ways are cut where the source does not hold their nodes")
+    return shared | ends | marked
+
+
+def _notes(extract: Extract, roads: Sequence[_Road]) -> Iterator[str]:
+    """Yield sentences on roads that are cut off, and on conditions that are not applied."""
+    held = extract.lon_lat.keys()
+    if clipped := sum(not held >= set(road.way.nodes) for road in roads):
+        yield f"{clipped} ways are cut where the source does not hold their nodes"
+    conditional = sum(any(key.endswith(":conditional") for key in road.way.tags) for road in roads)
     if conditional:
-        notes.append(
+        yield (
             f"conditional access, direction or speed (hours, weights) of {conditional} ways is not "
             "applied"
         )
-    return segments, notes
+
+
+def _edges(segments: Sequence[_Segment]) -> Iterator[_Edge]:
+    """Yield the edges of the segments, forward before backward."""
+    for row, segment in enumerate(segments):
+        first, last = segment.nodes[0], segment.nodes[-1]
+        if segment.forward:
+            yield _Edge(row, reverse=False, tail=first, head=last)
+        if segment.backward:
+            yield _Edge(row, reverse=True, tail=last, head=first)
+
+
+def _controls(extract: Extract, segments: Sequence[_Segment], edges: Sequence[_Edge]) -> IntArray:
+    """Return the traffic control at the end of each edge, (n,)."""
+    along = (
+        controls.along(segments[edge.segment].nodes, extract.node_tags, reverse=edge.reverse)
+        for edge in edges
+    )
+    return np.fromiter(along, dtype=np.int64)
 
 
 def _ids(edges: Sequence[_Edge]) -> Iterator[str]:
@@ -254,29 +294,28 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
     roads = list(dict.fromkeys(driven))
     classes = [extract.ways[way].tags["highway"] for way, _ in roads]
     texts = [
-        osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward")
+        speed_limits.limit(extract.ways[way].tags, "backward" if back else "forward")
         for way, back in roads
     ]
-    tagged_kmh = osm_tags.parse_kmh(texts)
-    kmh, untagged = osm_tags.impute_kmh(classes, tagged_kmh)
+    tagged_kmh = speed_limits.parse_kmh(texts)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]
-    return kmh[rows] / 3.6, osm_tags.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
+    return kmh[rows] / 3.6, speed_limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
 
 
-def _shapes(
-    extract: Extract, segments: Sequence[_Segment]
-) -> tuple[str, FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return UTM zone, points, geodesic lengths (m) and first point of the segments."""
-    lon, lat = np.array([extract.lon_lat[node] for s in segments for node in s.nodes]).T
-    start = np.concatenate([[0], np.cumsum([len(s.nodes) for s in segments])])
+def _shapes(extract: Extract, segments: Sequence[_Segment]) -> _Shapes:
+    """Return the points of the segments in their UTM zone, and geodesic lengths."""
+    nodes = [node for segment in segments for node in segment.nodes]
+    lon, lat = np.array([extract.lon_lat[node] for node in nodes]).T
+    start = np.concatenate([[0], np.cumsum([len(segment.nodes) for segment in segments])])
     _, _, step_m = pyproj.Geod(ellps="WGS84").inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
     step_m = np.append(step_m, 0.0)
     step_m[start[1:] - 1] = 0.0
-    check_places([str(node) for s in segments for node in s.nodes], lon, lat, step_m)
+    check_places(list(map(str, nodes)), lon, lat, step_m)
     crs = utm_zone(lon, lat)
     x_m, y_m = transformer(WGS84, crs).transform(lon, lat)
-    return crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start
+    return _Shapes(crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start)
 
 
 def check_places(

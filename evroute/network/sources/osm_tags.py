@@ -1,22 +1,10 @@
-"""OpenStreetMap's tags for passenger cars: access, direction, speed limit, structure.
+"""OpenStreetMap's tags for passenger cars: access, direction, structure, names.
 
 Sources: https://wiki.openstreetmap.org/wiki/OSM_tags_for_routing and the pages of the keys named
-below. Conditional tags (``*:conditional``) are not applied.
-
-Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as in OSMnx.
-
-OSMnx reads the texts. A road without a limit takes the mean limit of the roads of its class, as in
-OSMnx's ``add_edge_speeds``. A class without any limit takes its typical speed
-(``osm_tags.TYPICAL_KMH``).
+below. Conditional tags (``*:conditional``) are not applied. Speed limits are in `speed_limits`.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-
-from evroute.arrays import FloatArray
-from evroute.network.geo import nx, osmnx
+from collections.abc import Mapping
 
 Tags = Mapping[str, str]
 
@@ -46,31 +34,42 @@ VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
 _CLOSED = {
-    *(
-        "no",
-        "private",
-        "agricultural",
-        "forestry",
-        "emergency",
-        "military",
-    ),
-    *("psv", "bus", "delivery", "customers", "permit", "residents", "use_sidepath"),
+    "no",
+    "private",
+    "agricultural",
+    "forestry",
+    "emergency",
+    "military",
+    "psv",
+    "bus",
+    "delivery",
+    "customers",
+    "permit",
+    "residents",
+    "use_sidepath",
 }
 _SERVICES_LEFT_OUT = {
-    *("emergency_access", "parking", "parking_aisle", "private", "driveway", "drive-through"),
+    "emergency_access",
+    "parking",
+    "parking_aisle",
+    "private",
+    "driveway",
+    "drive-through",
 }
 _PASSABLE_BARRIERS = {
-    *(
-        "no",
-        "entrance",
-        "gate",
-        "lift_gate",
-        "swing_gate",
-        "sliding_gate",
-        "toll_booth",
-        "border_control",
-    ),
-    *("cattle_grid", "sally_port", "height_restrictor", "kerb", "arch"),
+    "no",
+    "entrance",
+    "gate",
+    "lift_gate",
+    "swing_gate",
+    "sliding_gate",
+    "toll_booth",
+    "border_control",
+    "cattle_grid",
+    "sally_port",
+    "height_restrictor",
+    "kerb",
+    "arch",
 }
 _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 
@@ -106,15 +105,6 @@ def directions(tags: Tags) -> tuple[bool, bool]:
 def is_ferry(tags: Tags) -> bool:
     """Return whether a way is the route of a ferry, which is no road whatever its class."""
     return tags.get("route") == "ferry" or tags.get("ferry", "no") != "no"
-
-
-def limit(tags: Tags, direction: str) -> str | None:
-    """Return the text of the speed limit in ``direction`` ("forward" or "backward"), with its unit.
-
-    Roads without a limit of their own have that of their zone.
-    """
-    keys = f"maxspeed:{direction}", "maxspeed", "zone:maxspeed"
-    return next((tags[key] for key in keys if key in tags), None)
 
 
 def street(tags: Tags) -> str:
@@ -175,71 +165,3 @@ def _words(access: str) -> set[str]:
 def _access(tags: Tags, direction: str) -> str:
     keys = (key for vehicle in (*VEHICLES, "access") for key in (vehicle + direction, vehicle))
     return next((tags[key] for key in keys if key in tags), "")
-
-
-# A limit outside is taken for a typing error, km/h.
-POSSIBLE_KMH = (1.0, 200.0)
-# "walk" is walking speed; German courts take it for 4 to 7 km/h.
-WALKING_KMH = 7.0
-KMH_PER_KNOT = 1.852
-_ZONE = re.compile(r"(?:([A-Z]{2}):)?(?:zone:?)?(\d+)", re.IGNORECASE)
-_KNOTS = re.compile(r"(\d+(?:\.\d+)?) ?knots?", re.IGNORECASE)
-_WALK = re.compile(r"(?:[A-Z]{2}:)?walk", re.IGNORECASE)
-_IN_MILES = {"GB", "UK", "US"}
-
-
-def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
-    """Return the speed limits of n ``maxspeed`` texts, (n,) km/h, nan where they hold none.
-
-    Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), kinds of
-    roads ("DE:urban"), zones ("DE:zone:30") and walking speed ("walk").
-    """
-    plain = ["|".join(map(_plain, text.split("|"))) if text else text for text in texts]
-    distinct = list(dict.fromkeys([*plain, "50"]))  # OSMnx refuses a graph without any limit
-    graph = nx.MultiDiGraph(crs="EPSG:4326")
-    graph.add_nodes_from([0, 1], x=0.0, y=0.0)
-    graph.add_edges_from(
-        (0, 1, k, {"highway": "road", "maxspeed": text}) for k, text in enumerate(distinct)
-    )
-    osmnx.add_edge_speeds(graph, agg=lambda _: np.nan)
-    kmh = plausible(np.array([graph.edges[0, 1, k]["speed_kph"] for k in range(len(distinct))]))
-    found = dict(zip(distinct, kmh.tolist(), strict=True))
-    return np.array([found[text] for text in plain])
-
-
-def _plain(text: str) -> str:
-    """Return a limit that OSMnx does not read as a number with its unit."""
-    if zone := _ZONE.fullmatch(text.strip()):
-        return f"{zone[2]} mph" if (zone[1] or "").upper() in _IN_MILES else zone[2]
-    if knots := _KNOTS.fullmatch(text.strip()):
-        return f"{float(knots[1]) * KMH_PER_KNOT:.3f}"
-    return f"{WALKING_KMH:g}" if _WALK.fullmatch(text.strip()) else text
-
-
-def plausible(kmh: FloatArray) -> FloatArray:
-    """Return the limits (n,) with nan for those outside `POSSIBLE_KMH`."""
-    low, high = POSSIBLE_KMH
-    return np.where((kmh >= low) & (kmh <= high), kmh, np.nan)
-
-
-def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArray, set[str]]:
-    """Return the limits (n,) km/h with nan imputed by road class, and classes without limits."""
-    names, row = np.unique(classes, return_inverse=True)
-    known = ~np.isnan(tagged_kmh)
-    count = np.bincount(row[known], minlength=len(names))
-    total = np.bincount(row[known], weights=tagged_kmh[known], minlength=len(names))
-    typical = np.array([TYPICAL_KMH[name] for name in names])
-    of_class = np.where(count > 0, total / np.maximum(count, 1), typical)
-    return np.where(known, tagged_kmh, of_class[row]), set(names[count == 0].tolist())
-
-
-def note(imputed_share: float, untagged: set[str]) -> str:
-    """Return a sentence on the share of imputed limits, for ``Source.notes``."""
-    if imputed_share == 0:
-        return "every edge has a speed limit of its own"
-    mean = f"speed limits imputed on {imputed_share:.1%} of the edges, from the mean of their class"
-    return mean + (
-        f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)"
-        if untagged
-        else ""
-    )

@@ -15,7 +15,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from evroute.errors import require
 from evroute.network.sources.osm_tags import VEHICLES, Tags
 
 Turn = tuple[int, int]
@@ -146,67 +145,93 @@ def _kind(tags: Tags) -> str:
         (tags[key] for v in VEHICLES if (key := f"restriction:{v}") in tags),
         tags.get("restriction"),
     )
-    keys = [key for key in tags if key.startswith("restriction:")]
-    require(
-        not (
-            _HOURS & tags.keys()
-            or (value is None and any("conditional" in key for key in keys))
-            or "@" in (value or "")
-        ),
-        CONDITIONAL,
-        _LeftOutError,
-    )
-    excepted = {word.strip() for word in re.split("[;,]", tags.get("except", ""))}
-    require(
-        not (excepted & set(VEHICLES) or value == "none" or (value is None and keys)),
-        EXEMPT,
-        _LeftOutError,
-    )
-    if value is None or not re.fullmatch(r"(no|only)_\w+", value):
+    others = [key for key in tags if key.startswith("restriction:")]
+    if _HOURS & tags.keys():
+        raise _LeftOutError(CONDITIONAL)
+    if value is None and others:
+        conditional = any("conditional" in key for key in others)
+        raise _LeftOutError(CONDITIONAL if conditional else EXEMPT)
+    if value is None:
+        raise _LeftOutError(EXEMPT if _excepts_cars(tags) else MALFORMED)
+    if "@" in value:
+        raise _LeftOutError(CONDITIONAL)
+    if value == "none" or _excepts_cars(tags):
+        raise _LeftOutError(EXEMPT)
+    if not re.fullmatch(r"(no|only)_\w+", value):
         raise _LeftOutError(MALFORMED)
     return value
 
 
-def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession]:
-    """Return the successions of edges that the relation names, one for each from and to."""
-    origins, vias, targets = (
-        [(member, ref) for member, ref, own in relation.members if own == role]
-        for role in ("from", "via", "to")
-    )
-    ways = [ref for member, ref in (*origins, *vias, *targets) if member == "way"]
-    via_kinds = {member for member, _ in vias}
-    require(
-        not (
-            not (origins and vias and targets)
-            or {member for member, _ in (*origins, *targets)} != {"way"}
-            or via_kinds not in ({"node"}, {"way"})
-            or (via_kinds == {"node"} and len(vias) > 1)
-            or (len(origins) > 1 and kind != "no_entry")
-            or (len(targets) > 1 and kind != "no_exit")
-        ),
-        MALFORMED,
-        _LeftOutError,
-    )
-    require(all(way in roads.nodes for way in ways), INCOMPLETE, _LeftOutError)
-    via = [ref for _, ref in vias]
-    places = (
-        set(via) if via_kinds == {"node"} else {node for way in via for node in roads.nodes[way]}
-    )
-    require(
-        not (any(places.isdisjoint(roads.nodes[ref]) for _, ref in (*origins, *targets))),
-        MALFORMED,
-        _LeftOutError,
-    )
-    found: list[Succession] = []
-    for (_, origin), (_, target) in product(origins, targets):
+def _excepts_cars(tags: Tags) -> bool:
+    """Return whether a restriction lists cars among the vehicles for which it does not hold."""
+    excepted = {word.strip() for word in re.split("[;,]", tags.get("except", ""))}
+    return not excepted.isdisjoint(VEHICLES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """Ids of a relation's ways in and out, and of its one node or its ways between."""
+
+    origins: Sequence[int]
+    targets: Sequence[int]
+    node: int | None
+    ways: Sequence[int]
+
+    def places(self, roads: Roads) -> set[int]:
+        """Return the nodes at which the way in may end, and the way out may begin."""
+        if self.node is not None:
+            return {self.node}
+        return {node for way in self.ways for node in roads.nodes[way]}
+
+    def successions(
+        self, origin: int, target: int, places: set[int], roads: Roads
+    ) -> list[Succession]:
+        """Return the successions from one way to another, by their edges at ``places``."""
         ends = product(roads.into(origin, places), roads.out_of(target, places))
-        if via_kinds == {"node"}:
-            ways_through: list[Succession] = [*ends]
-        else:
-            ways_through = [s for a, b in ends if (s := _through(via, a, b, roads)) is not None]
-        require(len(ways_through) <= 1, MALFORMED, _LeftOutError)
-        found += ways_through
-    require(found, NO_EFFECT, _LeftOutError)
+        if self.node is not None:
+            return list(ends)
+        through = (_through(self.ways, first, last, roads) for first, last in ends)
+        return [succession for succession in through if succession is not None]
+
+
+def _members(relation: Relation, kind: str) -> _Members:
+    """Return the members of a well-formed relation."""
+    ids: dict[str, list[int]] = {"from": [], "via": [], "to": []}
+    types: dict[str, set[str]] = {"from": set(), "via": set(), "to": set()}
+    for member, ref, role in relation.members:
+        if role in ids:
+            ids[role].append(ref)
+            types[role].add(member)
+    if types["from"] != {"way"} or types["to"] != {"way"}:
+        raise _LeftOutError(MALFORMED)
+    if len(ids["from"]) > 1 and kind != "no_entry":
+        raise _LeftOutError(MALFORMED)
+    if len(ids["to"]) > 1 and kind != "no_exit":
+        raise _LeftOutError(MALFORMED)
+    if types["via"] == {"way"}:
+        return _Members(ids["from"], ids["to"], None, ids["via"])
+    if types["via"] == {"node"} and len(ids["via"]) == 1:
+        return _Members(ids["from"], ids["to"], ids["via"][0], ())
+    raise _LeftOutError(MALFORMED)
+
+
+def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession]:
+    """Return the edge sequences of a restriction, one for each pair of from and to."""
+    members = _members(relation, kind)
+    ends = (*members.origins, *members.targets)
+    if not all(way in roads.nodes for way in (*ends, *members.ways)):
+        raise _LeftOutError(INCOMPLETE)
+    places = members.places(roads)
+    if any(places.isdisjoint(roads.nodes[way]) for way in ends):
+        raise _LeftOutError(MALFORMED)
+    found: list[Succession] = []
+    for origin, target in product(members.origins, members.targets):
+        successions = members.successions(origin, target, places, roads)
+        if len(successions) > 1:
+            raise _LeftOutError(MALFORMED)
+        found += successions
+    if not found:
+        raise _LeftOutError(NO_EFFECT)
     return found
 
 

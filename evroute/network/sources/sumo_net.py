@@ -1,17 +1,17 @@
 """Read the passenger-car roads of a SUMO network (``.net.xml`` or ``.net.xml.gz``) without SUMO.
 
-Format: https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is parsed as a stream.
-
-Read: edges with a lane open to ``passenger``, without internal edges, crossings and walking areas;
-a turn for each pair of edges with a connection open to ``passenger`` between two such lanes, with
-its lights and priority; ids, parallel edges, street names and types. An edge takes the highest
-speed limit and the greatest length of its passenger lanes. Its shape is its own, or that of its
-first passenger lane; its z is the table ``shape``.
+The format is described at https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is
+parsed as a stream. An edge is read if a lane of it is open to ``passenger``; internal edges,
+crossings and walking areas are left out. There is a turn for each pair of edges with a connection
+open to ``passenger`` between two such lanes, with its lights and priority. Ids, parallel edges,
+street names and types are kept. An edge takes the highest speed limit and the greatest length of
+its passenger lanes. Its shape is its own, else the shape of its first passenger lane. The z of the
+shapes is the table ``shape``.
 """
 
 import hashlib
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from gzip import BadGzipFile
 from pathlib import Path
@@ -21,13 +21,11 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError, require
+from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
 
-# The shortest lane that SUMO's netconvert writes; given to edges without any length of their own
-# (loops of 0 m).
-SHORTEST_EDGE_M = 0.1
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
 _CARS = {"passenger", "all"}
@@ -96,11 +94,8 @@ class _Collector:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._root:
             self._root = tag
-            require(
-                tag == "net",
-                f"not a SUMO network: its root is <{tag}>, expected <net>",
-                NetworkFormatError,
-            )
+            if tag != "net":
+                raise NetworkFormatError(f"not a SUMO network: its root is <{tag}>, expected <net>")
         if handler := self._handlers.get(tag):
             handler(attributes)
 
@@ -109,11 +104,8 @@ class _Collector:
         if a.get("function") in _NOT_ROADS:
             return
         self._edge_id = a["id"]
-        require(
-            self._edge_id not in self.ids,
-            f"duplicate edge id '{self._edge_id}'; ids must be unique",
-            NetworkFormatError,
-        )
+        if self._edge_id in self.ids:
+            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
         self.ids.add(self._edge_id)
         limits.check("edges", len(self.ids), "it has {} edges or more")
         self._edge = _Edge(
@@ -139,11 +131,8 @@ class _Collector:
     def _take_junction(self, a: dict[str, str]) -> None:
         if a.get("type") == "internal":
             return
-        require(
-            a["id"] not in self.junctions,
-            f"duplicate junction id '{a['id']}'; ids must be unique",
-            NetworkFormatError,
-        )
+        if a["id"] in self.junctions:
+            raise NetworkFormatError(f"duplicate junction id '{a['id']}'; ids must be unique")
         self.has_z = self.has_z or "z" in a
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 
@@ -192,47 +181,25 @@ def _parse(path: Path) -> tuple[_Collector, str]:
 
 def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork:
     edges = raw.edges
-    require(edges, "no road in it is open to passenger cars", NetworkFormatError)
-    junction_id = tuple(dict.fromkeys(j for e in edges.values() for j in (e.tail, e.head)))
-    lost = next((j for j in junction_id if j not in raw.junctions), None)
-    require(
-        lost is None,
-        f"junction '{lost}', which an edge names, is not in the file",
-        NetworkFormatError,
-    )
-    x, y, z = np.array([raw.junctions[j] for j in junction_id]).T
-    on_earth = (np.abs([x, y, z]) < FARTHEST_COORDINATE_M).all(axis=0)
-    j = junction_id[int(on_earth.argmin())]
-    require(
-        on_earth.all(),
-        f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth",
-        NetworkFormatError,
-    )
-    row = {j: k for k, j in enumerate(junction_id)}
-    tail = np.array([row[e.tail] for e in edges.values()])
-    head = np.array([row[e.head] for e in edges.values()])
-
-    crs, offset_x, offset_y, notes = _reference(raw.location)
-    if not raw.has_z:
-        notes.append("the file has no heights")
+    if not edges:
+        raise NetworkFormatError("no road in it is open to passenger cars")
+    junction_id, tail, head = junction_rows([(e.tail, e.head) for e in edges.values()])
+    places = _places(raw, junction_id)
+    projection = _Projection.of(raw.location)
     own_m = np.array([e.length_m for e in edges.values()])
-    least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
-    length_m = np.maximum(own_m, least_m)
-    if without := int((length_m == 0).sum()):
-        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
-    shapes = [
-        _points(edge_id, e.shape, np.array([[x[t], y[t]], [x[h], y[h]]]))
-        for (edge_id, e), t, h in zip(edges.items(), tail, head, strict=True)
-    ]
+    length_m, length_notes = edge_lengths(own_m, tail, head, places)
+    at = np.column_stack([places.x_m, places.y_m])
+    shapes = _shapes(edges, np.stack([at[tail], at[head]], axis=1))
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
     turns, control = _turns(raw)
-    notes.append(controls.note(control))
+    no_heights = [] if raw.has_z else ["the file has no heights"]
+    notes = [*projection.notes, *no_heights, *length_notes, controls.note(control)]
     return RoadNetwork(
         name=name,
         edge_id=tuple(edges),
         tail=tail,
         head=head,
-        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        length_m=length_m,
         speed_mps=np.array([e.speed_mps for e in edges.values()]),
         structure=np.array([_structure(e.road_class) for e in edges.values()]),
         street=tuple(e.street for e in edges.values()),
@@ -240,13 +207,13 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
         turns=turns,
         control=controls.known(control),
         junction_id=junction_id,
-        x_m=x - offset_x,
-        y_m=y - offset_y,
-        elevation_m=z,
-        shape_start=np.concatenate([[0], np.cumsum([len(points) for points in shapes])]),
-        shape_x_m=shape_x - offset_x,
-        shape_y_m=shape_y - offset_y,
-        crs=crs,
+        x_m=places.x_m - projection.offset_x,
+        y_m=places.y_m - projection.offset_y,
+        elevation_m=places.z_m,
+        shape_start=shape_starts(shapes),
+        shape_x_m=shape_x - projection.offset_x,
+        shape_y_m=shape_y - projection.offset_y,
+        crs=projection.crs,
         source=Source(
             kind="sumo",
             files=(path.name,),
@@ -255,6 +222,29 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             notes=tuple(notes),
         ),
     ).with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
+
+
+def _places(raw: _Collector, junction_id: Sequence[str]) -> Places:
+    """Return the places of junctions as the file has them."""
+    lost = [j for j in junction_id if j not in raw.junctions]
+    if lost:
+        raise NetworkFormatError(f"junction '{lost[0]}', which an edge names, is not in the file")
+    places = Places(*np.array([raw.junctions[j] for j in junction_id]).T)
+    on_earth = (np.abs([places.x_m, places.y_m, places.z_m]) < FARTHEST_COORDINATE_M).all(axis=0)
+    if not on_earth.all():
+        j = junction_id[int(on_earth.argmin())]
+        raise NetworkFormatError(
+            f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth"
+        )
+    return places
+
+
+def _shapes(edges: Mapping[str, _Edge], ends: FloatArray) -> list[FloatArray]:
+    """Return the points (k, 3) of each edge; ``ends`` (n, 2, 2) where the file has no shape."""
+    return [
+        _points(edge_id, edge.shape, of_edge)
+        for (edge_id, edge), of_edge in zip(edges.items(), ends, strict=True)
+    ]
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
@@ -282,7 +272,10 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
 
 
 def _structure(road_class: str) -> int:
-    return 1 if "_bridge" in road_class else 2 if "_tunnel" in road_class else 0
+    """Return 1 for a bridge, 2 for a tunnel, 0 for the ground, by the type of an edge."""
+    if "_bridge" in road_class:
+        return 1
+    return 2 if "_tunnel" in road_class else 0
 
 
 def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
@@ -297,19 +290,25 @@ def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
     return points if known else np.column_stack([ends, np.full(2, np.nan)])
 
 
-def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str]]:
-    """Return the coordinate system, the offset that the file added to it, and notes."""
-    projection = location.get("projParameter", "!")
-    if projection == "!":
-        return (
-            _UNPROJECTED,
-            0.0,
-            0.0,
-            ["the file has no projection: positions on the earth are not real"],
-        )
-    offset = location.get("netOffset", "0,0")
-    try:
-        offset_x, offset_y = (float(value) for value in offset.split(","))
-    except ValueError as error:
-        raise NetworkFormatError(f"its netOffset '{offset}' is not two numbers") from error
-    return projection, offset_x, offset_y, []
+@dataclass(frozen=True, slots=True)
+class _Projection:
+    """The coordinate system of a file, and the offset that the file added to it, m."""
+
+    crs: str
+    offset_x: float = 0.0
+    offset_y: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, location: Mapping[str, str]) -> "_Projection":
+        """Read the tag ``location``."""
+        projection = location.get("projParameter", "!")
+        if projection == "!":
+            note = "the file has no projection: positions on the earth are not real"
+            return cls(_UNPROJECTED, notes=(note,))
+        offset = location.get("netOffset", "0,0")
+        try:
+            offset_x, offset_y = (float(value) for value in offset.split(","))
+        except ValueError as error:
+            raise NetworkFormatError(f"its netOffset '{offset}' is not two numbers") from error
+        return cls(projection, offset_x, offset_y)

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute import limits
+from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError
 from evroute.learning.readers.table import check_columns, numbers, read_table, seconds
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
@@ -195,7 +196,8 @@ def load_file(path: Path, setting: Setting) -> Listed:
     EvrouteError
         If the file cannot be read or has no trip that can be driven.
     """
-    require(path.is_file(), f"trip file {path} does not exist")
+    if not path.is_file():
+        raise EvrouteError(f"trip file {path} does not exist")
     if path.name.lower().endswith(_SUMO):
         from evroute.worlds.demand.sumo_routes import read_routes
 
@@ -253,52 +255,60 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         If a column is missing or unknown, a time cannot be read, a count is no positive whole
         number, or a vehicle is unknown.
     """
-    names = table.column_names
-    check_columns(path, names, ("origin", "destination"), COLUMNS)
-    n = table.num_rows
-    count = numbers(table, "count") if "count" in names else np.ones(n)
+    check_columns(path, table.column_names, ("origin", "destination"), COLUMNS)
+    count = _counts(path, table)
+    limits.check("trips", float(count.sum()), f"trip table {path} counts {{}} trips")
+    columns = zip(
+        table["origin"].to_pylist(),
+        table["destination"].to_pylist(),
+        _departures(path, table).tolist(),
+        _vehicles(path, table, setting),
+        count.astype(int).tolist(),
+        strict=True,
+    )
+    trips: list[Trip] = []
+    skipped: dict[str, int] = {}
+    ends = _Ends(setting)
+    for row, (origin, destination, departed_s, vehicle, times) in enumerate(columns, start=1):
+        try:
+            if not departed_s >= 0:
+                raise EvrouteError(f"a departure at {departed_s:g} s")
+            first, last = ends.of(origin or "", destination or "")
+        except EvrouteError as error:
+            skipped[str(error)] = skipped.get(str(error), 0) + times
+            continue
+        for copy in range(1, times + 1):
+            name = f"{row}" if times == 1 else f"{row}.{copy}"
+            trips.append(Trip(first, last, departed_s=departed_s, vehicle=vehicle, trip_id=name))
+    return trips, skipped
+
+
+def _counts(path: Path, table: "pa.Table") -> FloatArray:
+    """Return the number of equal trips of each row, 1 where it is empty, (n,)."""
+    if "count" not in table.column_names:
+        return np.ones(table.num_rows)
+    count = numbers(table, "count")
     count = np.where(np.isnan(count), 1.0, count)
     if np.any(wrong := (count < 1) | (count % 1 != 0)):
         row = int(np.flatnonzero(wrong)[0])
         raise EvrouteError(
             f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
         )
-    limits.check("trips", float(count.sum()), f"trip table {path} counts {{}} trips")
-    departed_s = (
-        seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
-    )
-    vehicles = (
-        _vehicles(path, table["vehicle"].to_pylist(), setting) if "vehicle" in names else [""] * n
-    )
-    trips: list[Trip] = []
-    skipped: dict[str, int] = {}
-    ends: dict[tuple[str, str], tuple[int, int]] = {}
-    places = zip(table["origin"].to_pylist(), table["destination"].to_pylist(), strict=True)
-    for row, (pair, departure, vehicle, times) in enumerate(
-        zip(places, departed_s.tolist(), vehicles, count.astype(int).tolist(), strict=True)
-    ):
-        pair = pair[0] or "", pair[1] or ""
-        try:
-            if not departure >= 0:
-                raise EvrouteError(f"a departure at {departure:g} s")
-            if not all(pair):
-                raise EvrouteError(f"without {'a destination' if pair[0] else 'an origin'}")
-            if pair not in ends:
-                first, last = stops(setting.network, None, pair)
-                ends[pair] = first, last
-            if ends[pair][0] == ends[pair][1]:
-                raise EvrouteError(f"origin and destination are the same edge, '{pair[0]}'")
-        except EvrouteError as error:
-            skipped[str(error)] = skipped.get(str(error), 0) + times
-            continue
-        for copy in range(times):
-            name = f"{row + 1}" if times == 1 else f"{row + 1}.{copy + 1}"
-            trips.append(Trip(*ends[pair], departed_s=departure, vehicle=vehicle, trip_id=name))
-    return trips, skipped
+    return count
 
 
-def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str]:
+def _departures(path: Path, table: "pa.Table") -> FloatArray:
+    """Return the departures of the rows, 0 without the column, (n,) s."""
+    if "departure" not in table.column_names:
+        return np.zeros(table.num_rows)
+    return seconds(path, table["departure"].to_pylist())
+
+
+def _vehicles(path: Path, table: "pa.Table", setting: Setting) -> list[str]:
     """Return the vehicle of each row, empty for the setting's own."""
+    if "vehicle" not in table.column_names:
+        return [""] * table.num_rows
+    named: list[str | None] = table["vehicle"].to_pylist()
     there: dict[str, str] = {"": ""}
     for row, name in enumerate(named, start=1):
         if name and name not in there:
@@ -307,6 +317,35 @@ def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str
             except EvrouteError as error:
                 raise EvrouteError(f"trip table {path}, row {row}: {error}") from None
     return [there[name or ""] for name in named]
+
+
+class _Ends:
+    """Edge rows of pairs of places; each pair is looked up once."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._network = setting.network
+        self._found: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def of(self, origin: str, destination: str) -> tuple[int, int]:
+        """Return the first and the last edge of a trip.
+
+        Raises
+        ------
+        EvrouteError
+            If a place is missing or unknown, or both are on the same edge.
+        """
+        if not origin:
+            raise EvrouteError("without an origin")
+        if not destination:
+            raise EvrouteError("without a destination")
+        pair = origin, destination
+        if pair not in self._found:
+            first, last = stops(self._network, None, pair)
+            self._found[pair] = first, last
+        first, last = self._found[pair]
+        if first == last:
+            raise EvrouteError(f"origin and destination are the same edge, '{origin}'")
+        return first, last
 
 
 def vehicles_of(trips: Trips) -> tuple[str, ...]:

@@ -6,9 +6,12 @@ https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
 
 import xml.etree.ElementTree as ET
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from gzip import BadGzipFile
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 from xml.parsers.expat import ExpatError
 
 from evroute import limits
@@ -18,6 +21,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.worlds.demand.trips import Trip
 
 SIXTY = 60
+NO_TIME = "departures that are no time, such as 'triggered'"
 
 
 def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int]]:
@@ -31,52 +35,78 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
         If the file is not XML, too large or nested too deep.
     """
     network = setting.network
-    turns = {(int(a), int(b)) for a, b in network.turns}
-    trips: list[Trip] = []
-    skipped: dict[str, int] = {}
-    named: dict[str, str] = {}
-    depth = inside = 0
-    most, most_trips = limits.limit("elements"), limits.limit("trips")
+    reading = _Reading(path, network, {(int(a), int(b)) for a, b in network.turns})
     try:
         limits.check_xml(path)
         with limits.unpacked(path) as file:
-            for event, element in ET.iterparse(file, ("start", "end")):
-                depth += 1 if event == "start" else -1
-                inside += 1
-                if inside == 1:
-                    root = element
-                if inside > most:
-                    limits.check("elements", inside, f"a trip of {path} has {{}} elements or more")
-                if event == "start" or depth != 1:
-                    continue
-                if element.tag == "route" and "id" in element.attrib:
-                    named[element.attrib["id"]] = element.get("edges", "")
-                elif element.tag in {"vehicle", "trip"}:
-                    inner = element.find("route")
-                    edges = (
-                        named.get(element.get("route", ""), "")
-                        if inner is None
-                        else inner.get("edges", "")
-                    )
-                    if (count := 1 + len(trips) + sum(skipped.values())) > most_trips:
-                        limits.check("trips", count, f"route file {path} has {{}} trips or more")
-                    ids = edges.split() or [element.get("from", ""), element.get("to", "")]
-                    departed_s = _seconds(element.get("depart", "0"))
-                    reason = _wrong(ids, network, turns if element.tag == "vehicle" else None)
-                    if departed_s is None:
-                        reason = "departures that are no time, such as 'triggered'"
-                    if reason or departed_s is None:
-                        skipped[reason] = skipped.get(reason, 0) + 1
-                    else:
-                        ends = network.row_of[ids[0]], network.row_of[ids[-1]]
-                        trips.append(
-                            Trip(*ends, departed_s=departed_s, trip_id=element.get("id", ""))
-                        )
-                root.clear()  # elements that were read take no memory
-                inside = 1
+            for element in _children(file, path):
+                reading.add(element)
     except (ET.ParseError, ExpatError, EOFError, BadGzipFile, zlib.error, ValueError) as error:
         raise EvrouteError(f"route file {path} is unreadable: {error}") from None
-    return trips, skipped
+    return reading.trips, reading.skipped
+
+
+def _children(file: BinaryIO, path: Path) -> Iterator[ET.Element]:
+    """Yield each child of the root of a file when it is complete; then it takes no more memory."""
+    most = limits.limit("elements")
+    depth = events = 0
+    for event, element in ET.iterparse(file, ("start", "end")):
+        depth += 1 if event == "start" else -1
+        events += 1
+        if events == 1:
+            root = element
+        if events > most:
+            limits.check("elements", events, f"a trip of {path} has {{}} elements or more")
+        if event == "end" and depth == 1:
+            yield element
+            root.clear()
+            events = 1
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The trips of a file as its elements arrive; ``named``: edges of routes with an id."""
+
+    path: Path
+    network: RoadNetwork
+    turns: set[tuple[int, int]]
+    trips: list[Trip] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
+    most: int = field(default_factory=lambda: limits.limit("trips"))
+
+    def add(self, element: ET.Element) -> None:
+        """Read a route with an id, a vehicle or a trip; ignore other elements."""
+        if element.tag == "route" and "id" in element.attrib:
+            self.named[element.attrib["id"]] = element.get("edges", "")
+        elif element.tag in {"vehicle", "trip"}:
+            self._add_trip(element)
+
+    def _add_trip(self, element: ET.Element) -> None:
+        count = 1 + len(self.trips) + sum(self.skipped.values())
+        if count > self.most:
+            limits.check("trips", count, f"route file {self.path} has {{}} trips or more")
+        ids = self._edge_ids(element)
+        departed_s = _seconds(element.get("depart", "0"))
+        if departed_s is None:
+            self._skip(NO_TIME)
+        elif reason := _wrong(ids, self.network, self.turns if element.tag == "vehicle" else None):
+            self._skip(reason)
+        else:
+            ends = self.network.row_of[ids[0]], self.network.row_of[ids[-1]]
+            self.trips.append(Trip(*ends, departed_s=departed_s, trip_id=element.get("id", "")))
+
+    def _edge_ids(self, element: ET.Element) -> list[str]:
+        """Return the edges of a vehicle's route, or the two ends of a trip."""
+        inner = element.find("route")
+        if inner is None:
+            edges = self.named.get(element.get("route", ""), "")
+        else:
+            edges = inner.get("edges", "")
+        return edges.split() or [element.get("from", ""), element.get("to", "")]
+
+    def _skip(self, reason: str) -> None:
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
 
 def _wrong(ids: list[str], network: RoadNetwork, turns: set[tuple[int, int]] | None) -> str:

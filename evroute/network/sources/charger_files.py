@@ -1,0 +1,246 @@
+"""Files of charging stations in three formats.
+
+Open Charge Map exports (``.json``), OpenStreetMap (``.osm``, ``.osm.pbf``: ``amenity`` =
+``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status; the last two may be
+empty).
+"""
+
+import csv
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from evroute import limits
+from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.network.geo import osmium
+from evroute.network.sources.osm_roads import ATTRIBUTION
+from evroute.text import text_of_cell
+
+OCM_ATTRIBUTION = "Charging data (c) Open Charge Map contributors, CC BY 4.0"
+PLANNED, PRIVATE = "planned or closed", "private"
+_KINDS = {
+    "ac": "ac",
+    "household": "household",
+    "ccs": "ccs",
+    "chademo": "chademo",
+    "tesla": "tesla",
+    "type1": "ac",
+    "type2": "ac",
+    "type2_cable": "ac",
+    "tesla_destination": "ac",
+    "type1_combo": "ccs",
+    "type2_combo": "ccs",
+    "tesla_supercharger_ccs": "ccs",
+    "schuko": "household",
+    "typee": "household",
+    "typef": "household",
+    "tesla_supercharger": "tesla",
+}
+"""Kind of the sockets of OpenStreetMap, and of tables."""
+_OCM_KINDS = {
+    1: "ac",
+    25: "ac",
+    30: "ac",
+    1036: "ac",
+    13: "household",
+    23: "household",
+    28: "household",
+    32: "ccs",
+    33: "ccs",
+    2: "chademo",
+    27: "tesla",
+}
+_OCM_OPEN = (None, 0, 10, 20, 50, 75)
+_OCM_PRIVATE = (2, 3, 6)
+_COLUMNS = ("name", "lat", "lon", "socket")
+_OPEN = ("", "open", "operational", "yes")
+_PRIVATE_ACCESS = ("private", "no", "employees", "residents")
+_DAMAGE = (csv.Error, expat.ExpatError, zlib.error, AttributeError, KeyError, TypeError, ValueError)
+_MOST_KW = 5000.0
+
+Socket = tuple[str | None, float | None]
+"""Kind and power, kW, of a socket; None where they are unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedStation:
+    """A charging station as a file lists it.
+
+    Parameters
+    ----------
+    unused
+        Why nobody should drive there: `PLANNED`, `PRIVATE`, or "" if it can be used.
+    name
+        Its name, maybe empty.
+    lon, lat
+        WGS 84 position, degrees.
+    sockets
+        Its sockets.
+    """
+
+    unused: str
+    name: str
+    lon: float
+    lat: float
+    sockets: tuple[Socket, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A reader of files, the credit of its source, and what it expects, for messages."""
+
+    read: Callable[[Path], Iterator[ListedStation]]
+    credit: str
+    expected: str
+
+
+def read_stations(path: Path) -> tuple[list[ListedStation], str]:
+    """Return the stations of a file, and the credit line of their source.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read, or has a bad value.
+    OSError
+        If it does not exist.
+    """
+    form = _FORMATS.get(path.suffix)
+    if form is None:
+        raise EvrouteError(f"{path} is no .json, .csv, .osm or .osm.pbf file of stations")
+    try:
+        return list(form.read(path)), form.credit
+    except (OSError, EOFError, RuntimeError, *_DAMAGE) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        reason = " ".join(f"{type(error).__name__} {error}".split())
+        raise NetworkFormatError(
+            f"cannot read stations from {path.name}: {reason}; expected {form.expected}"
+        ) from error
+
+
+def _open_charge_map(path: Path) -> Iterator[ListedStation]:
+    """Yield the stations of an Open Charge Map export."""
+    for entry in limits.parse_json(limits.read_text(path, "json_mb"), path.name):
+        about, given = entry["AddressInfo"], entry.get("Connections") or []
+        rows = [row for row in given if row.get("StatusTypeID") in _OCM_OPEN]
+        closed = entry.get("StatusTypeID") not in _OCM_OPEN or (given and not rows)
+        kinds = [_OCM_KINDS.get(row.get("ConnectionTypeID")) for row in rows]
+        powers = [_kw(row.get("PowerKW"), path.name) for row in rows]
+        yield ListedStation(
+            _unused(closed=bool(closed), private=entry.get("UsageTypeID") in _OCM_PRIVATE),
+            str(about.get("Title", "")),
+            float(about["Longitude"]),
+            float(about["Latitude"]),
+            tuple(zip(kinds, powers, strict=True)),
+        )
+
+
+def _table(path: Path) -> Iterator[ListedStation]:
+    """Yield the stations of a table, one for each row."""
+    lines = limits.read_text(path, "json_mb").removeprefix("\ufeff").splitlines() or [""]
+    reader = csv.DictReader(lines, delimiter=max(",;\t", key=lines[0].count))
+    if missing := set(_COLUMNS) - set(reader.fieldnames or ()):
+        raise EvrouteError(
+            f"{path.name} lacks the column '{min(missing)}' of stations; its first line must have "
+            f"{', '.join(_COLUMNS)}"
+        )
+    for number, row in enumerate(reader, start=2):
+        yield _of_row(row, f"{path.name}, line {number}")
+
+
+def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
+    """Return the station of a row of a table; ``where`` stands for the row in messages."""
+    kind = (row["socket"] or "").strip().lower()
+    if kind not in _KINDS:
+        raise EvrouteError(f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
+    try:
+        lon, lat = _number(row["lon"]), _number(row["lat"])
+    except ValueError:
+        raise EvrouteError(f"{where}: lat and lon must be degrees") from None
+    closed = (row.get("status") or "").strip().lower() not in _OPEN
+    socket = _KINDS[kind], _kw(row.get("kw") or None, where)
+    name = text_of_cell(row["name"] or "")
+    return ListedStation(_unused(closed=closed, private=False), name, lon, lat, (socket,))
+
+
+def _openstreetmap(path: Path) -> Iterator[ListedStation]:
+    """Yield the stations of an OpenStreetMap file that have a position."""
+    if path.suffix != ".pbf":
+        limits.check_xml(path)
+    chargers = osmium.filter.TagFilter(("amenity", "charging_station"))
+    kinds = osmium.osm.NODE | osmium.osm.WAY
+    items: Any = osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers)
+    for item in items:
+        points = [item.location] if item.is_node() else [node.location for node in item.nodes]
+        if at := [(point.lon, point.lat) for point in points if point.valid()]:
+            lon, lat = np.mean(at, axis=0).tolist()
+            yield _of_tags(dict(item.tags), lon, lat, path.name)
+
+
+def _of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> ListedStation:
+    """Return the station with these tags of OpenStreetMap."""
+    closed = tags.get("operational_status", "operational") not in _OPEN
+    closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
+    return ListedStation(
+        _unused(closed=closed, private=tags.get("access") in _PRIVATE_ACCESS),
+        tags.get("name") or tags.get("operator") or tags.get("brand") or "",
+        lon,
+        lat,
+        tuple(_sockets_of_tags(tags, where)),
+    )
+
+
+def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[Socket]:
+    """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
+    for key, count in tags.items():
+        socket = re.fullmatch(r"socket:(\w+)", key)
+        if socket and count not in ("no", "0"):
+            power = re.match(r"\d+(?:\.\d+)?", tags.get(f"{key}:output", "").replace(",", "."))
+            value = float(power[0]) if power else None
+            kw = value / 1000 if value and value > 1000 else value  # some write W
+            yield _KINDS.get(socket[1]), _kw(kw, where)
+
+
+def _unused(*, closed: bool, private: bool) -> str:
+    if closed:
+        return PLANNED
+    return PRIVATE if private else ""
+
+
+def _number(value: object) -> float:
+    """Return a number, which may have a decimal comma."""
+    return float(str(value).replace(",", "."))
+
+
+def _kw(value: object, where: str) -> float | None:
+    """Return a power, kW; None where it is missing."""
+    if value is None:
+        return None
+    try:
+        kw = _number(value)
+    except ValueError:
+        kw = -1.0
+    if not 0 < kw <= _MOST_KW:
+        raise EvrouteError(f"{where}: the power of a socket is {value} kW; it must be above 0")
+    return kw
+
+
+_OSM_FORMAT = _Format(_openstreetmap, ATTRIBUTION, "OpenStreetMap data")
+_FORMATS = {
+    ".json": _Format(
+        _open_charge_map,
+        OCM_ATTRIBUTION,
+        "a list of stations, as Open Charge Map exports it",
+    ),
+    ".csv": _Format(_table, "", f"a table in UTF-8 with the columns {', '.join(_COLUMNS)}"),
+    ".osm": _OSM_FORMAT,
+    ".pbf": _OSM_FORMAT,
+    ".gz": _OSM_FORMAT,
+    ".bz2": _OSM_FORMAT,
+}
