@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 from basis import basis, basis_label, belief_vehicle, choose_basis
 from cache import choose_network, known_network, planner
+from layers import LAYERS
 from literal import literal
 from own_trips import folder_of
 from places import ask_places, chosen, read_places
@@ -43,8 +44,8 @@ class Request:
 
     places: origin, stops and destination; empty ones are missing.  example: True if they are those
     of the example.  usual: the vehicle with its catalogue values.  risk: greatest probability of
-    ever falling below the reserve, None for no limit.  shows_range: whether the map shows the roads
-    within reach of the charge.  charges: whether to charge on the way where the battery falls
+    ever falling below the reserve, None for no limit.  layers: names of the
+    layers that the map shows.  charges: whether to charge on the way where the battery falls
     short.  effects: captions below the inputs, by the changed field.
     """
 
@@ -56,7 +57,7 @@ class Request:
     example: bool
     battery: Battery
     risk: float | None
-    shows_range: bool
+    layers: tuple[str, ...]
     charges: bool
     max_extra_time: float | None
     depart: str
@@ -83,7 +84,7 @@ def ask() -> Request:
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
         usual, vehicle = ask_vehicle(effects)
-        battery, shows_range, charges = _ask_battery(vehicle, roads)
+        battery, charges = _ask_battery(vehicle, roads)
         risk = _ask_risk()
         conditions = _ask_conditions(effects)
         depart, price, time_value, max_extra_time = _ask_time_and_money()
@@ -104,7 +105,7 @@ def ask() -> Request:
         example=example,
         battery=battery,
         risk=risk,
-        shows_range=shows_range,
+        layers=tuple(name for name in LAYERS if starting(name, False)),
         charges=charges,
         max_extra_time=max_extra_time,
         depart=depart,
@@ -174,7 +175,7 @@ def link_of(request: Request) -> dict[str, object]:
         origin, *via, destination = request.places
         inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
     names = ["soc", "reserve", "risk", "depart", "price", "time_value", "route"]
-    names += ["range"] if request.shows_range else []
+    names += request.layers
     names += ["charge"] if request.charges else []
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
@@ -220,8 +221,8 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     return usual, replace(usual, **changed)
 
 
-def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool, bool]:
-    """Ask for charge and reserve, whether the range is shown, and whether to charge on the way.
+def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool]:
+    """Ask for charge and reserve, and whether to charge on the way; a switch shows the range.
 
     The reserve ends at the charge.
     """
@@ -231,14 +232,14 @@ def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool, b
     with st.popover(f"Charge {soc:d} %", key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
         starting("range", False)
-        shows_range = st.toggle("Show how far this charge reaches", key=key("range"))
+        st.toggle("Show how far this charge reaches", key=key("range"))
         starting("charge", False)
         charges = bool(stations(roads)) and st.toggle(
             "Charge on the way where it falls short", key=key("charge")
         )
     with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
         st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
-    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), shows_range, charges
+    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), charges
 
 
 def _ask_risk() -> float | None:

@@ -3,11 +3,12 @@
 from typing import Any
 
 import streamlit as st
+from layers import LAYERS
 
 PREFIX = "kept_"
 NEXT = "next_"
 _TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
-_TRUTHS = {"limited", "weather", "range", "charge"}
+_TRUTHS = {"limited", "weather", "charge", *LAYERS}
 _NUMBERS = {"extra", "soc", "reserve", "risk", "temperature", "wind", "speed", "payload"}
 _NUMBERS |= {"price", "time_value", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
 _LONGEST = 2000

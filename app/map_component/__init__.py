@@ -49,8 +49,9 @@ class MapEvent(TypedDict):
     """A click, drag or choice of the driver.
 
     id: time on the driver's clock, ms.  kind: ``click``, ``start``, ``stop``, ``end``, ``move``,
-    ``remove``, ``route`` or ``range``.  at: latitude and longitude, None for some kinds.  row: of
-    the moved or removed place.  name: of the route.
+    ``remove``, ``route`` or ``layer``.  at: latitude and longitude, None for some kinds.  row: of
+    the moved or removed place.  name: of the
+    route or layer.
     """
 
     id: int
@@ -81,7 +82,7 @@ def show_map(
         Height as CSS, such as ``480px``.
     drawn
         Contents above the roads: ``classes``, ``legends`` (`classes_of`), ``routes``, ``pins``,
-        ``spots``, ``hint``, ``dim``, ``click`` and ``range``.
+        ``spots``, ``hint``, ``dim``, ``click`` and ``layers`` (`layers.layers_data`).
     bounds
         South-west and north-east corner that are shown first, degrees; None for all roads.
     on_event
@@ -94,7 +95,7 @@ def show_map(
         | {
             "click": "",
             "legends": [],
-            "range": None,
+            "layers": [],
             "view": f"{key}-{roads.digest[:16]}",
             "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
             "names": address(f"names-{roads.content_digest}", _names_json(roads)),

@@ -49,13 +49,8 @@ class DashboardMap {
     this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
-    this.layers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
-    this.range = L.layerGroup().on("add remove", ({ type }) => {
-      const { range } = this.data; // drawn again until the answer comes
-      if (range.shown === (type === "add")) return;
-      range.shown = !range.shown;
-      this.send({ kind: "range" });
-    });
+    this.boxOfLayers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
+    this.layers = new Map();
     this.legend = this.box("bottomleft", "evroute-legend");
     this.source = this.box("bottomright", "evroute-source");
     L.control.scale({ position: "bottomright", imperial: false }).addTo(this.map);
@@ -115,7 +110,7 @@ class DashboardMap {
     this.view(data);
     this.drawRoads(data.roads);
     this.drawNames(data.names);
-    this.drawRange(data.range);
+    data.layers.forEach((layer) => this.drawLayer(layer));
     for (const { colour, weight, lines } of data.classes) {
       this.line(lines, { color: colour, weight });
     }
@@ -185,25 +180,39 @@ class DashboardMap {
     if (answer.ok && url === this.namesUrl) this.names.show(await answer.json());
   }
 
-  // The roads within reach: a layer of the map that its box of layers shows and hides.
-  async drawRange(range) {
-    if (!range) return;
-    if (!this.hasRange) this.layers.addOverlay(this.range, "Range of the charge");
-    this.hasRange = true;
-    if (range.shown) this.range.addTo(this.map);
-    else this.range.remove();
-    if (!range.url) this.range.clearLayers();
-    if (range.url === this.rangeUrl) return;
-    this.rangeUrl = range.url;
-    const answer = range.url && await fetch(range.url);
-    if (!answer?.ok || range.url !== this.rangeUrl) return;
-    const classes = await answer.json();
-    this.range.clearLayers();
+  // A group of lines and points that the box of layers shows and hides.
+  layerGroup(name, label) {
+    const group = this.L.layerGroup().on("add remove", ({ type }) => {
+      const layer = this.data.layers.find((each) => each.name === name); // until the answer comes
+      if (layer.shown === (type === "add")) return;
+      layer.shown = !layer.shown;
+      this.send({ kind: "layer", name });
+    });
+    this.layers.set(name, group);
+    this.boxOfLayers.addOverlay(group, label);
+    return group;
+  }
+
+  async drawLayer({ name, label, shown, url }) {
+    const group = this.layers.get(name) ?? this.layerGroup(name, label);
+    if (shown) group.addTo(this.map);
+    else group.remove();
+    if (!url) group.clearLayers();
+    if (url === group.url) return;
+    group.url = url;
+    const answer = url && await fetch(url);
+    if (!answer?.ok || url !== group.url) return;
+    const { classes, points } = await answer.json();
+    group.clearLayers();
     for (const { colour, weight, lines } of classes) {
       const style = { color: colour, weight, renderer: this.roads.options.renderer };
-      this.L.polyline(lines, { interactive: false, ...style }).addTo(this.range);
+      this.L.polyline(lines, { interactive: false, ...style }).addTo(group);
     }
-    this.root.dataset.range = range.url;
+    for (const { at, text } of points) {
+      const style = { radius: 5, weight: 2, color: "#222222", fillColor: "#ffffff", fillOpacity: 1 };
+      this.tip(this.L.circleMarker(at, style).addTo(group), text);
+    }
+    this.root.dataset[name] = url;
   }
 
   line(lines, style) {

@@ -11,11 +11,11 @@ import streamlit as st
 from cache import planner
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
-from map_component import MapEvent, address, flipped, legend, show_cards, show_map
+from map_component import LatLon, MapEvent, flipped, legend, show_cards, show_map
+from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
-from range_layer import Range, range_from
 from request import Request, ask, link_of, show_effects
 from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key, read_link, write_link
@@ -31,7 +31,6 @@ from evroute.report.lines import route_line
 from evroute.report.maps.network_maps import marks, stretches
 
 LAST = "last_plan"
-LAST_RANGE = "last_range"
 WASTED_WH = 5.0
 HEIGHT = "var(--evroute-full-height)"
 EXAMPLE = "Example trip. Click the map to plan your own."
@@ -54,8 +53,8 @@ def main() -> None:
         roads, shown = plan_to_show(request, plan)
         if roads is None:
             return
-        reached = range_of(request) if request and request.shows_range else None
-        lines = plan.safety if plan else "", reached.words if reached else ""
+        layers = shown_layers(request, planner_of(request)) if request else {}
+        lines = [plan.safety if plan else "", *(layer.words for layer in layers.values())]
         for words in filter(None, lines):
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
@@ -67,7 +66,7 @@ def main() -> None:
         if request:
             write_link(link_of(request))
     with right:
-        draw_map(roads, request, shown, selected, dim=plan is None, reached=reached)
+        draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
 
 
 def plan_to_show(
@@ -185,25 +184,6 @@ def use(name: str, value: object) -> None:
     st.session_state[key(name)] = value
 
 
-def range_of(request: Request) -> Range | None:
-    """Return the roads within reach from the origin; None without one.
-
-    The last one is kept for reruns with the same inputs.
-    """
-    if not request.places[0]:
-        return None
-    planner, last = planner_of(request), st.session_state.get(LAST_RANGE)
-    inputs = request.places[0], request.battery, request.risk
-    if last is None or last[0] is not planner or last[1] != inputs:
-        try:
-            check_place(request.network, request.places[0])
-            last = planner, inputs, range_from(planner, *inputs)
-        except EvrouteError:
-            return None  # the plan has shown the reason
-        st.session_state[LAST_RANGE] = last
-    return last[2]
-
-
 def draw_map(
     roads: RoadNetwork,
     request: Request | None,
@@ -211,9 +191,9 @@ def draw_map(
     selected: str,
     *,
     dim: bool,
-    reached: Range | None,
+    layers: dict[str, Shown],
 ) -> None:
-    """Draw routes and pins.
+    """Draw routes, pins and layers.
 
     Parameters
     ----------
@@ -227,49 +207,61 @@ def draw_map(
         The selected row.
     dim
         True if the routes are those of an earlier request.
-    reached
-        The roads within reach; None if they are not shown.
+    layers
+        The layers that are switched on.
     """
     places = request.places if request else tuple(chosen())
     pins = pins_of(roads, places)
-    drawn: dict[str, Any] = {"pins": pins, "hint": hint(places, request), "dim": dim}
-    drawn["click"] = "send" if not all(places) or (request and request.example) else "menu"
+    placing = not all(places) or (request is not None and request.example)
+    drawn: dict[str, Any] = {
+        "pins": pins,
+        "hint": hint(places, request),
+        "dim": dim,
+        "click": "send" if placing else "menu",
+        "layers": layers_data(request, layers),
+        "legends": [each for layer in layers.values() for each in layer.legends],
+    }
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     if shown:
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
-        found = shown.routes[selected].stops
-        stop_labels = {stop.advice: f"charge to {stop.to_percent} %" for stop in found}
-        drawn["spots"] = [
-            {"text": text, "at": (lat, lon), "label": stop_labels.get(text, "")}
-            for text, (lon, lat) in marks(roads, shown, selected).items()
-            if text not in ("start", "destination")
-        ]
-        drawn["legends"] = [legend(ENERGY_CLASSES)]
+        drawn["spots"] = spots_of(roads, shown, selected)
+        drawn["legends"].insert(0, legend(ENERGY_CLASSES))
         corners += [point for route in drawn["routes"] for point in route["line"]]
-    drawn["range"] = {"shown": bool(request and request.shows_range), "url": ""}
-    if reached:
-        drawn["range"]["url"] = address("range", reached.lines)
-        drawn["legends"] = [*drawn.get("legends", []), legend(reached.classes)]
-    bounds = None
-    if corners:
-        lats, lons = zip(*corners, strict=True)
-        bounds = (min(lats), min(lons)), (max(lats), max(lons))
     show_map(
         roads,
         key="map",
         height=HEIGHT,
         drawn=drawn,
-        bounds=bounds,
+        bounds=bounds_of(corners),
         on_event=on_event,
     )
 
 
+def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
+    """Return the marks of a row between its ends; a stop to charge has a label."""
+    stops = plan.routes[selected].stops
+    labels = {stop.advice: f"charge to {stop.to_percent} %" for stop in stops}
+    return [
+        {"text": text, "at": (lat, lon), "label": labels.get(text, "")}
+        for text, (lon, lat) in marks(roads, plan, selected).items()
+        if text not in ("start", "destination")
+    ]
+
+
+def bounds_of(corners: list[LatLon]) -> tuple[LatLon, LatLon] | None:
+    """Return the south-west and north-east corner around points; None without points."""
+    if not corners:
+        return None
+    lats, lons = zip(*corners, strict=True)
+    return (min(lats), min(lons)), (max(lats), max(lons))
+
+
 def on_event(event: MapEvent) -> None:
-    """Select the clicked route, show or hide the range, or change the places."""
+    """Select the clicked route, show or hide a layer, or change the places."""
     if event["kind"] == "route":
         st.session_state[key("route")] = event["name"]
-    elif event["kind"] == "range":
-        st.session_state[key("range")] = not st.session_state.get(key("range"))
+    elif event["kind"] == "layer":
+        st.session_state[key(event["name"])] = not st.session_state.get(key(event["name"]))
     else:
         take_event(event)
 

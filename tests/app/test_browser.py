@@ -208,8 +208,9 @@ def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tab
     expect(buttons.nth(1)).to_have_attribute("aria-pressed", "false")
     page.wait_for_url(lambda url: "route=" in url)
     board.get_by_title("Layers").hover(force=True)
-    board.get_by_label("Range of the charge").click()
-    board.and_(page.locator("[data-range]")).wait_for()
+    for name, label in {"stations": "Charging stations", "range": "Range of the charge"}.items():
+        board.get_by_label(label).click()
+        board.and_(page.locator(f"[data-{name}]")).wait_for()
     expect(page.get_by_text(re.compile("^80 % reaches .* km of road"))).to_be_visible()
     page.wait_for_url(lambda url: "range=True" in url)
     page.get_by_role("tab", name="Streets").click()

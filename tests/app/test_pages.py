@@ -152,7 +152,7 @@ def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     assert f"14 % reaches {found.length_m / 1000:.0f} of" in words
     assert f"up to {found.extent_m / 1000:.1f} km away" in words
     drawn = shown(page, "map")
-    assert drawn["range"]["shown"]
+    assert [each["name"] for each in drawn["layers"] if each["shown"]] == ["range"]
     assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "Charge there, %"]
     assert link.items() <= page.query_params.items()
     page.toggle(key="kept_range").set_value(False)
@@ -165,7 +165,7 @@ def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     assert page.error[0].value == (
         rf"12 % is not enough for a risk of 1 %\: start with {needed} %."
     )
-    assert shown(page, "map")["range"] == {"shown": False, "url": ""}
+    assert not any(each["shown"] or each["url"] for each in shown(page, "map")["layers"])
     assert shown(page, "map")["dim"]
 
 
@@ -563,5 +563,22 @@ def test_each_network_keeps_its_places() -> None:
         assert page.session_state["kept_stops"] == ["", ""]
         page.selectbox(key="kept_network").set_value("denver").run()
         assert page.selectbox[0].value == "Blake Street & 17th Street"
+    finally:
+        path.unlink()
+
+
+def test_stations_are_points_with_their_sockets(tmp_path: Path) -> None:
+    roads, table = load_network("denver"), tmp_path / "stations.csv"
+    lon, lat = (each[40] for each in roads.junction_lon_lat)
+    rows = [f"Depot,{lat},{lon},ccs,50", f"Depot,{lat},{lon},ac,11"]
+    table.write_text("\n".join(["name,lat,lon,socket,kw", *rows]) + "\n")
+    path = keep(add_chargers(replace(roads, name="charged"), table)[0])
+    try:
+        page = linked({"network": "charged", "stations": "True"})
+        (found,) = (each for each in shown(page, "map")["layers"] if each["name"] == "stations")
+        assert found["shown"]
+        (point,) = json.loads(page.session_state["last_layer_stations"][2].contents)["points"]
+        assert point["at"] == pytest.approx([lat, lon], abs=1e-5)
+        assert point["text"] == "Depot: ccs 50 kW, ac 11 kW"
     finally:
         path.unlink()

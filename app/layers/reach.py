@@ -1,0 +1,40 @@
+"""Range of the charge: the roads within reach, coloured by the charge on arrival."""
+
+from dataclasses import replace
+
+import numpy as np
+from naming import check_place
+from request import Request
+
+from evroute.errors import EvrouteError
+from evroute.planning.planner import Planner
+from evroute.planning.reach import LEVELS, reach
+from evroute.report.colours import VISIT_COLOURS, value_classes
+from layers import Drawn, Layer
+
+
+def draw(request: Request, planner: Planner) -> Drawn:
+    """Return the roads within reach of the charge from the origin; nothing without one."""
+    origin, battery, risk = request.places[0], request.battery, request.risk
+    if not origin:
+        return Drawn()
+    try:
+        check_place(request.network, origin)
+    except EvrouteError:
+        return Drawn()  # the plan has shown the reason
+    found = reach(planner, origin, battery, risk=risk)
+    charge = np.where(found.within, np.maximum(found.charge_percent[LEVELS[0]], 0.0), np.nan)
+    limit = "" if risk is None else f" at a risk of {100 * risk:g} %"
+    roads = f"{found.length_m / 1000:.0f} of {planner.network.length_m.sum() / 1000:.0f} km of road"
+    words = f"{battery.percent(battery.start_wh):.0f} % reaches {roads}{limit}"
+    if found.within.any():
+        words += f", up to {found.extent_m / 1000:.1f} km away"
+    classes = replace(value_classes("Charge there, %", charge), colours=VISIT_COLOURS)
+    return Drawn(words=words, values=charge, classes=classes)
+
+
+LAYER = Layer(
+    label="Range of the charge",
+    draw=draw,
+    depends=lambda request: (request.places[0], request.battery, request.risk),
+)

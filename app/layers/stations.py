@@ -1,0 +1,25 @@
+"""Charging stations of the network, with their sockets."""
+
+from request import Request
+
+from evroute.network.sources.chargers import stations
+from evroute.planning.planner import Planner
+from layers import Drawn, Layer
+
+
+def draw(request: Request, planner: Planner) -> Drawn:
+    """Return a point for each station."""
+    found = stations(request.network)
+    points = [
+        (
+            station.lat,
+            station.lon,
+            f"{station.name}: {', '.join(f'{socket} {kw:g} kW' for socket, kw in station.sockets)}",
+        )
+        for station in found
+    ]
+    words = "" if found else "No charging stations are known on these roads"
+    return Drawn(words=words, points=points)
+
+
+LAYER = Layer(label="Charging stations", draw=draw)

@@ -1,0 +1,66 @@
+"""Layers that are switched on, drawn once for the same inputs, and passed on to the map."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from layers import LAYERS, Drawn, layer_named
+from literal import sentence
+from map_component import address, classes_of, json_of
+from request import Request
+
+from evroute.errors import EvrouteError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.planner import Planner
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A drawn layer as the page shows it; contents: JSON."""
+
+    words: str
+    contents: bytes
+    legends: tuple[dict[str, Any], ...]
+
+
+def shown_layers(request: Request, planner: Planner) -> dict[str, Shown]:
+    """Return the layers that are switched on, each kept for reruns with the same inputs.
+
+    A layer that cannot be drawn is left out; the page shows the reason.
+    """
+    shown = {}
+    for name in request.layers:
+        layer, kept = layer_named(name), f"last_layer_{name}"
+        inputs, last = layer.depends(request), st.session_state.get(kept)
+        if last is None or last[0] is not planner or last[1] != inputs:
+            try:
+                last = planner, inputs, contents_of(planner.network, layer.draw(request, planner))
+            except EvrouteError as error:
+                st.error(sentence(str(error)))
+                continue
+            st.session_state[kept] = last
+        shown[name] = last[2]
+    return shown
+
+
+def contents_of(roads: RoadNetwork, drawn: Drawn) -> Shown:
+    """Return a layer's contents as the map takes them."""
+    lines: dict[str, Any] = {"classes": [], "legends": []}
+    if drawn.classes is not None and drawn.values is not None:
+        lines = classes_of(roads, drawn.values, drawn.classes)
+    points = [{"at": (lat, lon), "text": text} for lat, lon, text in drawn.points]
+    contents = json_of({"classes": lines["classes"], "points": points})
+    return Shown(drawn.words, contents, tuple(lines["legends"]))
+
+
+def layers_data(request: Request | None, shown: dict[str, Shown]) -> list[dict[str, Any]]:
+    """Return name, label, switch and address of the contents of each layer, for the map."""
+    return [
+        {
+            "name": name,
+            "label": layer_named(name).label,
+            "shown": request is not None and name in request.layers,
+            "url": address(name, shown[name].contents) if name in shown else "",
+        }
+        for name in LAYERS
+    ]
