@@ -6,14 +6,15 @@ learned: a row whose trip is recorded with other numbers ends the part of the ro
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from evroute.learning.measured import MeasuredTrip
+from evroute.learning.gate import admit
+from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import read_parts
 from evroute.methods.setting import Setting
 from evroute.tables import read_columns
@@ -28,13 +29,15 @@ log = logging.getLogger(__name__)
 class History:
     """The trips of a folder before a call.
 
-    recorded: every trip by name, in the order recorded.  trips: those of them that can be learned,
-    as they are learned.  rows: of the trips learned, in the order learned.
+    recorded: every trip by name, in the order recorded.  trips: those that pass the gate, as they
+    are learned.  gate: what the gate set aside or left out.  rows: of the trips learned, in the
+    order learned.
     """
 
     recorded: Mapping[str, MeasuredTrip]
     trips: Mapping[str, MeasuredTrip]
-    rows: Sequence[dict[str, Any]] = field(default_factory=list)
+    gate: Measured
+    rows: Sequence[dict[str, Any]]
 
     @property
     def in_order(self) -> list[MeasuredTrip]:
@@ -52,14 +55,16 @@ def read_history(folder: Path, setting: Setting) -> History:
     DamagedFileError
         If a file of recorded trips is damaged.
     """
-    recorded = read_parts(folder, setting.network)
-    trips = recorded
+    recorded, gate = read_parts(folder, setting.network), Measured()
+    for trip in recorded.values():
+        admit(gate, trip, setting)
+    trips = {trip.trip: trip for trip in gate.trips}
     rows = []
     for row in _stored_rows(folder / "trips.parquet"):
         if row["trip"] not in trips or not _is_of(row, measured_row(setting, trips[row["trip"]])):
             break
         rows.append(row)
-    return History(recorded, trips, rows)
+    return History(recorded, trips, gate, rows)
 
 
 def _stored_rows(path: Path) -> list[dict[str, Any]]:

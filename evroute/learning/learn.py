@@ -329,14 +329,20 @@ def _report(
     late = {trip.trip for trip in outcome.trips[outcome.before :]}
     known = [t for t in measured.trips if t.trip not in late and t.trip not in outcome.refused]
     conflicts = [t.trip for t in known if not t.is_same(history.recorded[t.trip])]
+    refused = history.gate.skipped
+    recorded_before = {name: f"recorded before: {reason}" for name, reason in refused.items()}
     return Learned(
         folder=call.folder.path,
         trips=pa.table(numbered(rows)),
         new=len(late),
         known=len(known),
         conflicts=conflicts,
-        skipped=measured.skipped | outcome.refused,
-        notes=[*measured.notes, *_notes(measured, conflicts, late)],
+        skipped=measured.skipped | recorded_before | outcome.refused,
+        notes=[
+            *measured.notes,
+            *_notes(measured, conflicts, late),
+            *history.gate.unknown_notes(late),
+        ],
         aside=call.aside,
         findings=findings(pa.table(numbered(rows)), outcome.trips, outcome.learner),
     )

@@ -1,9 +1,10 @@
-"""Measured trips: the values that readers return, and the checks that every format shares.
+"""Measured trips: the values that readers return, and what every format shares.
 
-The readers of tables and logs are in `evroute.learning.readers`.
+The readers of tables and logs are in `evroute.learning.readers`. The plausible values are in
+`evroute.learning.gate`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,25 +18,8 @@ from evroute.methods.setting import Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WH_PER_KWH = 1000.0
-DEPARTURE_RANGES = {
-    "soc_percent": (0.0, 100.0),
-    "auxiliary_w": (0.0, 50_000.0),
-    "temperature_c": (-50.0, 50.0),
-    "payload_kg": (0.0, 20_000.0),
-    "known_variance_wh2": (0.0, np.inf),
-}
-"""Columns of which a trip keeps its first number, and the range of the number."""
-AT_DEPARTURE = tuple(DEPARTURE_RANGES)[:-1]
-
-JAM_WH = 500.0
-"""Energy that any edge may take or return beyond the plausible multiples of eq. 8, Wh."""
-FACTOR = 10.0
-"""Largest plausible dissipated energy of a trip, as a multiple of eq. 8."""
-SMALLEST_SHARE = 0.01
-"""Smallest plausible sum of absolute edge energies, as a share of eq. 8's dissipated energy."""
-JUDGED_M = 1000.0
-"""Trips below this length are too short to judge their consumption."""
+AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
+"""Readings of which a trip keeps its first number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,12 +74,21 @@ class MeasuredTrip:
 class Measured:
     """The trips of a table in its order, and those set aside: trip and reason.
 
-    notes: omitted parts of the trips kept, one sentence each.
+    notes: omitted parts of the trips kept, one sentence each.  unknown: values of the trips kept
+    that were implausible and became unknown, in words by field and trip.
     """
 
     trips: list[MeasuredTrip] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unknown: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def unknown_notes(self, trips: Collection[str]) -> Iterator[str]:
+        """Yield a sentence for each field with values that became unknown in some of the trips."""
+        for name, texts in self.unknown.items():
+            if found := [trip for trip in texts if trip in trips]:
+                more = f" and of {len(found) - 1} more" if len(found) > 1 else ""
+                yield f"{name} of trip '{found[0]}'{more} is left out: {texts[found[0]]}"
 
 
 class ImpossibleTripError(EvrouteError):
@@ -129,65 +122,13 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
 
 
 def at_departure(columns: Mapping[str, FloatArray], rows: IntArray) -> dict[str, float]:
-    """Return the first number of each column on rows (k,) of a trip by name; NaN if it has none.
-
-    Raises
-    ------
-    ImpossibleTripError
-        If a value is out of its range; the message names both.
-    """
+    """Return the first number of each column on rows (k,) of a trip by name; NaN if it has none."""
     first: dict[str, float] = {}
     for name, column in columns.items():
-        values, (low, high) = column[rows], DEPARTURE_RANGES[name]
-        first[name] = float(next(iter(values[np.isfinite(values)]), np.nan))
-        require(
-            not (first[name] < low or first[name] > high),
-            f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}",
-            ImpossibleTripError,
-        )
+        values = column[rows]
+        numbers = [*values[np.isfinite(values)][:1], *values[np.isinf(values)][:1], np.nan]
+        first[name] = float(numbers[0])
     return first
-
-
-def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
-    """Check that a trip is possible.
-
-    Raises
-    ------
-    ImpossibleTripError
-        If a turn is not in the network, an energy is missing, or the energy of an edge or of the
-        trip is impossible.
-    """
-    network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
-    legal = network.has_turns(edge)
-    if not legal.all():
-        gap = int(legal.argmin())
-        raise ImpossibleTripError(
-            f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to "
-            f"'{network.edge_id[edge[gap + 1]]}'"
-        )
-    if not np.isfinite(energy_wh).all():
-        missing = edge[int(np.isfinite(energy_wh).argmin())]
-        raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
-    dissipated_wh, climb_wh = setting.prior.dissipated_wh[edge], setting.potential_wh[edge]
-    room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh))
-    if np.any(np.abs(energy_wh) > room_wh):
-        worst = int(np.argmax(np.abs(energy_wh) / room_wh))
-        raise ImpossibleTripError(
-            f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
-            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
-        )
-    length_m = float(network.length_m[edge].sum())
-    expected_wh = float(dissipated_wh.sum())
-    excess_wh = abs(float((energy_wh - climb_wh).sum()))
-    turned_over_wh = float(np.abs(energy_wh).sum()) + trip.known_variance_wh2**0.5
-    if length_m >= JUDGED_M and (
-        excess_wh > JAM_WH + FACTOR * expected_wh or turned_over_wh < SMALLEST_SHARE * expected_wh
-    ):
-        per_km = float(energy_wh.sum()) / length_m * 1000
-        raise ImpossibleTripError(
-            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
-            "energy that eq. 8 dissipates, which is impossible; check the units"
-        )
 
 
 def check_times(times: FloatArray) -> None:

@@ -182,7 +182,7 @@ def spoiled(name, value):
 
 def timed(change):
     def spoil(columns, rows):
-        times = [float(i) for i in range(len(columns["trip"]))]
+        times = [10.0 * i for i in range(len(columns["trip"]))]
         times[rows[2]] = change
         return columns | {"time": times}
 
@@ -207,9 +207,6 @@ def of_another(columns, rows):
         (spoiled("edge", "nowhere"), "no edge 'nowhere'"),
         (spoiled("energy_wh", 40_000.0), "40 kWh, which is impossible"),
         (spoiled("energy_wh", None), "has no energy"),
-        (timed(-5.0), "a negative time"),
-        (timed(0.5), "times go back"),
-        (timed(None), "a row has no time"),
         (scaled, "which is impossible; check the units"),
         (of_another, "driven by vehicle 'truck'"),
     ],
@@ -223,6 +220,31 @@ def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(
     assert learned.trips["trip"].to_pylist() == ["0-500"]
     assert list(learned.skipped) == ["100-900"]
     assert reason in learned.skipped["100-900"]
+
+
+@pytest.mark.parametrize(
+    ("time", "reason"),
+    [(-5.0, "a negative time, -5 s"), (0.5, "times go back at its row"), (None, "has no time")],
+)
+def test_impossible_times_of_a_trip_are_left_out_and_its_energy_is_learned(
+    setting, tmp_path, time, reason
+) -> None:
+    columns = table_of(setting, ENDS)
+    path = write(tmp_path / "t.csv", timed(time)(columns, rows_of_second(columns)))
+    learned = learn(path, tmp_path / "out", **QUICK)
+    rows = {row["trip"]: row for row in learned.trips.to_pylist()}
+    assert rows["100-900"]["departed_s"] == 0.0
+    assert np.isnan(rows["100-900"]["travel_s"])
+    assert rows["100-900"]["energy_wh"] == pytest.approx(
+        sum(
+            wh
+            for wh, trip in zip(columns["energy_wh"], columns["trip"], strict=True)
+            if trip == "100-900"
+        )
+    )
+    (note,) = learned.notes
+    assert note.startswith("time of trip '100-900' is left out: ")
+    assert reason in note
 
 
 @pytest.mark.parametrize(

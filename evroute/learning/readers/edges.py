@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.learning.gate import admit
 from evroute.learning.measured import (
-    DEPARTURE_RANGES,
+    AT_DEPARTURE,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
     at_departure,
     check_times,
-    check_trip,
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
@@ -27,6 +27,8 @@ from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
+ONCE = (*AT_DEPARTURE, "known_variance_wh2")
+"""Columns of which a trip keeps its first number."""
 COLUMNS = (
     "trip",
     "edge",
@@ -35,7 +37,7 @@ COLUMNS = (
     "travel_s",
     "departed_s",
     "vehicle",
-    *DEPARTURE_RANGES,
+    *ONCE,
 )
 
 
@@ -61,23 +63,26 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     edge_id = table["edge"].to_pylist()
     energy_wh, travel_s = log.numbers("energy_wh"), log.numbers("travel_s")
     time_s = seconds(path, table["time"].to_pylist()) if "time" in log.columns else None
-    departures_s = np.nan_to_num(log.numbers("departed_s")) if time_s is None else time_s
-    of_day = {name: log.numbers(name) for name in DEPARTURE_RANGES}
+    departures_s = log.numbers("departed_s") if time_s is None else time_s
+    of_day = {name: log.numbers(name) for name in ONCE}
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
             check_vehicle(table, rows, vehicle_names)
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
-            driven_s = _travel(travel_s[rows], None if time_s is None else time_s[rows])
-            departed_s = float(departures_s[rows[0]])
-            first: dict[str, Any] = at_departure(of_day, rows)
-            first["known_variance_wh2"] = np.nan_to_num(first["known_variance_wh2"])
-            found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
-            check_trip(found, setting)
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
-        else:
-            measured.trips.append(found)
+            continue
+        driven_s, departed_s = travel_s[rows], float(departures_s[rows[0]])
+        if time_s is not None:
+            try:
+                driven_s = _travel(driven_s, time_s[rows])
+            except ImpossibleTripError as error:
+                measured.unknown.setdefault("time", {})[trip] = str(error)
+                departed_s = np.nan
+        first: dict[str, Any] = at_departure(of_day, rows)
+        found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
+        admit(measured, found, setting)
     return measured
 
 
@@ -87,12 +92,8 @@ def _rows_of(network: RoadNetwork, ids: Sequence[Any]) -> IntArray:
     return np.array([network.row_of[each] for each in ids])
 
 
-def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
+def _travel(travel_s: FloatArray, times: FloatArray) -> FloatArray:
     """Return the given travel times, or the differences of entry times with NaN for the last."""
-    if np.any(travel_s < 0):
-        raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
-    if times is None:
-        return travel_s
     check_times(times)
     return np.where(np.isfinite(travel_s), travel_s, np.append(np.diff(times), np.nan))
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evroute.errors import EvrouteError
-from evroute.learning.measured import Measured
+from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.readers.base import Reader
 from evroute.learning.readers.table import Log, headers_of
 from evroute.methods.parts import named
 from evroute.methods.setting import Setting
+from evroute.text import counted
 
 READERS = {
     "gpx": "evroute.learning.readers.gpx:READER",
@@ -72,6 +73,7 @@ def read_measured(
             "by edges or points, or learn with model trips"
         )
     measured = reader.trips(log, setting, sorted(names))
+    _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
         raise EvrouteError(
@@ -79,7 +81,22 @@ def read_measured(
             f"'{trip}': {reason}"
         )
     measured.notes[:0] = _notes(log, measured, setting)
+    measured.notes.extend(measured.unknown_notes({trip.trip for trip in measured.trips}))
     return measured
+
+
+def _keep_first(measured: Measured) -> None:
+    """Keep the first trip of each name; a folder knows its trips by their names."""
+    first: dict[str, MeasuredTrip] = {}
+    repeated = [
+        trip.trip for trip in measured.trips if first.setdefault(trip.trip, trip) is not trip
+    ]
+    if repeated:
+        measured.trips[:] = first.values()
+        measured.notes.append(
+            f"{counted(len(repeated), 'trip')} left out, '{repeated[0]}' first: an earlier trip of "
+            "the table has the same name"
+        )
 
 
 def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:

@@ -18,7 +18,14 @@ from evroute.errors import EvrouteError, require
 from evroute.learning.readers.base import Reader
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS, read_points
-from evroute.learning.readers.table import Log, numbers, read_log, recognised, seconds
+from evroute.learning.readers.table import (
+    Log,
+    check_columns,
+    numbers,
+    read_log,
+    recognised,
+    seconds,
+)
 
 NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
 
@@ -33,11 +40,41 @@ def read_gpx(path: Path) -> Log:
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
+    rows = _points(path)
+    columns = recognised(list(dict.fromkeys(name for row in rows for name in row)), COLUMNS)
+    values = {name: [row.get(column.header) for row in rows] for name, column in columns.items()}
+    try:
+        for name in set(NUMBERS) & set(values):
+            values[name] = [np.nan if each is None else float(each) for each in values[name]]
+    except ValueError as error:
+        raise EvrouteError(f"GPX file {path}, an extension: {error}") from None
+    require(
+        rows and any(values["time"]),
+        f"GPX file {path} has no track point with a time; record a track",
+    )
+    log = Log(path, pa.table(values), columns)
+    return log if set(READINGS) & set(values) else _with_companion(log)
+
+
+def _points(path: Path) -> list[dict[str, Any]]:
+    """Return the track points of a file: name of the track, time, position and extensions."""
+    rows: list[dict[str, Any]] = []
+    tracks = _tracks(path)
+    for number, track in enumerate(tracks, 1):
+        name = track.name or (path.stem if len(tracks) == 1 else f"{path.stem} {number}")
+        for point in track.walk(only_points=True):
+            row = {"trip": name, "time": point.time and point.time.isoformat()}
+            row |= {"lat": point.latitude, "lon": point.longitude}
+            rows.append(row | _extensions(point.extensions))
+    return rows
+
+
+def _tracks(path: Path) -> list[Any]:
     import gpxpy
 
     try:
         limits.check_xml(path)
-        tracks = gpxpy.parse(path.read_text(encoding="utf-8-sig")).tracks
+        return list(gpxpy.parse(path.read_text(encoding="utf-8-sig")).tracks)
     except (
         EOFError,
         OSError,
@@ -49,34 +86,6 @@ def read_gpx(path: Path) -> Log:
         raise EvrouteError(
             f"GPX file {path} cannot be read: {str(error).splitlines()[0]}"
         ) from None
-    rows: list[dict[str, Any]] = []
-    for number, track in enumerate(tracks, 1):
-        name = track.name or (path.stem if len(tracks) == 1 else f"{path.stem} {number}")
-        rows += [
-            {
-                "trip": name,
-                "time": point.time and point.time.isoformat(),
-                "lat": point.latitude,
-                "lon": point.longitude,
-                **_extensions(point.extensions),
-            }
-            for point in track.walk(only_points=True)
-        ]
-    columns = recognised(list(dict.fromkeys(name for row in rows for name in row)), COLUMNS)
-    try:
-        values = {
-            name: [row.get(column.header) for row in rows] for name, column in columns.items()
-        }
-        for name in set(NUMBERS) & set(values):
-            values[name] = [np.nan if each is None else float(each) for each in values[name]]
-    except ValueError as error:
-        raise EvrouteError(f"GPX file {path}, an extension: {error}") from None
-    require(
-        rows and any(values["time"]),
-        f"GPX file {path} has no track point with a time; record a track",
-    )
-    log = Log(path, pa.table(values), columns)
-    return log if set(READINGS) & set(values) else _with_companion(log)
 
 
 def _extensions(elements: list[Any]) -> dict[str, str]:
@@ -96,11 +105,15 @@ def _with_companion(log: Log) -> Log:
         "and energy_wh in the same folder",
     )
     other = read_log(path, ("time",), NUMBERS)
-    n, table, columns = log.table.num_rows, log.table, dict(log.columns)
+    check_columns(path, other.table.column_names, ("time",))
+    table, columns = log.table, dict(log.columns)
+    n = table.num_rows
     time_s = seconds(path, [*table["time"].to_pylist(), *other.table["time"].to_pylist()])
     for name in set(NUMBERS) & set(other.columns) - {"lat", "lon"}:
         values = numbers(other.table, name)
-        read = np.isfinite(values)
+        read = np.isfinite(values) & np.isfinite(time_s[n:])
+        if not read.any():
+            continue
         table = table.append_column(
             name, pa.array(np.interp(time_s[:n], time_s[n:][read], values[read], np.nan, np.nan))
         )

@@ -15,14 +15,13 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, NoRouteError, require
+from evroute.learning.gate import WH_PER_KWH, admit
 from evroute.learning.measured import (
     AT_DEPARTURE,
-    WH_PER_KWH,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
     at_departure,
-    check_trip,
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
@@ -70,11 +69,11 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
         name = line["trip"] or f"row {row + 1}"
         try:
             check_vehicle(table, np.array([row]), vehicle_names)
-            require(
-                0 <= end[row] <= 100 and np.isfinite(departed_s[row]),
-                "it needs a departure and charges within 0..100 %",
-                ImpossibleTripError,
-            )
+            if not (0 <= start[row] <= 100 and 0 <= end[row] <= 100):
+                raise ImpossibleTripError(
+                    f"it needs charges at both ends within 0..100 %, not {start[row]:g} and "
+                    f"{end[row]:g} %"
+                )
             day: dict[str, Any] = at_departure(of_day, np.array([row]))
             routes = plausible_routes(setting, line["from"], line["to"], float(odometer_km[row]))
             trip = MeasuredTrip(
@@ -86,11 +85,10 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
                 known_variance_wh2=meter.variance_wh2(battery_wh),
                 **day,
             )
-            check_trip(trip, setting)
         except EvrouteError as error:
             measured.skipped[name] = str(error)
         else:
-            measured.trips.append(_averaged(trip, routes, setting))
+            admit(measured, _averaged(trip, routes, setting), setting)
     return measured
 
 
@@ -119,8 +117,11 @@ def plausible_routes(
     require(
         ends[0] != ends[1], "it starts and ends on one edge, so its route is unknown", NoRouteError
     )
-    jammed_s, found = network.time_s.copy(), {}
-    for weight in (network.time_s, network.length_m, *[jammed_s] * DETOURS):
+    jammed_s = network.time_s.copy()
+    weights = [network.time_s, network.length_m]
+    weights += [jammed_s] * DETOURS
+    found = {}
+    for weight in weights:
         edge = setting.search.route(weight, *ends).rows
         found[edge.tobytes()] = edge
         jammed_s[edge] *= DETOUR_FACTOR

@@ -21,17 +21,14 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
+from evroute.learning.gate import FACTOR, JAM_WH, WH_PER_KWH, admit
 from evroute.learning.measured import (
     AT_DEPARTURE,
-    FACTOR,
-    JAM_WH,
-    WH_PER_KWH,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
     at_departure,
     check_times,
-    check_trip,
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
@@ -87,30 +84,75 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     EvrouteError
         If a column is missing, or a position is not on the earth.
     """
-    path, table = log.path, log.table
-    check_columns(path, table.column_names, ("time", "lat", "lon"))
+    check_columns(log.path, log.table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
+    measured = Measured(notes=list(meter.notes))
+    drives = _drives(log, meter, setting, vehicle_names, measured)
+    if meter.kind == "power":
+        drives = _discharging(log, drives, setting, measured)
+        measured.notes.extend(_unknown(meter, drives))
+    of_day = {name: log.numbers(name) for name in AT_DEPARTURE}
+    for drive in drives:
+        first = at_departure(of_day, drive.rows[drive.match.position[0] :])
+        try:
+            driven = _trip(drive, meter, setting, first)
+        except ImpossibleTripError as error:
+            measured.skipped[drive.name] = str(error)
+        else:
+            admit(measured, driven, setting)
+    return measured
+
+
+def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
+    """Return latitudes and longitudes, (rows,) degrees; NaN where unknown.
+
+    Raises
+    ------
+    EvrouteError
+        If a position is not on the earth.
+    """
     lat, lon = log.numbers("lat"), log.numbers("lon")
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
-        f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
+        f"trip table {log.path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
         "lat is from -90 to 90, lon from -180 to 180",
     )
-    time_s = seconds(path, table["time"].to_pylist())
+    return lat, lon
+
+
+def _drives(
+    log: Log,
+    meter: Meter,
+    setting: Setting,
+    vehicle_names: Sequence[str],
+    measured: Measured,
+) -> list[_Drive]:
+    """Return the drives of a log: its trips, cut at stops and gaps, on the roads.
+
+    Parameters
+    ----------
+    log, meter
+        Table, and its meter.
+    setting, vehicle_names
+        Network and vehicle of the trips.
+    measured
+        Gets the trips that are set aside, and notes.
+    """
+    lat, lon = _positions(log)
+    time_s = seconds(log.path, log.table["time"].to_pylist())
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
-    measured = Measured(notes=list(meter.notes))
     drives: list[_Drive] = []
-    for trip, rows in trips_of(path, table):
+    for trip, rows in trips_of(log.path, log.table):
         try:
-            check_vehicle(table, rows, vehicle_names)
+            check_vehicle(log.table, rows, vehicle_names)
             check_times(time_s[rows])
             used_wh = meter.used_wh(rows, time_s[rows], battery_wh)
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
             continue
-        of_trip = cut(
+        pieces = cut(
             time_s[rows],
             lat[rows],
             lon[rows],
@@ -119,7 +161,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
             gap_s=POWER_GAP_S if meter.kind == "power" else GAP_S,
         )
         found: list[_Drive] = []
-        for piece in of_trip:
+        for piece in pieces:
             its = rows[piece.rows]
             for match in matcher.match(lat[its], lon[its]):
                 name = f"{trip}/{len(found) + 1}" if found else trip
@@ -129,29 +171,21 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
                 f"them; check that network '{setting.network.name}' is that of the trip"
             )
-        measured.notes.extend(_notes(trip, of_trip, found))
+        measured.notes.extend(_notes(trip, pieces, found))
         drives += found
-    if meter.kind == "power" and _reversed(log, drives, setting):
-        measured.notes.append(
-            "the battery's power is negative while it discharges in this log: its sign was changed"
-        )
-        drives = [replace(drive, used_wh=-drive.used_wh) for drive in drives]
-    if meter.kind == "power":
-        measured.notes.extend(_unknown(meter, drives))
-    of_day = {name: log.numbers(name) for name in AT_DEPARTURE}
-    for drive in drives:
-        try:
-            measured.trips.append(
-                _trip(
-                    drive,
-                    meter,
-                    setting,
-                    at_departure(of_day, drive.rows[drive.match.position[0] :]),
-                )
-            )
-        except ImpossibleTripError as error:
-            measured.skipped[drive.name] = str(error)
-    return measured
+    return drives
+
+
+def _discharging(
+    log: Log, drives: list[_Drive], setting: Setting, measured: Measured
+) -> list[_Drive]:
+    """Return drives whose power is positive while the battery discharges; note a changed sign."""
+    if not _reversed(log, drives, setting):
+        return drives
+    measured.notes.append(
+        "the battery's power is negative while it discharges in this log: its sign was changed"
+    )
+    return [replace(drive, used_wh=-drive.used_wh) for drive in drives]
 
 
 def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list[str]:
@@ -224,7 +258,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
     require(len(edges), "its readings of energy lie within half an edge", ImpossibleTripError)
     kept = slice(edges[0], edges[-1] + 1)
-    trip = MeasuredTrip(
+    return MeasuredTrip(
         drive.name,
         match.edges[kept],
         energy_wh,
@@ -233,8 +267,6 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
         **first,
     )
-    check_trip(trip, setting)
-    return trip
 
 
 def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:

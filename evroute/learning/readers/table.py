@@ -87,7 +87,7 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
             name, factor = exact[header]
         else:
             match = _UNIT.fullmatch(header)
-            plain, unit = (match[1], match[2] or match[3]) if match else (header, "")
+            plain, unit = (match[1], match[2] or match[3] or "") if match else (header, "")
             name = _CANONICAL.get(re.sub(r"[\s_]+", " ", plain).strip().lower(), "")
             factor = PREFIXES.get(unit.lower(), 1.0)
         if name in known:

@@ -14,7 +14,8 @@ import pytest
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.measured import ImpossibleTripError, MeasuredTrip, check_trip
+from evroute.learning.gate import gated
+from evroute.learning.measured import ImpossibleTripError, MeasuredTrip
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.readers.meters import (
     cut,
@@ -231,6 +232,13 @@ def test_an_exact_name_goes_before_a_loggers() -> None:
     }
 
 
+@pytest.mark.parametrize("header", ["speed ()", "()", "[]", " ()", "volts []", "amps ( )"])
+def test_a_header_with_empty_brackets_has_no_unit(header) -> None:
+    column = recognised([header], ("volts", "amps", "power_w"))
+    name = header.split(" ")[0]
+    assert column == ({name: Column(header)} if name in {"volts", "amps"} else {})
+
+
 GPX = """<?xml version="1.0"?><gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1"
 xmlns:e="https://example.org/e"><trk><name>a</name><trkseg>{}</trkseg></trk></gpx>"""
 
@@ -267,6 +275,25 @@ def test_gpx_with_an_extension_or_a_table_beside_it(setting, drive, tmp_path) ->
     written(tmp_path / "beside.csv", {"time": times, "energy_wh": columns["energy_wh"]})
     (trip,) = read(beside, setting).trips
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("energy_wh\n5000\n", "has no column 'time'"),
+        ("time,energy_wh\n2026-05-04T06:00:00Z,\n", "needs one of the columns energy_wh"),
+        (",energy_wh\n,1\n", "has no column 'time'"),
+    ],
+)
+def test_a_table_beside_a_gpx_without_times_or_readings_is_one_line(
+    setting, drive, tmp_path, text, line
+) -> None:
+    columns, _, _ = drive(setting, 0, 500)
+    beside = gpx(tmp_path / "beside.gpx", columns)
+    (tmp_path / "beside.csv").write_text(text)
+    with pytest.raises(EvrouteError, match=line) as error:
+        read(beside, setting)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "<gpx", "no gpx", GPX.format("")])
@@ -339,8 +366,10 @@ def test_values_at_departure_by_edges(setting, tmp_path) -> None:
     late = columns | {"soc_percent": ["", *columns["soc_percent"][1:]]}  # not read on every edge
     assert read(written(tmp_path / "t.csv", late, ";"), setting).trips[0].soc_percent == 80.0
     columns["soc_percent"][0] = 180.0
-    with pytest.raises(EvrouteError, match="soc_percent is 180 at departure; expected 0 to 100"):
-        read(written(tmp_path / "t.csv", columns, ";"), setting)
+    measured = read(written(tmp_path / "t.csv", columns, ";"), setting)
+    assert np.isnan(measured.trips[0].soc_percent)
+    assert measured.trips[0].payload_kg == 150.0
+    assert measured.notes == ["soc_percent of trip 'a' is left out: 180 %, expected 0 to 100"]
 
 
 @pytest.mark.parametrize(
@@ -377,6 +406,6 @@ def test_no_fall_of_a_coarse_charge_is_a_reading_and_no_energy_of_a_fine_meter_i
 ) -> None:
     edges = setting.search.route(setting.network.length_m, 0, 500).rows
     trip = MeasuredTrip("a", edges, np.zeros(len(edges)), np.full(len(edges), np.nan))
-    check_trip(replace(trip, known_variance_wh2=520.0**2 / 6), setting)
+    gated(replace(trip, known_variance_wh2=520.0**2 / 6), setting)
     with pytest.raises(ImpossibleTripError, match="units"):
-        check_trip(trip, setting)
+        gated(trip, setting)

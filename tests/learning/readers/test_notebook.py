@@ -46,7 +46,7 @@ def test_a_trip_stands_for_its_plausible_routes(setting, notebook) -> None:
     assert [trip.trip for trip in measured.trips] == ["one", "two"]
     assert measured.notes == ["columns not read: mood"]
     assert "no plausible route between its ends is 9 km long" in measured.skipped["far"]
-    assert "soc_percent is 130 at departure" in measured.skipped["odd"]
+    assert "charges at both ends within 0..100 %, not 130 and 86 %" in measured.skipped["odd"]
     one = measured.trips[0]
     low, hill = (
         [network.row_of[e] for e in way] for way in (["a", "low", "d"], ["a", "up", "down", "d"])

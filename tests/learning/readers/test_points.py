@@ -142,7 +142,6 @@ def changed(name, row, value):
         (changed("lon", 7, 180.5), "row 8: .*,180.5 is no place on the earth"),
         (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
         (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which is impossible"),
-        (lambda columns: columns | {"soc_percent": columns["lat"] * 3}, "soc_percent is 119"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
         (
             lambda columns: {k: v for k, v in columns.items() if k != "energy_wh"},
@@ -155,3 +154,54 @@ def test_what_cannot_have_been_is_one_line(setting, drive, tmp_path, spoil, line
     with pytest.raises(EvrouteError, match=line) as refused:
         read(tmp_path, setting, spoil(columns))
     assert "\n" not in str(refused.value)
+
+
+def joined(*drives):
+    """Return the columns of several drives, one after another, as trips 0, 1 and so on."""
+    named = [
+        drive | {"trip": [str(number)] * len(drive["trip"])} for number, drive in enumerate(drives)
+    ]
+    return {name: np.concatenate([each[name] for each in named]) for name in named[0]}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (changed("time", 7, 500.0), "times go back"),
+        (changed("lat", slice(None), 39.0), "no two points lie within 50 m of the roads"),
+        (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which is impossible"),
+        (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
+        (changed("vehicle", slice(None), "truck"), "driven by vehicle 'truck'"),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_trips_after_an_impossible_one_are_read(
+    setting, drive, tmp_path, spoil, reason, at
+) -> None:
+    ways = [(0, 500), (100, 900), (30, 700)]
+    made = [drive(setting, *way) for way in ways]
+    columns = [each | {"vehicle": ["reference"] * len(each["trip"])} for each, _, _ in made]
+    columns[at] = spoil(dict(columns[at]))
+    measured = read(tmp_path, setting, joined(*columns))
+    assert [trip.trip for trip in measured.trips] == [str(k) for k in range(3) if k != at]
+    assert list(measured.skipped) == [str(at)]
+    assert reason in measured.skipped[str(at)]
+    for trip in measured.trips:
+        _, edges, edge_wh = made[int(trip.trip)]
+        assert trip.edge.tolist() == edges.tolist()
+        assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), abs=1.0)
+
+
+def test_a_reading_at_departure_beyond_its_limits_is_unknown_and_the_energy_is_read(
+    setting, drive, tmp_path
+) -> None:
+    columns, _, edge_wh = drive(setting, 0, 500)
+    n = len(columns["trip"])
+    columns |= {"soc_percent": [119.0] * n, "temperature_c": [np.inf] * n, "payload_kg": [75.0] * n}
+    columns["temperature_c"][3] = 4.5
+    measured = read(tmp_path, setting, columns)
+    (trip,) = measured.trips
+    assert np.isnan(trip.soc_percent)
+    assert (trip.temperature_c, trip.payload_kg) == (4.5, 75.0)
+    assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), abs=1.0)
+    assert measured.notes == ["soc_percent of trip 'a' is left out: 119 %, expected 0 to 100"]

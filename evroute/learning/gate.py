@@ -1,0 +1,250 @@
+"""The gate that every number of a measured trip passes before it is learned or recorded.
+
+`LIMITS` is the table of plausible values. A time or a reading outside becomes unknown, and the
+energy of the trip is still learned. A trip of an impossible length or energy is set aside. Trips of
+all formats (`evroute.learning.readers`) pass it, and recorded ones again when they are learned
+(`evroute.learning.history`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evroute.arrays import BoolArray, FloatArray
+from evroute.energy.constants import J_PER_WH
+from evroute.energy.driving import HVAC_MAX_W, DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.errors import EvrouteError
+from evroute.learning.measured import AT_DEPARTURE, ImpossibleTripError, Measured, MeasuredTrip
+from evroute.methods.setting import Setting
+from evroute.network.road_network import RoadNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Plausible values of a number.
+
+    low, high: in ``unit``.  instead: the value that stands for one outside, the unknown one; None
+    sets the trip aside.
+    """
+
+    low: float
+    high: float
+    unit: str
+    instead: float | None
+
+
+LIMITS = {
+    "departed_s": Limit(0.0, 4_102_444_800.0, "s", 0.0),  # seconds since 1970 of the year 2100
+    "soc_percent": Limit(0.0, 100.0, "%", np.nan),
+    "auxiliary_w": Limit(0.0, 50_000.0, "W", np.nan),
+    "temperature_c": Limit(-50.0, 50.0, "°C", np.nan),
+    "payload_kg": Limit(0.0, 20_000.0, "kg", np.nan),
+    "known_variance_wh2": Limit(0.0, 1e12, "Wh²", 0.0),
+    "speed_mps": Limit(1 / 3.6, 70.0, "m/s", np.nan),
+    "length_m": Limit(1.0, 3_000_000.0, "m", None),
+    "energy_factor": Limit(0.01, 10.0, "times eq. 8", None),
+}
+"""Plausible values by field of `MeasuredTrip`, and of three quantities of its edges.
+
+``speed_mps`` is the speed on an edge, which decides on its ``travel_s`` (`implausible_times`).
+``length_m`` is the length of the trip. ``energy_factor`` bounds the energy of edges and of the
+trip, as a multiple of that by eq. 8 (`check_energy`).
+"""
+SINGLE = ("departed_s", *AT_DEPARTURE, "known_variance_wh2")
+"""Fields with one number a trip."""
+
+STANDING_S = 600.0
+"""Time on an edge beyond that at the slowest speed; a vehicle that stands longer is parked, s."""
+CLOCK_S = 1.0
+"""Step of a clock, by which the time on an edge may be too short, s."""
+PARKED_S = 6 * 3600.0
+"""Longest time on an edge whose heating or cooling counts as plausible energy, s."""
+JAM_WH = 500.0
+"""Energy that any edge may take or return beyond the plausible multiples of eq. 8, Wh."""
+FACTOR = LIMITS["energy_factor"].high
+"""Largest plausible dissipated energy, as a multiple of eq. 8."""
+JUDGED_M = 1000.0
+"""Trips below this length are too short to judge their consumption."""
+WH_PER_KWH = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A trip behind the gate, and what became unknown of it, in words by field."""
+
+    trip: MeasuredTrip
+    unknown: dict[str, str]
+
+
+def admit(measured: Measured, trip: MeasuredTrip, setting: Setting) -> None:
+    """Add a trip to others as it is behind the gate, or set it aside.
+
+    Parameters
+    ----------
+    measured
+        Trips of a table or a folder.
+    trip
+        Next trip of it.
+    setting
+        Network and vehicle.
+    """
+    try:
+        passed = gated(trip, setting)
+    except ImpossibleTripError as error:
+        measured.skipped[trip.trip] = str(error)
+        return
+    measured.trips.append(passed.trip)
+    for name, text in passed.unknown.items():
+        measured.unknown.setdefault(name, {})[trip.trip] = text
+
+
+def gated(trip: MeasuredTrip, setting: Setting) -> Passed:
+    """Return a trip with its implausible times and readings unknown.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If no turn joins two of its edges, an energy is missing, or its length or an energy is
+        impossible.
+    """
+    network = setting.network
+    check_way(trip, network)
+    unknown: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for name in SINGLE:
+        value, limit = float(getattr(trip, name)), LIMITS[name]
+        if value < limit.low or value > limit.high:
+            unknown[name] = f"{value:g} {limit.unit}, expected {limit.low:g} to {limit.high:.10g}"
+            value = np.nan
+        values[name] = float(limit.instead or 0.0) if np.isnan(value) else value
+    if text := _overload(values, setting.vehicle):
+        unknown["payload_kg"], values["payload_kg"] = text, np.nan
+    implausible = implausible_times(trip, network)
+    if implausible.any():
+        unknown["travel_s"] = _in_words(trip, implausible, network)
+    passed = replace(trip, travel_s=np.where(implausible, np.nan, trip.travel_s), **values)
+    check_energy(passed, setting, stood_s=np.where(implausible.all(), 0.0, trip.travel_s))
+    return Passed(passed, unknown)
+
+
+def _overload(values: dict[str, Any], vehicle: Vehicle) -> str:
+    """Return the problem of a payload that no such vehicle carries; empty if there is none."""
+    payload_kg = float(np.nan_to_num(values["payload_kg"]))
+    try:
+        DrivingConditions(payload_kg=payload_kg).load(vehicle)
+    except EvrouteError as error:
+        return f"{payload_kg:g} kg, {error}"
+    return ""
+
+
+def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
+    """Check that legal turns join the edges of a trip, and that its length is plausible.
+
+    Between the plausible routes of a trip without a known route there is no turn.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If a turn is missing or the length is impossible; the message names it.
+    """
+    edge = trip.edge
+    gaps = np.flatnonzero(~network.has_turns(edge))
+    if len(gaps) >= trip.routes:
+        raise ImpossibleTripError(
+            f"a gap: no turn leads from edge '{network.edge_id[edge[gaps[0]]]}' to "
+            f"'{network.edge_id[edge[gaps[0] + 1]]}'"
+        )
+    length_m, limit = float(network.length_m[edge].sum()) / trip.routes, LIMITS["length_m"]
+    if not limit.low <= length_m <= limit.high:
+        raise ImpossibleTripError(
+            f"it is {length_m:g} m long, expected {limit.low:g} to {limit.high:,.0f} m"
+        )
+
+
+def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
+    """Return where the times of a trip cannot be those of driving over its edges, (k,).
+
+    A time is too short if the edge is faster than the greatest speed by more than the step of a
+    clock, and too long if the edge is slower than the least speed by more than the time of a stop.
+    All times are implausible if those of more than half of the way are, or if the others together
+    are faster than the greatest speed: then they are no seconds.
+
+    Parameters
+    ----------
+    trip
+        Measured trip.
+    network
+        Its roads.
+    """
+    length_m, limit = network.length_m[trip.edge], LIMITS["speed_mps"]
+    travel_s, measured = trip.travel_s, ~np.isnan(trip.travel_s)
+    too_short = travel_s < np.maximum(length_m / limit.high - CLOCK_S, 0.0)
+    too_long = travel_s > length_m / limit.low + STANDING_S
+    odd = measured & (too_short | too_long)
+    rest = measured & ~odd
+    measured_m, rest_m = length_m[measured].sum(), length_m[rest].sum()
+    if rest_m < measured_m / 2 or travel_s[rest].sum() < rest_m / limit.high:
+        return measured
+    return odd
+
+
+def _in_words(trip: MeasuredTrip, implausible: BoolArray, network: RoadNetwork) -> str:
+    first = int(np.flatnonzero(implausible)[0])
+    edge = trip.edge[first]
+    return (
+        f"{implausible.sum()} of {len(implausible)} times, such as {trip.travel_s[first]:.3g} s on "
+        f"edge '{network.edge_id[edge]}' of {network.length_m[edge]:.0f} m"
+    )
+
+
+def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> None:
+    """Check that the energies of a trip are possible.
+
+    An edge may take or return `FACTOR` times its energy by eq. 8, `JAM_WH`, and the greatest
+    heating or cooling for the time on it, of at most `PARKED_S`. The trip may differ as much from
+    its climb, and turns over at least a hundredth of its energy by eq. 8.
+
+    Parameters
+    ----------
+    trip
+        Measured trip.
+    setting
+        Network, vehicle and eq. 8.
+    stood_s
+        (k,) time on each edge that may explain its energy, s; NaN if unknown.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If an energy is missing, or the energy of an edge or of the trip is impossible.
+    """
+    network, edge = setting.network, trip.edge
+    energy_wh = trip.energy_wh
+    if np.isnan(energy_wh).any():
+        missing = edge[int(np.isnan(energy_wh).argmax())]
+        raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
+    power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
+    standing_wh = power_w / J_PER_WH * np.clip(np.nan_to_num(stood_s), 0.0, PARKED_S)
+    dissipated_wh, climb_wh = setting.prior.dissipated_wh[edge], setting.potential_wh[edge]
+    room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh)) + standing_wh
+    if np.any(np.abs(energy_wh) > room_wh):
+        worst = int(np.argmax(np.abs(energy_wh) / room_wh))
+        raise ImpossibleTripError(
+            f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
+            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
+        )
+    length_m = float(network.length_m[edge].sum()) / trip.routes
+    expected_wh = float(dissipated_wh.sum()) / trip.routes
+    climbed_wh = float(climb_wh.sum()) / trip.routes
+    excess_wh = abs(float(energy_wh.sum()) - climbed_wh)
+    most_wh = JAM_WH + FACTOR * expected_wh + float(standing_wh.sum())
+    turned_over_wh = float(np.abs(energy_wh).sum()) + trip.known_variance_wh2**0.5
+    least_wh = LIMITS["energy_factor"].low * expected_wh
+    if length_m >= JUDGED_M and (excess_wh > most_wh or turned_over_wh < least_wh):
+        per_km = float(energy_wh.sum()) / length_m * 1000
+        raise ImpossibleTripError(
+            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
+            "energy that eq. 8 dissipates, which is impossible; check the units"
+        )
