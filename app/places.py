@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EMPTY = ("", "")
 INPUT = "place:"
+HITS = ":hits"
 
 
 def chosen() -> list[str]:
@@ -125,7 +126,7 @@ def ask_places(roads: RoadNetwork) -> None:
             args=(roads, row, name),
         )
         if len(found := hits(roads, place) if place else []) > 1:
-            chooser = f"{name}:hits"
+            chooser = name + HITS
             st.pills(
                 "Which one?", found, key=chooser, on_change=_take_input, args=(roads, row, chooser)
             )
@@ -139,7 +140,9 @@ def ask_places(roads: RoadNetwork) -> None:
 
 def _take_input(roads: RoadNetwork, row: int, name: str) -> None:
     places, text = chosen(), st.session_state.get(name)
-    if not text or row >= len(places):  # an input that is no longer shown
+    # a browser that has not yet drawn the last run repeats the inputs of the run before
+    shown = row < len(places) and name.removesuffix(HITS) == f"{INPUT}{row}:{places[row]}"
+    if not text or not shown:
         return
     found = hits(roads, text)
     places[row] = found[0] if len(found) == 1 else text

@@ -272,6 +272,23 @@ def test_an_event_that_is_repeated_counts_once(monkeypatch: pytest.MonkeyPatch) 
     assert taken == [5, 6, 7]
 
 
+def test_inputs_of_the_run_before_change_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser that lags behind repeats them, and Streamlit then reports a change."""
+    import places
+
+    network = load_network("denver")
+    old, clicked, named = "1,2", "39.755112,-104.982076", "Blake Street & 17th Street"
+    state: dict[str, Any] = {"kept_stops": [clicked, ""]}
+    state |= {f"place:{row}:{old}{end}": old for row in range(3) for end in ("", ":hits")}
+    monkeypatch.setattr(places.st, "session_state", state)
+    for name in [name for name in state if name.startswith("place:")]:
+        places._take_input(network, int(name[6]), name)
+    assert state["kept_stops"] == [clicked, ""]
+    state["place:1:"] = named
+    places._take_input(network, 1, "place:1:")
+    assert state["kept_stops"] == [clicked, named]
+
+
 def test_places_may_be_written_with_others_between() -> None:
     network = load_network("denver")
     ids = [network.edge_id[row] for row in (3, 500, 900)]
