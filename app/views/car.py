@@ -14,10 +14,10 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
+from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.parts import read_parts
-from evroute.learning.trips.energies import TripEnergies
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
@@ -166,7 +166,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     )
     run = f"{roads.name}-learned"
     belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
-    if isinstance(belief, TripEnergies):
+    if isinstance(belief, HasCoefficients):
         for line in coefficients(belief):
             st.write(literal(f"• {line}"))
     trips = rows.to_pandas()
@@ -194,7 +194,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     )
 
 
-def coefficients(belief: TripEnergies) -> list[str]:
+def coefficients(belief: HasCoefficients) -> list[str]:
     """Return the coefficients with ± one standard deviation, in words."""
     prior, b = belief.belief.prior, belief.belief.coefficients.coefficients
     sd = np.sqrt(belief.belief.regression.covariance.diagonal())

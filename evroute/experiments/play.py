@@ -6,6 +6,7 @@ Bandits*.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 from zlib import crc32
@@ -19,7 +20,8 @@ from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
-from evroute.learning import belief
+from evroute.learning.change import learn_ended
+from evroute.learning.edges.errors import add_errors
 from evroute.learning.intervals import LEVELS, PastErrors
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.pace import Pace
@@ -29,7 +31,6 @@ from evroute.model.base import HasPendingBatch
 from evroute.model.fitting.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.spaces.arm_space import ExpectsTimes
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
 from evroute.worlds.demand.in_flight import Flight, InFlight
@@ -99,12 +100,18 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 learner.setting,
                 errors[vehicle],
                 pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
+                trips=_n_trips(log, vehicles if run.share_belief else (vehicle,)),
             )
-            belief.save(folder.belief_path(run.name, vehicle), learned)
+            learned.save(folder.belief_path(run.name, vehicle))
         first = learners[""].agent.model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)
         folder.write(run, log)
+
+
+def _n_trips(log: Log, vehicles: Sequence[str]) -> int:
+    """Return the number of trips of some vehicles."""
+    return int(np.isin(log.rounds["vehicle"], vehicles).sum())
 
 
 def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
@@ -121,6 +128,29 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
         if vehicle in vehicles:
             pace.learn(edge, travel_s, departed_s)
     return pace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Driver:
+    """The learner of one vehicle's trips: its agent, and the errors of its past trips."""
+
+    agent: Agent
+    errors: PastErrors
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors became larger; never if the agent does not restart."""
+        return self.agent.restarts and self.errors.changed
+
+    def take(self, trip: Feedback, expected: tuple[float, float]) -> None:
+        """Learn a trip, its times, and the error of its expected energy and deviation, Wh."""
+        add_errors(self.errors, self.agent.space, trip, *expected)
+        self.agent.tell(trip)
+
+    def restart(self) -> None:
+        """Return the agent to its start, and begin the tests for changes anew."""
+        self.agent.restart()
+        self.errors.restart()
 
 
 def run_loop(
@@ -173,18 +203,12 @@ def run_loop(
         stopwatch.attach(space, "route", "search_s")
     flight = InFlight(in_flight)
     past = errors or {vehicle: PastErrors() for vehicle in agents}
+    drivers = {vehicle: _Driver(agent, past[vehicle]) for vehicle, agent in agents.items()}
     expected: dict[Feedback, tuple[float, float]] = {}
 
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
-            agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
-            if isinstance(agent.space, ExpectsTimes):
-                errors_of_car.add_time(agent.space.time_error(ended))
-            agent.tell(ended)
-            mean_wh, sd_wh = expected.pop(ended)
-            errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
-            if errors_of_car.changed and agent.restart():
-                errors_of_car.restart()
+            learn_ended(drivers[ended.vehicle], ended, expected.pop(ended))
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)

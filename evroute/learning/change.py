@@ -13,7 +13,12 @@ has at most the number of trips as its mean. It is an e-detector (Shin, Ramdas &
 over the powers: the mean number of trips up to a false alarm is at least `THRESHOLD`. Small powers
 detect a few errors of a new size, powers near 1 a small shift or a wider spread. Errors that become
 smaller, because the forecasts learn, raise no alarm.
+
+`learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
+is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
 """
+
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -53,3 +58,38 @@ class ChangeTest:
             payoff /= payoff.mean(axis=1, keepdims=True)
             self._evidence = (self._evidence + 1.0) * payoff[:, at_least]
         self.scores.append(score)
+
+
+TripT = TypeVar("TripT", contravariant=True)
+ExpectedT = TypeVar("ExpectedT", contravariant=True)
+
+
+class Learner(Protocol[TripT, ExpectedT]):
+    """A learner of ended trips that may begin anew after a change."""
+
+    def take(self, trip: TripT, expected: ExpectedT) -> None:
+        """Learn a trip and the error of its expectation from before it was driven."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors of the trips became larger, by the test of `learning.change`."""
+
+    def restart(self) -> None:
+        """Learn anew all that a change of roads makes void; the rest stays."""
+
+
+def learn_ended(learner: Learner[TripT, ExpectedT], trip: TripT, expected: ExpectedT) -> None:
+    """Learn a trip that ended, then begin anew if the errors of the trips became larger.
+
+    Parameters
+    ----------
+    learner
+        Learner of the trip's vehicle.
+    trip
+        The measured trip.
+    expected
+        Its expectation from before it was driven.
+    """
+    learner.take(trip, expected)
+    if learner.changed:
+        learner.restart()

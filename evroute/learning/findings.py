@@ -15,18 +15,14 @@ import pyarrow as pa
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.base import Belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trips.energies import TripEnergies
-from evroute.learning.trips.noise_fit import LATE_REFITS
-from evroute.learning.trips.terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
-from evroute.learning.trips.trip_belief import TripBelief
 
 FEWEST = 2
 """Trips on each route of a pair."""
 
 
-def driven_pairs(belief: LearnedBelief | TripEnergies, trips: Iterable[MeasuredTrip]) -> list[str]:
+def driven_pairs(belief: Belief, trips: Iterable[MeasuredTrip]) -> list[str]:
     """Return a sentence on each pair of routes with at least two trips each, most trips first.
 
     It has the difference of the mean measured energies, the second minus the first, with its
@@ -103,28 +99,10 @@ LAST = 50
 """Newest trips of which intervals are counted apart."""
 RECENT = 20
 """Newest trips in the short summary of a car."""
-COMPARED_TRIPS = 10
-"""Trips on each of two routes after which they are compared."""
-COMPARED_QUANTILE = 1.28
 SHOWN_PAIRS = 3
-FAR = 4.0
-"""Prior deviations beyond which a coefficient contradicts the vehicle file."""
-FIELDS = (
-    "rolling or mass_kg",
-    "mass_kg or propulsion_efficiency",
-    "recuperation_efficiency",
-    "auxiliary_w",
-    "drag or front_m2",
-    "full_battery_fade",
-    "auxiliary_w",
-    "mass_kg or recuperation_efficiency",
-)
-"""Fields of a vehicle file behind each coefficient."""
 
 
-def findings(
-    trips: pa.Table, measured: Iterable[MeasuredTrip], learner: LearnedBelief | TripEnergies
-) -> list[str]:
+def findings(trips: pa.Table, measured: Iterable[MeasuredTrip], learner: Belief) -> list[str]:
     """Return the findings on all trips of a folder, in the order in which they are printed.
 
     Parameters
@@ -138,16 +116,7 @@ def findings(
     """
     columns = numbers_of(trips)
     sentences = [errors(columns), *intervals(columns)]
-    if isinstance(learner, TripEnergies):
-        sentences += [coefficients(learner), *contradictions(learner.belief)]
-        sentences += [roads(learner.belief), heights(learner)]
-        sentences.append(distinguishable(learner.belief, columns["length_m"] / 1000))
-        sentences += refusals(learner.belief, trips["trip"].to_pylist())
-        if after := learner.changed_after:
-            sentences.append(
-                f"errors grew by trip {after}, as if roads had changed: their speeds and "
-                "deviations, and the intervals, are learned anew since"
-            )
+    sentences += learner.findings(trips)
     sentences += driven_pairs(learner, measured)[:SHOWN_PAIRS]
     return [sentence for sentence in sentences if sentence]
 
@@ -202,92 +171,6 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
         width = float((high - low)[known].mean())
         shown = f"{width:.0f} Wh" if unit == "wh" else f"{width / 60:.1f} min"
         yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}; mean width {shown}"
-
-
-def coefficients(learner: TripEnergies) -> str:
-    """Return the coefficients in plain words, with their standard deviations."""
-    vehicle, belief = learner.vehicle, learner.belief
-    b = belief.coefficients.coefficients
-    sd = np.sqrt(np.diag(belief.regression.covariance))
-    km, up, down, minute = (
-        f"{mean:.{digits}f} ± {std:.{digits}f} Wh"
-        for mean, std, digits in zip(b[:4], sd[:4], (0, 2, 2, 1), strict=True)
-    )
-    drag, extra = (
-        f"{b[k] / scale:.2f} ± {sd[k] / scale:.2f} times"
-        for k, scale in ((DRAG, belief.prior.mean[DRAG]), (AUXILIARY, 1.0))
-    )
-    turns = (
-        ""
-        if len(belief.prior.mean) <= TURNING
-        else (
-            f"stops and turns {b[TURNING]:.2f} ± {sd[TURNING]:.2f} times their energy by physics; "
-        )
-    )
-    return (
-        f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
-        f"air drag {drag} that of the vehicle file; {turns}heating and cooling {extra} their "
-        f"power; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
-        f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
-    )
-
-
-def contradictions(belief: TripBelief) -> Iterator[str]:
-    """Yield the coefficients that are far from the vehicle file, and the fields to change."""
-    distance = (
-        belief.coefficients.coefficients[: len(belief.prior.mean)] - belief.prior.mean
-    ) / belief.prior.std
-    for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
-        yield (
-            f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
-            f"{'above' if distance[k] > 0 else 'below'} the vehicle file; check its {FIELDS[k]}"
-        )
-
-
-def roads(belief: TripBelief) -> str:
-    """Return the deviation of roads from the coefficients, in words."""
-    if belief.trips < LATE_REFITS[0]:
-        return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
-    return (
-        f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
-        if belief.late_std
-        else "roads beyond these terms: nothing beyond noise"
-    )
-
-
-def heights(learner: TripEnergies) -> str:
-    """Return the spread of unknown heights that was learned; empty if the network has heights."""
-    return (
-        "the network has no heights: junctions have a learned potential of "
-        f"± {learner.belief.field_std:.0f} Wh at {len(learner.junctions)} places"
-        if learner.junctions is not None
-        else ""
-    )
-
-
-def distinguishable(belief: TripBelief, km: FloatArray) -> str:
-    """Return the least difference of two routes that ten trips on each reveal, Wh."""
-    sd_wh = float(np.sqrt(belief.noise.variance(np.median(km, keepdims=True))[0]))
-    least_wh = COMPARED_QUANTILE * sd_wh * float(np.sqrt(2 / COMPARED_TRIPS))
-    return (
-        f"trips of {np.median(km):.1f} km on one route differ by {sd_wh:.0f} Wh (sd): "
-        f"{COMPARED_TRIPS} trips on each of two routes show a difference from {least_wh:.0f} Wh on"
-    )
-
-
-def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
-    """Yield the number of refused trips, and of times that the prior was widened."""
-    if refused := [names[number] for number in belief.refused]:
-        shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
-        yield (
-            f"{len(refused)} trips are not learned: their energies are over 8 deviations from "
-            f"those expected: {shown}; they are tested again after 10 more trips"
-        )
-    if belief.inflations:
-        yield (
-            "3 of 10 consecutive trips were refused, so the prior of the coefficients was "
-            f"widened {10**belief.inflations} times; check the vehicle file"
-        )
 
 
 def numbers_of(trips: pa.Table) -> dict[str, FloatArray]:

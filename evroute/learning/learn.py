@@ -27,7 +27,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import belief
-from evroute.learning.blocks import learn_in_turn
+from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.findings import findings
 from evroute.learning.history import (
     History,
@@ -36,13 +36,11 @@ from evroute.learning.history import (
     numbered,
     read_history,
 )
-from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.manifest import DEFAULT_MODEL as DEFAULT_MODEL
 from evroute.learning.manifest import Choice, Start, start_of, vehicle_names
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import append_part, set_aside
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.trips.energies import TripEnergies
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, write_columns
 
@@ -180,7 +178,7 @@ class _Call:
     on_progress: Callable[[int, int], None]
 
 
-def _learn_locked(call: _Call, fresh: LearnedBelief | TripEnergies) -> Learned:
+def _learn_locked(call: _Call, fresh: Belief) -> Learned:
     """Learn in memory, record the new trips, then write the rest of the folder."""
     folder, start = call.folder, call.start
     history = read_history(folder.path, start.setting)
@@ -213,7 +211,7 @@ class _Outcome:
     predictions: of the others.  refused: trips that cannot be learned, and why.
     """
 
-    learner: LearnedBelief | TripEnergies
+    learner: Belief
     trips: list[MeasuredTrip]
     before: int
     predictions: list[dict[str, Any]]
@@ -221,9 +219,9 @@ class _Outcome:
 
 
 def _learn_all(
-    learner: LearnedBelief | TripEnergies,
+    learner: Belief,
     trips: Sequence[MeasuredTrip],
-    again: Callable[[], LearnedBelief | TripEnergies],
+    again: Callable[[], Belief],
     on_progress: Callable[[int, int], None],
 ) -> _Outcome:
     """Learn trips in memory, and set those aside that cannot be learned.
@@ -239,7 +237,7 @@ def _learn_all(
     on_progress
         Called with the number of trips learned and of trips to learn.
     """
-    before = learner.trips or 0
+    before = learner.trips
     predictions: list[dict[str, Any]] = []
     try:
         for row in learn_in_turn(learner, trips[before:]):
@@ -252,9 +250,7 @@ def _learn_all(
     return _Outcome(learner, list(trips), before, predictions, {})
 
 
-def _learn_one_by_one(
-    again: Callable[[], LearnedBelief | TripEnergies], trips: Sequence[MeasuredTrip]
-) -> _Outcome:
+def _learn_one_by_one(again: Callable[[], Belief], trips: Sequence[MeasuredTrip]) -> _Outcome:
     """Learn trips that can be learned.
 
     A trip that fails can leave a part of itself in the belief. Learning begins again without it.
@@ -262,7 +258,7 @@ def _learn_one_by_one(
     refused: dict[str, str] = {}
     while True:
         learner = again()
-        before = learner.trips or 0
+        before = learner.trips
         predictions: list[dict[str, Any]] = []
         left = [trip for trip in trips if trip.trip not in refused]
         for trip in left[before:]:
@@ -280,14 +276,14 @@ def _line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
-def _check_numbers(learner: LearnedBelief | TripEnergies) -> None:
+def _check_numbers(learner: Belief) -> None:
     """Check that a belief has finite numbers only, so that it can plan."""
     for name, array in learner.state().items():
         if np.issubdtype(np.asarray(array).dtype, np.floating) and not np.isfinite(array).all():
             raise ArithmeticError(f"the numbers of '{name}' are not finite")
 
 
-def _continued(path: Path, start: Start, history: History) -> LearnedBelief | TripEnergies | None:
+def _continued(path: Path, start: Start, history: History) -> Belief | None:
     """Return the saved belief; None if there is none, or it is damaged or has other trips."""
     if not path.exists():
         return None
@@ -296,7 +292,7 @@ def _continued(path: Path, start: Start, history: History) -> LearnedBelief | Tr
     except DamagedFileError as error:
         log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
         return None
-    if (learner.trips or 0) > len(history.rows):
+    if learner.trips > len(history.rows):
         log.warning("%s has learned other trips than those recorded; learning these again", path)
         return None
     return learner
@@ -319,7 +315,7 @@ def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str,
         return
     write_columns(folder.path / "trips.parquet", numbered(rows))
     write_columns(driven, driven_edges(start.run, outcome.trips))
-    belief.save(folder.belief_path(start.run), outcome.learner, trips=len(rows))
+    outcome.learner.save(folder.belief_path(start.run))
 
 
 def _report(

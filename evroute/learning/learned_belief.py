@@ -1,39 +1,36 @@
-"""LearnedBelief: the learned energy of the roads for one vehicle, with its origin.
+"""LearnedBelief: the learned energy of the roads for one vehicle, edge by edge or turn by turn.
 
 It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
 the same object.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.random import default_rng
 
-from evroute.arms import Arms, Belief, Round, Route
-from evroute.arrays import FloatArray, IntArray, flat, part_of
-from evroute.display import drawn_by
-from evroute.energy.constants import J_PER_WH
+from evroute.arms import Arms, Round, Route
+from evroute.arrays import IntArray
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle, numbers_of
-from evroute.errors import require
-from evroute.learning.intervals import PastErrors
+from evroute.learning.base import Belief, Expected, Part
+from evroute.learning.edges import blocks
+from evroute.learning.edges.day import EdgeDay
+from evroute.learning.edges.errors import add_errors
+from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
-from evroute.methods.method import Method, make_model, make_space
+from evroute.learning.stored import Stored
+from evroute.methods.method import Method, checked_method, make_model, make_space
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel, State, mean_of
-from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import ChargeTrace
-from evroute.planning.charge.charge_tree import way
-from evroute.planning.forecasts.forecast import RouteForecast, forecast, predict
+from evroute.model.base import EnergyModel, State
+from evroute.model.exact import ExactGP
+from evroute.planning.forecasts.forecast import predict
 from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LearnedBelief:
-    """A model of the energy of the arms of a space, with its origin.
+class LearnedBelief(Belief):
+    """A model of the energy of the arms of a space, with its origin; see `Belief`.
 
     Parameters
     ----------
@@ -46,29 +43,43 @@ class LearnedBelief:
     setting
         Network, vehicle and prior.
     errors
-        Errors of its past trips, from which the width of its intervals follows.
-    trips
-        Number of trips learned by `learn`; None for the belief of a simulation.
+        Errors of its past trips, from which the width of its intervals follows; none if None.
     pace
-        Pace of the edges, from the travel times of its trips; None if none were recorded.
-    source
-        The file of the belief, for messages.
+        Pace of the edges, from the travel times of its trips; that before any trip if None.
+    trips
+        Number of trips that it learned.
     """
 
-    model: EnergyModel
-    space: SearchSpace
-    method: Method
-    setting: Setting
-    errors: PastErrors = field(default_factory=PastErrors)
-    trips: int | None = None
-    pace: Pace | None = None
-    source: str = "this"
+    def __init__(
+        self,
+        model: EnergyModel,
+        space: SearchSpace,
+        method: Method,
+        setting: Setting,
+        errors: PastErrors | None = None,
+        *,
+        pace: Pace | None = None,
+        trips: int = 0,
+    ) -> None:
+        self.model = model
+        self.space = space
+        self.method = method
+        self.setting = setting
+        self.source = "this"
+        self.errors = PastErrors() if errors is None else errors
+        self._pace = Pace.of_network(setting.network) if pace is None else pace
+        self._trips = trips
 
-    _repr_html_ = drawn_by("belief_html")
+    @classmethod
+    def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "LearnedBelief":
+        """Return the belief before any trip, on the processor.
 
-    def __repr__(self) -> str:
-        """Return method, vehicle and network in one line."""
-        return f"belief {self.method.label} {subject(self.setting)}"
+        Parameters
+        ----------
+        method, setting
+            As in `Belief.of_method`.
+        """
+        return cls.before_trips(checked_method(dict(method)), setting, {"device": "cpu"})
 
     @classmethod
     def before_trips(
@@ -86,65 +97,39 @@ class LearnedBelief:
             Values of options that override those of the method.
         """
         model = make_model(method, setting, default_rng(0), options or {})
-        pace = Pace.of_network(setting.network)
-        return cls(model, make_space(method, setting), method, setting, pace=pace)
+        return cls(model, make_space(method, setting), method, setting)
+
+    @classmethod
+    def load(cls, stored: Stored, setting: Setting) -> "LearnedBelief":
+        """Return the belief of a file, with the number of its trips; see `Belief.load`."""
+        belief = super().load(stored, setting)
+        belief._trips = stored.about.trips or 0
+        return belief
 
     @property
-    def network(self) -> RoadNetwork:
-        """The network of the belief."""
-        return self.setting.network
+    def method_table(self) -> dict[str, Any]:
+        """Model and options by name."""
+        return self.method.model_dump(exclude_none=True)
 
     @property
-    def vehicle(self) -> Vehicle:
-        """The vehicle of the belief."""
-        return self.setting.vehicle
+    def label(self) -> str:
+        """Name of the method."""
+        return self.method.label
 
     @property
-    def time_s(self) -> FloatArray:
-        """(n,) usual travel time of each edge, s: learned, or the network's if not measured."""
-        if self.pace is None or not self.pace.trips:
-            return self.network.time_s
-        return self.pace.times(
-            np.arange(self.network.n_edges), self.space.edges.conditions.departed_s
-        )
+    def trips(self) -> int:
+        """Number of trips learned."""
+        return self._trips
 
     @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` or ``"map"``."""
-        return "trips" if self.pace is not None and self.pace.trips else "map"
+    def pace(self) -> Pace:
+        """Pace of the edges, from the travel times of its trips."""
+        return self._pace
 
     @property
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts, from the errors of past trips."""
         return self.errors.inflation
-
-    @property
-    def edge_posterior(self) -> Belief:
-        """Posterior of every edge in free flow, (n,) Wh; of turns, the mean over those into it."""
-        return self.space.edge_belief(self.model.posterior(self.space.reference))
-
-    def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
-        edges = self.space.edges.reference
-        arms = self.space.arms(
-            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
-        )
-        return arms, arms.rows_of(self.space.arms_of_route(route))
-
-    @property
-    def mean_wh(self) -> FloatArray:
-        """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
-        edges = self.space.edges
-        added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
-        added_wh = (
-            added_w * (self.time_s / edges.conditions.speed_factor - self.space.time_s) / J_PER_WH
-        )
-        return mean_of(self.model, self.space.reference) + added_wh[self.space.states.edge]
-
-    @property
-    def noise_std_wh(self) -> FloatArray:
-        """(a,) standard deviation of one measurement of each arm, Wh."""
-        return self.model.noise_std(self.space.reference)
 
     @property
     def note(self) -> str:
@@ -157,168 +142,101 @@ class LearnedBelief:
         )
 
     @property
-    def full_battery_fade(self) -> float:
-        """Share of recuperation lost per 10 % of charge above that of a full battery."""
-        return self.vehicle.full_battery_fade
+    def changed(self) -> bool:
+        """Whether the errors became larger; never without the method's change test."""
+        return bool(self.method.change_test) and self.errors.changed
 
-    def posterior(self) -> Belief:
-        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-        return self.model.posterior(self.space.reference)
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Errors of past trips, and pace."""
+        return {"errors": self.errors, "pace": self.pace}
 
-    def under(self, conditions: DrivingConditions) -> "LearnedBelief":
-        """Return the belief on a day with these conditions; learned deviations are kept."""
-        return replace(self, space=self.space.under(conditions))
+    @property
+    def block(self) -> int:
+        """Number of trips that the exact model learns at once."""
+        at_once = isinstance(self.model, ExactGP) and isinstance(self.space, EdgeSpace)
+        return blocks.BLOCK if at_once and not self.method.change_test else 1
 
-    def forecast(
-        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
-    ) -> RouteForecast:
-        """Forecast one trip over arms (k,) around its expected energies, for any charge.
-
-        Parameters
-        ----------
-        arms_of_route
-            (k,) arms in driving order.
-        energy_wh
-            (k,) expected energies as they are searched and shown, Wh.
-        expected
-            Charge along the trip, which does not matter here.
-        """
-        return (
-            forecast(self.model, self.space.reference, arms_of_route)
-            .inflated(self.inflation)
-            .around(energy_wh)
+    def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
+        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
+        edges = self.space.edges.reference
+        arms = self.space.arms(
+            Round(1, edges, route.edges[0], route.edges[-1], departed_s=departed_s)
         )
+        return arms, arms.rows_of(self.space.arms_of_route(route))
 
-    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
-        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+    def under(self, conditions: DrivingConditions) -> EdgeDay:
+        """Return the energies on a day with these conditions; learned deviations are kept."""
+        space = self.space.under(conditions)
+        return EdgeDay(self.model, space, self.vehicle, self.errors, self.pace)
 
-        Parameters
-        ----------
-        arms, before
-            (k,) arms, and the position of the arm before each; -1 where a trip begins.
-        charge_wh
-            Charge at the start of each, which does not matter here.
-        """
-        routes = [arms[way(before, position)] for position in range(len(arms))]
-        reference = self.space.reference
-        return self.inflation * np.array(
-            [forecast(self.model, reference, route).std_wh for route in routes]
-        )
-
-    def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the prediction of a trip before it is learned, by names of columns."""
+    def expect(self, trip: MeasuredTrip) -> Expected:
+        """Return the expected energy of a trip."""
         route = Route(tuple(trip.edge.tolist()))
-        return self.prediction(*predict(self.model, *self.route_arms(route, trip.departed_s)))
+        return self._expected(*predict(self.model, *self.route_arms(route, trip.departed_s)))
 
-    def prediction(self, mean_wh: float, sd_wh: float) -> dict[str, float]:
-        """Return a prediction with its intervals by names of columns, Wh."""
-        half50_wh, half90_wh = (self.errors.spread.quantile(level) * sd_wh for level in (0.5, 0.9))
-        return {
-            "predicted_wh": mean_wh,
-            "predicted_sd_wh": sd_wh,
-            "low50_wh": mean_wh - half50_wh,
-            "high50_wh": mean_wh + half50_wh,
-            "low90_wh": mean_wh - half90_wh,
-            "high90_wh": mean_wh + half90_wh,
-        }
-
-    def learn(self, trip: MeasuredTrip, expected: Mapping[str, Any]) -> None:
-        """Learn a trip.
+    def take(self, trip: MeasuredTrip, expected: Expected) -> None:
+        """Learn the edges of a trip, its times, and the error of its expectation.
 
         Parameters
         ----------
         trip
             Measured trip.
         expected
-            Its prediction, with ``predicted_wh`` and ``predicted_sd_wh``.
+            Its expectation.
         """
-        self.learn_around(trip, expected)
+        self._take_around(trip, expected)
         self.model.update(self.space.feedback(trip.feedback(self.setting)))
 
-    def learn_around(self, trip: MeasuredTrip, expected: Mapping[str, Any]) -> None:
-        """Learn the error of the prediction of a trip and its travel times, not its energies."""
-        off_wh = float(trip.energy_wh.sum()) - float(expected["predicted_wh"])
-        self.errors.add(off_wh, float(expected["predicted_sd_wh"]))
-        if self.pace is not None:
-            self.pace.learn(trip.edge, trip.travel_s, trip.clock_s)
+    def learn_block(self, trips: Sequence[MeasuredTrip]) -> list[dict[str, float]]:
+        """Learn trips at once if the model can, and return the expectation of each in turn."""
+        if self.block == 1 or not isinstance(self.model, ExactGP):
+            return super().learn_block(trips)
+        feedback = [trip.feedback(self.setting) for trip in trips]
+        rows = []
+        for trip, moments in zip(
+            trips,
+            blocks.learn_block(self.model, self.space.reference, feedback),
+            strict=True,
+        ):
+            expected = self._expected(*moments)
+            rows.append(expected.columns())
+            self._take_around(trip, expected)
+        return rows
+
+    def restart(self) -> None:
+        """Learn the roads and their speeds anew; the spread of the errors stays."""
+        fresh = self.anew()
+        self.model.restore(fresh.model.state())
+        self.space.restore(fresh.space.state())
+        self.errors.restart()
+
+    def prepare(self) -> None:
+        """Prepare a restored belief to learn on."""
+        if isinstance(self.model, ExactGP):
+            self.model.unpack()
 
     def state(self) -> State:
         """Return the learned state of model and space, and of errors and pace."""
-        own = flat(errors=self.errors.state(), pace={} if self.pace is None else self.pace.state())
-        return self.model.state() | self.space.state() | own
+        return self.model.state() | self.space.state() | super().state()
 
     def restore(self, state: State) -> None:
         """Restore a state of the same method."""
-        self.errors.restore(part_of(state, "errors"))
-        if self.pace is not None and (pace := part_of(state, "pace")):
-            self.pace.restore(pace)
+        super().restore(state)
         self.space.restore(state)
         of_space = self.space.state()
         self.model.restore(
             {name: a for name, a in state.items() if "/" not in name and name not in of_space}
         )
 
-    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
-        """Check that the belief is about a network and a vehicle.
+    def _expected(self, mean_wh: float, sd_wh: float) -> Expected:
+        """Return the expectation of a trip of these moments, Wh."""
+        errors = self.errors
+        return Expected(TripPrediction(mean_wh, sd_wh, errors.spread, errors.trips, 0.0))
 
-        Raises
-        ------
-        EvrouteError
-            If it is about others; the message names both.
-        """
-        check_subject(self.source, self.setting, network, vehicle)
-
-
-def subject(setting: Setting) -> str:
-    """Return vehicle and network of a belief in words."""
-    return f"by vehicle '{setting.vehicle.name}' on network '{setting.network.name}'"
-
-
-def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: Vehicle) -> None:
-    """Check that a belief is about a network and a vehicle.
-
-    Parameters
-    ----------
-    source
-        The file of the belief, for the message.
-    setting
-        Network and vehicle that the belief is about.
-    network, vehicle
-        Network and vehicle at hand.
-
-    Raises
-    ------
-    EvrouteError
-        If it is about others; the message names both.
-    """
-    check_roads(source, setting.network.name, setting.network.digest, network)
-    same = setting.vehicle.name == vehicle.name
-    require(
-        numbers_of(setting.vehicle) == numbers_of(vehicle),
-        f"{source} is a belief about vehicle '{setting.vehicle.name}', not about '{vehicle.name}'"
-        + (" with these numbers" if same else f"; give --vehicle {setting.vehicle.name}"),
-    )
-
-
-def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> None:
-    """Check that a belief is about the roads of a network.
-
-    Parameters
-    ----------
-    source
-        The file of the belief, for the message.
-    name, digest
-        Name and digest of the network that the belief is about.
-    network
-        The network at hand.
-
-    Raises
-    ------
-    EvrouteError
-        If the digests differ; the message names both networks.
-    """
-    require(
-        digest == network.digest,
-        f"{source} is a belief about network '{name}' ({digest[:12]}), "
-        f"not about '{network.name}' ({network.digest[:12]})",
-    )
+    def _take_around(self, trip: MeasuredTrip, expected: Expected) -> None:
+        """Learn the error of the expectation of a trip and its travel times, not its energies."""
+        feedback, energy = trip.feedback(self.setting), expected.energy
+        add_errors(self.errors, self.space, feedback, energy.mean_wh, energy.sd_wh)
+        self.pace.learn(trip.edge, trip.travel_s, trip.clock_s)
+        self._trips += 1

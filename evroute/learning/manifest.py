@@ -13,10 +13,10 @@ from evroute.energy import defaults
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.learning import belief
+from evroute.learning.base import Belief
+from evroute.learning.belief import KINDS
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.trips import energies as trip_energies
-from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
 from evroute.methods.setting import Prior, Setting, load_setting
@@ -25,7 +25,7 @@ from evroute.network.catalog import load_network
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
-DEFAULT_MODEL = trip_energies.MODEL
+DEFAULT_MODEL = MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Start:
         """Name of the only run of the folder."""
         return f"{self.setting.network.name}-learned"
 
-    def before_trips(self) -> LearnedBelief | TripEnergies:
+    def before_trips(self) -> Belief:
         """Return a new belief before any trip.
 
         Raises
@@ -69,20 +69,18 @@ class Start:
         EvrouteError
             If the model or one of its options is unknown.
         """
-        if self.model == trip_energies.MODEL:
-            return TripEnergies(
-                self.setting, physics=str(self.options.get("physics", defaults.PAPER_PHYSICS))
-            )
+        if self.model in KINDS:
+            return KINDS[self.model].of_method(self.options, self.setting)
         return LearnedBelief.before_trips(
             checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
         )
 
-    def manifest_of(self, learner: LearnedBelief | TripEnergies) -> dict[str, Any]:
+    def manifest_of(self, learner: Belief) -> dict[str, Any]:
         """Return the manifest of the folder of a belief."""
         network, assumed = self.setting.network, self.setting.assumed
         manifest = {
             "kind": "learned",
-            "method": belief.method_of(learner),
+            "method": learner.method_table,
             "prior": assumed.spread,
             "kernel": assumed.kernel,
             "networks": {network.name: network.digest},
@@ -157,8 +155,8 @@ def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, 
 
 def _check_model(model: str, options: Mapping[str, Any], choice: Choice) -> None:
     """Check that a model exists and takes the options and the prior that are chosen."""
-    if model == DEFAULT_MODEL:
-        strange = [name for name in options if name != "physics"]
+    if model in KINDS:
+        strange = [name for name in options if name not in KINDS[model].options]
         strange += [name for name in ("prior", "kernel") if getattr(choice, name)]
         if strange:
             raise EvrouteError(
@@ -166,7 +164,7 @@ def _check_model(model: str, options: Mapping[str, Any], choice: Choice) -> None
                 "another model of 'evroute method list', such as physics+gp"
             )
     elif model not in MODELS:
-        known = ", ".join([DEFAULT_MODEL, *MODELS])
+        known = ", ".join([*KINDS, *MODELS])
         raise UnknownNameError(f"unknown model '{model}'; there are {known}")
 
 

@@ -175,13 +175,15 @@ class Pace:
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over the sums of another estimator on the same edges.
+        """Take over the sums of another estimator on the same edges; an empty state has none.
 
         Raises
         ------
         ValueError
             If the state has another number of edges.
         """
+        if not state:  # a belief of an earlier version, without a pace
+            return
         require(
             state["seconds"].shape == self._seconds.shape,
             f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}",

@@ -7,14 +7,14 @@ from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
-    from evroute.learning.trips.energies import TripEnergies
+    from evroute.learning.base import Belief
 
 
 def physics_belief(
     network: RoadNetwork,
     vehicle: Vehicle | str | None = None,
     physics: str = defaults.PHYSICS,
-) -> "TripEnergies":
+) -> "Belief":
     """Return the belief of ``evroute learn`` before any trip: physics and its uncertainty.
 
     Its coefficients have the prior deviations of `trip_terms`, its trips the noise of `noise_fit`.

@@ -30,7 +30,7 @@ from evroute.planning.charge.stops import Charger, ChargingStop
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.learned import (
-    LearnedDay,
+    Day,
     LearnedEnergies,
     PhysicsBelief,
     vehicle_of,
@@ -102,7 +102,7 @@ class Planner:
         self.vehicle = vehicle
         self.belief = belief
         self.conditions = conditions
-        self.learned: LearnedDay | None = None
+        self.learned: Day | None = None
         self.space: SearchSpace
         usual_s = network.time_s
         if belief is None:

@@ -123,20 +123,24 @@ class Agent:
             self.guard.update(feedback)
         self.model.update(self.space.feedback(feedback))
 
-    def restart(self) -> bool:
-        """Return to the start if the agent restarts, and return whether it does.
+    @property
+    def restarts(self) -> bool:
+        """Whether a detected change of the forecast errors restarts the learner."""
+        return self._first is not None
+
+    def restart(self) -> None:
+        """Return to the start, if the agent restarts.
 
         Deviations and speeds of roads, and the licence of the guard, are learned anew; its ledger
         stays.
         """
         if self._first is None:
-            return False
+            return
         self.model.restore(self._first[0])
         self.space.restore(self._first[1])
         if self.guard:
             self.guard.forget()
         self._restarts += 1
-        return True
 
     def diagnostics(self) -> dict[str, float]:
         """Return ``restarts``, their number so far; empty if the agent does not restart."""

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from evroute.errors import DamagedFileError
 from evroute.folder import Folder
+from evroute.learning.base import Belief, HasCoefficients
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
-from evroute.learning.learned_belief import LearnedBelief, subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.parts import read_parts
-from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.stored import subject
 from evroute.learning.trips.noise_fit import is_refit_due
 from evroute.learning.trips.terms import DRAG
 from evroute.learning.trips.trip_belief import TripBelief
@@ -99,7 +99,7 @@ def build_trips_page(
         "intervals": (captions[1], lambda: intervals_chart(trips)),
     }
     notes = []
-    if isinstance(learner, TripEnergies):
+    if isinstance(learner, HasCoefficients):
         history = coefficient_history(learner, measured)
         drawings["coefficients"] = (
             coefficients_finding(history),
@@ -107,8 +107,8 @@ def build_trips_page(
         )
     else:
         notes.append(
-            f"Model '{learner.method.model}' learns edges and has no coefficients of trips; the "
-            "default model, 'trips', has them."
+            f"Model '{learner.method_table['model']}' learns edges and has no coefficients of "
+            "trips; the default model, 'trips', has them."
         )
     figures = []
     for name, (caption, draw) in drawings.items():
@@ -144,7 +144,7 @@ def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def coefficient_history(
-    learner: TripEnergies, measured: Sequence[MeasuredTrip]
+    learner: HasCoefficients, measured: Sequence[MeasuredTrip]
 ) -> "dict[str, pd.DataFrame]":
     """Return mean and deviation of each coefficient by its label, after each fit of the noise.
 
@@ -183,9 +183,7 @@ def coefficient_history(
     }
 
 
-def road_deviations(
-    learner: LearnedBelief | TripEnergies, measured: Sequence[MeasuredTrip]
-) -> dict[str, Any]:
+def road_deviations(learner: Belief, measured: Sequence[MeasuredTrip]) -> dict[str, Any]:
     """Return a map of the roads driven, by learned energy minus that by physics.
 
     The result has ``caption``, the finding as a sentence, ``html``, the page of the map, and
@@ -224,12 +222,12 @@ def road_deviations(
     return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
 
 
-def _refits(learner: TripEnergies, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
+def _refits(learner: HasCoefficients, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
     """Yield the belief before the first trip, after each fit of its noise, and as it is."""
-    again = TripEnergies(learner.setting, physics=learner.physics)
+    again = learner.anew()
     yield again.belief
     for trip in measured:
-        again.learn(trip, {})
+        again.learn(trip)
         if is_refit_due(again.belief.trips):
             yield again.belief
     yield learner.belief

@@ -16,7 +16,6 @@ from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
 from evroute.learning.physics_belief import physics_belief
-from evroute.learning.trips.energies import TripEnergies
 from evroute.network.catalog import load_network, network_version
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
@@ -154,7 +153,6 @@ class Work:
             belief = load_belief(folder)
             recorded = read_parts(folder, belief.network)
             trips = read_columns(folder / "trips.parquet")
-        assert isinstance(belief, TripEnergies)
         return {
             "name": name,
             "network": belief.network.name,

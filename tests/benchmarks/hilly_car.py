@@ -155,7 +155,7 @@ def judged(
         normal_wh, ours_wh = mean_wh + ndtri(LEVELS) * sd_wh, mean_wh + z * sd_wh
         ends = expected["low90_wh"], expected["high90_wh"]
         rows.append([mean_wh, *ends, wh, crps(ours_wh, wh), crps(normal_wh, wh)])
-        energies.learn(trip, {})
+        energies.learn(trip)
     network = setting.network
     km, climb_m, descent_m = np.array(
         [

@@ -85,7 +85,7 @@ class Log:
             temperature_c=temperature_c,
             auxiliary_w=auxiliary_w,
         )
-        self.belief.learn(trip, self.belief.expected(trip))
+        self.belief.learn(trip)
         self.driven[found.id] = True
 
 

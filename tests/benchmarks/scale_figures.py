@@ -89,14 +89,14 @@ def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
     from evroute.experiments import play
     from evroute.experiments.experiment import grid
     from evroute.experiments.runs import RunFolder
-    from evroute.learning import belief
+    from evroute.learning.base import Belief
 
     wanted = grid(
         networks=["monaco"], trips=["A"], methods=[method], options={}, horizon=ROUNDS, seeds=2
     )
     first, second = wanted.runs()
     play.play(first, RunFolder(place), lambda t: None)  # what is made once is made
-    shares, loop, save, write = Shares(), play.run_loop, belief.save, RunFolder.write
+    shares, loop, save, write = Shares(), play.run_loop, Belief.save, RunFolder.write
 
     def watched(agent: Any, world: Any, judge: Any, **named: Any) -> Any:
         calls = [(world, "observe", "world"), (world, "drive", "world"), (judge, "score", "judge")]
@@ -112,11 +112,11 @@ def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
 
     try:
         play.run_loop = watched
-        belief.save = shares.timed("log", save)
+        Belief.save = shares.timed("log", save)  # type: ignore[method-assign]
         RunFolder.write = shares.timed("log", write)  # type: ignore[method-assign]
         play.play(second, RunFolder(place), lambda t: None)
     finally:
-        play.run_loop, belief.save, RunFolder.write = loop, save, write  # type: ignore[method-assign]
+        play.run_loop, Belief.save, RunFolder.write = loop, save, write  # type: ignore[method-assign]
     return {part: 1000 * shares.seconds[part] / ROUNDS for part in PARTS}
 
 

@@ -124,7 +124,7 @@ def plans_on_trips(network: RoadNetwork) -> None:
         route = physics.problem(ends).legs.route(physics.time_s)
         wh = physics.mean_wh[route.rows] * rng.normal(1.1, 0.02, len(route))
         trip = MeasuredTrip(f"{k}", route.rows, wh, network.time_s[route.rows], None)
-        belief.learn(trip, belief.expected(trip))
+        belief.learn(trip)
     ratios_on(Planner(network, setting.vehicle, belief), "150 trips")
 
 

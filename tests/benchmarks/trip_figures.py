@@ -62,7 +62,7 @@ def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> 
     for trip in trips:
         expected = energies.expected(trip)
         rows.append([expected[name] for name in ("predicted_wh", "low90_wh", "high90_wh")])
-        energies.learn(trip, {})
+        energies.learn(trip)
     network = setting.network
     km = np.array([network.length_m[trip.edge].sum() / 1000 for trip in trips])
     climb_m = np.array([np.maximum(network.climb_m[trip.edge], 0).sum() for trip in trips])

@@ -114,7 +114,7 @@ def trip_belief_errors(
             trip = MeasuredTrip(
                 str(t), feedback.id, feedback.energy_wh, feedback.travel_s, feedback.departed_s
             )
-            belief.learn(trip, belief.expected(trip))
+            belief.learn(trip)
         if t in LEARNED_AFTER:
             mean_wh = belief.edge_posterior.mean_wh
             found["trips", t] += [

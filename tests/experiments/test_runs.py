@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.regret import DEFINITION
@@ -142,7 +143,7 @@ def test_a_belief_has_the_travel_times_of_its_trips(finished) -> None:
         for _, trip in routes.groupby("t"):
             pace.learn(trip.edge.to_numpy(), trip.travel_s.to_numpy())
         assert belief.minutes_from == "trips"
-        assert np.array_equal(belief.time_s, pace.time_s)
+        assert np.array_equal(belief.under(EQ8_CONDITIONS).time_s, pace.time_s)
 
 
 def test_regrets_are_never_negative_and_add_up(finished) -> None:

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning import blocks
+from evroute.learning.base import learn_in_turn
+from evroute.learning.edges import blocks
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.methods.method import Method
@@ -40,21 +42,22 @@ def test_blocks_predict_and_learn_as_trip_after_trip(denver, trips, model, monke
     expected = []
     for trip in trips:
         expected.append(single.expected(trip))
-        single.learn(trip, expected[-1])
+        single.learn(trip)
     updates = []
     update = together.model.update
     monkeypatch.setattr(
         together.model, "update", lambda each: (updates.append(len(each.id)), update(each))
     )
-    found = list(blocks.learn_in_turn(together, trips))
+    found = list(learn_in_turn(together, trips))
     assert len(updates) == 2 + 3  # two blocks of four trips, and the last three
     assert sum(updates) == sum(len(trip.edge) for trip in trips)
     for one, other in zip(expected, found, strict=True):
         assert one.keys() == other.keys()
         np.testing.assert_allclose(list(other.values()), list(one.values()), rtol=0, atol=1e-6)
+    alone, joint = (each.under(EQ8_CONDITIONS) for each in (single, together))
     for one, other in zip(
-        (single.posterior().mean_wh, single.posterior().std_wh, single.time_s),
-        (together.posterior().mean_wh, together.posterior().std_wh, together.time_s),
+        (alone.posterior().mean_wh, alone.posterior().std_wh, alone.time_s),
+        (joint.posterior().mean_wh, joint.posterior().std_wh, joint.time_s),
         strict=True,
     ):
         np.testing.assert_allclose(other, one, rtol=0, atol=1e-6)

@@ -69,7 +69,7 @@ def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
     day, trips = energies.under(EQ8_CONDITIONS), random_trips(denver, 0, 10)
     rows = np.array([energies.row(trip) for trip in trips])
     for trip in trips:
-        energies.learn(trip, {})
+        energies.learn(trip)
     prior, wh = energies.belief.prior, np.array([trip.energy_wh.sum() for trip in trips])
     of_turns, of_trips = (terms * prior.std for terms in (day.terms, rows))
     gram = of_trips @ of_trips.T + np.diag(energies.belief.noise.variance(rows[:, KM]))
@@ -87,7 +87,7 @@ def test_plans_after_trips_are_the_best_of_every_route(hilly, every_route, seed)
     network = hilly(seed)
     energies, checked = TripEnergies(Setting(network, CAR), physics="driving"), 0
     for trip in random_trips(network, seed, 30, factor=1.3):
-        energies.learn(trip, {})
+        energies.learn(trip)
     planner, table = Planner(network, CAR, energies), TurnTable.from_network(network)
     battery = Battery.of_percent(CAR.battery_kwh, 97.0, 5.0)
     for origin in range(0, network.n_edges, 4):
@@ -114,7 +114,7 @@ def test_plans_after_trips_are_the_best_of_every_route(hilly, every_route, seed)
 def test_a_belief_keeps_its_physics_on_disk(hill, tmp_path) -> None:
     setting, path = Setting(hill, CAR), tmp_path / "beliefs" / "one.npz"
     for physics in ("eq8", "driving"):
-        belief.save(path, TripEnergies(setting, physics=physics), trips=0)
+        TripEnergies(setting, physics=physics).save(path)
         assert belief.continued(path, setting).physics == physics
     with pytest.raises(UnknownNameError, match="unknown physics 'magic'; there are eq8, driving"):
         TripEnergies(setting, physics="magic")

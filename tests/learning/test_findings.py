@@ -5,19 +5,11 @@ import pytest
 
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.findings import (
-    contradictions,
-    distinguishable,
-    driven_pairs,
-    errors,
-    intervals,
-    online_regression,
-    refusals,
-    roads,
-)
+from evroute.learning.findings import driven_pairs, errors, intervals, online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.sentences import contradictions, distinguishable, refusals, roads
 from evroute.learning.trips.terms import PRIOR_STD
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting

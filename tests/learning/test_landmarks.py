@@ -129,7 +129,7 @@ def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
         ends.append((grid.tail[edge[0]], grid.head[edge[-1]]))
         energy_wh.append(wh)
         trips.append(trip)
-        energies.learn(trip, {})
+        energies.learn(trip)
     prior = coefficient_prior(CAR)
     tail, head = np.array(ends).T
     field = junction_height(grid)
@@ -174,7 +174,7 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
     for i in range(30):
         edge, sign = (down, -1.0) if i % 2 else (up, 1.0)
         wh = level_wh[edge].sum() + sign * rise_wh + rng.normal(0.0, 20.0)
-        energies.learn(MeasuredTrip(str(i), np.array(edge), np.array([wh]), np.array([np.nan])), {})
+        energies.learn(MeasuredTrip(str(i), np.array(edge), np.array([wh]), np.array([np.nan])))
     true_wh = level_wh[down].sum() - rise_wh
     assert true_wh < -200
     day = energies.under(EQ8_CONDITIONS)
@@ -205,7 +205,7 @@ def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEn
     for i in range(trips):
         edge = walk(network, rng, int(rng.integers(5, 15)))
         wh = mean_wh[edge] + rng.normal(0.0, 40.0) / len(edge)
-        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan)), {})
+        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan)))
     return energies
 
 
@@ -235,7 +235,7 @@ def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
         trip = MeasuredTrip(f"more {i}", edge, rng.normal(60.0, 30.0, 7), np.full(7, 60.0))
         assert again.expected(trip) == energies.expected(trip)
         for each in (again, energies):
-            each.learn(trip, {})
+            each.learn(trip)
     for name, array in energies.state().items():
         assert np.array_equal(array, again.state()[name]), name
 

@@ -14,6 +14,7 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.learning import parts
+from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
@@ -110,7 +111,7 @@ def test_the_next_call_heals_a_folder_whose_writer_was_stopped_between_any_two_w
         for owner, name in (
             (learning, "append_part"),
             (learning, "write_columns"),
-            (learning.belief, "save"),
+            (Belief, "save"),
         ):
             patch.setattr(owner, name, stopping(getattr(owner, name)))
         with pytest.raises(KeyboardInterrupt):

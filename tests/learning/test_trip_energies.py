@@ -46,7 +46,7 @@ def learned(setting, seed=0, trips=30) -> TripEnergies:
         rows = [setting.network.row_of[edge] for edge in edges]
         factor = 1.4 * (1 + 0.1 * rng.standard_normal())
         trip = trip_of(setting.network, edges, factor * eq8_wh[rows].sum(), travel_s=600.0)
-        energies.learn(trip, {})
+        energies.learn(trip)
     return energies
 
 
@@ -68,7 +68,7 @@ def test_a_row_is_the_sum_over_edges_at_the_pace_of_the_map_times_its_factor(set
 
 def test_minutes_are_those_of_earlier_trips(setting) -> None:
     energies = TripEnergies(setting)
-    energies.learn(trip_of(setting.network, OVER, travel_s=4000.0), {})
+    energies.learn(trip_of(setting.network, OVER, travel_s=4000.0))
     # 1,000 s an edge, and the map's pass at (3 x 1.6 + 4,000 / 400.2) / 4 times its time
     factor = (3 * 1.6 + 4000 / 400.2) / 4
     expected_s = sum((factor * m / 10 + 1000.0) / 2 for m in (1000.0, 1001.0, 1001.0, 1000.0))
@@ -120,23 +120,21 @@ def test_expectations_are_those_of_the_belief_and_rest_on_earlier_trips(setting)
 def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
     energies = learned(setting)
     path = tmp_path / "beliefs" / "one.npz"
-    belief.save(path, energies, trips=30)
+    energies.save(path)
     again = belief.continued(path, setting)
     assert isinstance(again, TripEnergies)
     assert again.trips == 30
     trip = trip_of(setting.network, OVER, travel_s=500.0, soc_percent=95.0)
     assert again.expected(trip) == energies.expected(trip)
     for each in (energies, again):
-        each.learn(trip, {})
+        each.learn(trip)
     assert again.expected(trip) == energies.expected(trip)
 
 
 def test_a_belief_keeps_the_charging_of_its_car(hill, tmp_path) -> None:
     powers = {"ac_kw": 7.0, "dc_kw": 50.0, "charging_curve": ((0.0, 50.0), (100.0, 5.0))}
     car = replace(CAR, **powers, dc_plug="chademo")
-    belief.save(
-        tmp_path / "beliefs" / "hill-learned.npz", TripEnergies(Setting(hill, car)), trips=0
-    )
+    TripEnergies(Setting(hill, car)).save(tmp_path / "beliefs" / "hill-learned.npz")
     kept = belief.load_belief(tmp_path, network=hill).vehicle
     assert [getattr(kept, name) for name in CHARGING] == [*powers.values(), "chademo"]
 
@@ -151,7 +149,7 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
         extra_wh = sign * (250.0 if t < 60 else -150.0 - 25.0 * (t - 60))
         extra_wh += 60.0 * rng.standard_normal()
         b, late_std = energies.belief.coefficients.coefficients, energies.belief.late_std
-        energies.learn(trip_of(setting.network, edges, 2000.0 + extra_wh, travel_s=600.0), {})
+        energies.learn(trip_of(setting.network, edges, 2000.0 + extra_wh, travel_s=600.0))
         if energies.changed_after:
             break
     assert 60 < energies.changed_after < 70
@@ -167,10 +165,10 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
         row = energies.row(trip_of(setting.network, edges))
         assert row @ now == pytest.approx(row[terms] @ now[terms])
     path = tmp_path / "beliefs" / "one.npz"
-    belief.save(path, energies, trips=energies.trips)
+    energies.save(path)
     again, trip = belief.continued(path, setting), trip_of(setting.network, OVER, travel_s=600.0)
     for each in (energies, again):
-        each.learn(trip, {})
+        each.learn(trip)
     assert again.expected(trip) == energies.expected(trip)
 
 
@@ -191,7 +189,7 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
         for edge in range(min(network.n_edges, LATE_REFITS[0] - 1)):  # no roads of their own yet
             rows = np.array([edge])
             wh = np.array([rng.normal(0.0, 100.0)])  # nothing that physics would expect
-            energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])), {})
+            energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])))
         day = energies.under(EQ8_CONDITIONS)
         states = day.space.states
         assert np.all(day.mean_wh - (states.head_wh - states.tail_wh) >= -1e-9)
@@ -273,7 +271,7 @@ def test_the_fade_of_a_full_battery_is_learned_from_charges_at_departure(hill) -
         battery = Battery(5_000.0, 50.0 * percent, 0.0, 85.0, 0.8)
         energy_wh = -np.diff(follow(battery, mean_wh).charge_wh) + rng.normal(0.0, 3.0, 3)
         known = {"soc_percent": percent}
-        energies.learn(MeasuredTrip(str(i), over, energy_wh, np.full(3, np.nan), **known), {})
+        energies.learn(MeasuredTrip(str(i), over, energy_wh, np.full(3, np.nan), **known))
     fade = energies.under(EQ8_CONDITIONS).full_battery_fade
     assert fade == pytest.approx(0.8, abs=0.2)
     full, half = (
@@ -293,7 +291,7 @@ def test_a_departure_plans_on_the_speeds_of_its_quarter_of_the_day(setting) -> N
     for travel_s, hour in ((300.0, 8), (1500.0, 13)) * 6:
         for edges, taken_s in ((OVER, travel_s), (ROUND, 700.0)):
             day = {"departed_s": hour * 3600.0}
-            energies.learn(trip_of(hill, edges, travel_s=taken_s, **day), {})
+            energies.learn(trip_of(hill, edges, travel_s=taken_s, **day))
     planner, ends = Planner(hill, CAR, energies), (hill.row_of["in"], hill.row_of["out"])
     plans = {depart: planner.plan(*ends, depart=depart) for depart in (None, "08:00", "13:10")}
     chosen = {depart: plan.routes["time"].edges for depart, plan in plans.items()}

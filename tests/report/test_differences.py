@@ -6,7 +6,6 @@ import pytest
 from evroute.arms import Arms, Belief, Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.runs import RunFolder
-from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
@@ -50,7 +49,7 @@ def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
     model = ConsumptionFactor(setting.potential_wh, setting.noise_std_wh, factor_std=0.25)
     run = rounds.loc[rounds["method"] == "GP-TS", "run"].iloc[0]
     method = Method(model="factor", index="ts")
-    belief.save(run_folder.belief_path(run), LearnedBelief(model, setting.space, method, setting))
+    LearnedBelief(model, setting.space, method, setting).save(run_folder.belief_path(run))
     page = build_page(run_folder)
     learned = page.html[
         page.html.index("Learned coefficients") : page.html.index("Definition of regret")

@@ -11,25 +11,23 @@ If a test detects a change of the errors of energies or times (`change`), the pa
 deviations of roads are learned anew; the coefficients and the spread of the errors stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import csr_array
 
-from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray, flat, part_of
-from evroute.display import drawn_by
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
-from evroute.energy.defaults import check_physics
+from evroute.energy.defaults import PAPER_PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
-from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.learned_belief import check_subject, subject
+from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.pace import TripTimes
+from evroute.learning.pace import Pace, TripTimes
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.fields import (
     HEIGHT_STD_M,
@@ -39,6 +37,7 @@ from evroute.learning.trips.fields import (
     road_deviation,
 )
 from evroute.learning.trips.noise_fit import START
+from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     FADE,
     TURNING,
@@ -52,7 +51,6 @@ from evroute.learning.trips.terms import (
 from evroute.learning.trips.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
-from evroute.network.road_network import RoadNetwork
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -64,15 +62,13 @@ ROAD_WH_PER_KM = 15.0
 """Least deviation of roads that counts."""
 
 
-class TripEnergies:
-    """Belief of whole trips on a network, with the pace of its roads.
+class TripEnergies(Belief):
+    """Belief of whole trips on a network, with the pace of its roads; see `Belief`.
 
     Parameters
     ----------
     setting
         Network and vehicle.
-    source
-        File that it was read from, for messages.
     physics
         One of `defaults.KINDS_OF_PHYSICS`.
 
@@ -87,15 +83,11 @@ class TripEnergies:
         If the physics is unknown.
     """
 
-    _repr_html_ = drawn_by("belief_html")
+    options = ("physics",)
 
-    def __repr__(self) -> str:
-        """Return number of trips, vehicle and network in one line."""
-        return f"belief of {counted(self.trips, 'trip')} {subject(self.setting)}"
-
-    def __init__(self, setting: Setting, source: str = "this", *, physics: str = "eq8") -> None:
+    def __init__(self, setting: Setting, *, physics: str = "eq8") -> None:
         self.setting = setting
-        self.source = source
+        self.source = "this"
         self.physics = check_physics(physics)
         driving, network = physics == "driving", setting.network
         self.roads = Landmarks(road_deviation(network))
@@ -114,17 +106,28 @@ class TripEnergies:
         if driving:
             self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
         self.changed_after = 0
-        self._departing: tuple[MeasuredTrip, FloatArray] | None = None
+
+    @classmethod
+    def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
+        """Return the belief before any trip.
+
+        Parameters
+        ----------
+        method, setting
+            As in `Belief.of_method`.
+        """
+        return cls(setting, physics=str(method.get("physics", PAPER_PHYSICS)))
 
     @property
-    def network(self) -> RoadNetwork:
-        """The network that it is about."""
-        return self.setting.network
+    def method_table(self) -> dict[str, Any]:
+        """Model and physics by name."""
+        physics = {} if self.physics == PAPER_PHYSICS else {"physics": self.physics}
+        return {"model": MODEL, **physics}
 
     @property
-    def vehicle(self) -> Vehicle:
-        """The vehicle that it is about."""
-        return self.setting.vehicle
+    def label(self) -> str:
+        """Number of trips in words."""
+        return f"of {counted(self.trips, 'trip')}"
 
     @property
     def trips(self) -> int:
@@ -132,9 +135,19 @@ class TripEnergies:
         return self.belief.seen
 
     @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
-        return "trips" if self.times.pace.trips else "map"
+    def pace(self) -> Pace:
+        """Pace of the edges, from the travel times of its trips."""
+        return self.times.pace
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Coefficients, and times of trips."""
+        return {"trips": self.belief, "times": self.times}
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors of energies or times became larger."""
+        return self.belief.changed or self.times.errors.changed
 
     @property
     def note(self) -> str:
@@ -142,11 +155,16 @@ class TripEnergies:
         n = self.belief.trips
         return f"intervals rest on {n} trip{'s' * (n != 1)}" if n else ""
 
-    @property
-    def edge_posterior(self) -> Belief:
-        """Posterior of every edge, noise left out, (n,) Wh."""
-        day = self.under(EQ8_CONDITIONS)
-        return day.space.edge_belief(day.posterior())
+    def findings(self, trips: pa.Table) -> list[str]:
+        """Return coefficients, roads, heights, noise, refusals and changes, one sentence each.
+
+        Parameters
+        ----------
+        trips
+            Rows of ``trips.parquet``.
+        """
+        places = None if self.junctions is None else len(self.junctions)
+        return sentences(self.belief, self.vehicle, trips, places, self.changed_after)
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by the values known at its departure, (p,)."""
@@ -174,36 +192,35 @@ class TripEnergies:
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
 
-    def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return energy and time of a trip before it is learned, by names of columns."""
-        self._departing = trip, self.row(trip)
-        numbers = self.belief.expect(self._departing[1], self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge, departed_s=trip.clock_s, routes=trip.routes)
-        return {
-            name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
-            for name, number in numbers.items()
-        }
+    def expect(self, trip: MeasuredTrip) -> Expected:
+        """Return the expected energy and time of a trip, and its row."""
+        row = self.row(trip)
+        return Expected(
+            self.belief.expect(row, self._known_wh2(trip)),
+            self.times.expect(trip.edge, departed_s=trip.clock_s, routes=trip.routes),
+            row,
+        )
 
-    def learn(self, trip: MeasuredTrip, expected: dict[str, Any]) -> None:
-        """Learn a trip: its total energy, and its travel times.
+    def take(self, trip: MeasuredTrip, expected: Expected) -> None:
+        """Learn the total energy of a trip, and its travel times.
 
         Parameters
         ----------
         trip
             Measured trip.
         expected
-            Row of the trip; the belief keeps its own.
+            Its expectation, with its row.
         """
-        departing, self._departing = self._departing, None
-        row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
-        self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
+        self.belief.learn(expected.row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.times.learn(trip.edge, trip.travel_s, trip.clock_s)
-        if self.belief.changed or self.times.errors.changed:
-            self.changed_after = self.trips
-            self.times.pace.forget()
-            self.belief.restart()
-            self.times.errors.restart()
+
+    def restart(self) -> None:
+        """Learn the pace and the deviations of roads anew; coefficients and spread stay."""
+        self.changed_after = self.trips
+        self.times.pace.forget()
+        self.belief.restart()
+        self.times.errors.restart()
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
@@ -248,30 +265,17 @@ class TripEnergies:
             "count": np.array([len(edge) for edge in self._driven], dtype=np.int64),
             "changed": np.array(self.changed_after),
         }
-        return flat(
-            trips=self.belief.state(), times=self.times.state(), landmarks=landmarks, driven=driven
-        )
+        return super().state() | flat(landmarks=landmarks, driven=driven)
 
     def restore(self, state: State) -> None:
         """Take over a state of the same network."""
-        self.belief.restore(part_of(state, "trips"))
-        self.times.restore(part_of(state, "times"))
+        super().restore(state)
         driven, landmarks = part_of(state, "driven"), part_of(state, "landmarks")
         self.changed_after = int(driven.get("changed", 0))
         self._driven = np.split(driven["edge"], np.cumsum(driven["count"]))[:-1]
         self.roads.admit(landmarks["roads"])
         if self.junctions is not None:
             self.junctions.admit(landmarks["junctions"])
-
-    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
-        """Check that the belief is about a network and a vehicle.
-
-        Raises
-        ------
-        EvrouteError
-            If it is about others; the message names both.
-        """
-        check_subject(self.source, self.setting, network, vehicle)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
         """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""

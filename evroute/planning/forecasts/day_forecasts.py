@@ -13,7 +13,7 @@ from evroute.planning.charge.charge_functions import ChargeFunctions, legs_betwe
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
-from evroute.planning.forecasts.learned import LearnedDay
+from evroute.planning.forecasts.learned import Day
 from evroute.planning.searches.search_problem import SearchProblem
 
 
@@ -33,7 +33,7 @@ class DayForecasts:
         Function that returns a battery with the fade of regeneration of the day.
     """
 
-    day: LearnedDay
+    day: Day
     charge: ChargeFunctions
     arms_of_route: Callable[[Route], IntArray]
     fading: Callable[[Battery], Battery]

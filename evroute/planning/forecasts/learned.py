@@ -15,7 +15,7 @@ from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.spaces.arm_space import SearchSpace
 
 
-class LearnedDay(Protocol):
+class Day(Protocol):
     """Learned energies under the conditions of one day."""
 
     @property
@@ -88,7 +88,7 @@ class LearnedEnergies(Protocol):
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
 
-    def under(self, conditions: DrivingConditions) -> LearnedDay:
+    def under(self, conditions: DrivingConditions) -> Day:
         """Return the energies on a day with these conditions."""
 
 

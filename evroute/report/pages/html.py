@@ -10,8 +10,7 @@ import numpy as np
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
-from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.base import Belief, HasCoefficients
 from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.plan import Plan
@@ -63,9 +62,9 @@ def folder_html(folder: Folder) -> str:
     return _lines(str(folder.path), *sentences) + _table(table)
 
 
-def belief_html(belief: LearnedBelief | TripEnergies) -> str:
+def belief_html(belief: Belief) -> str:
     """Return the coefficients of a belief of trips, or the roads that differ most from physics."""
-    if isinstance(belief, TripEnergies):
+    if isinstance(belief, HasCoefficients):
         rows = {
             label: [
                 f"{mean + 0.0:.3g} ± {sd:.2g}"
@@ -75,7 +74,7 @@ def belief_html(belief: LearnedBelief | TripEnergies) -> str:
         }
         table = pd.DataFrame(rows, ["vehicle file", "learned"]).T
     else:
-        roads = differences(belief.edge_posterior, belief.space.edges.reference, belief.network)
+        roads = differences(belief.edge_posterior, belief.setting.edges.reference, belief.network)
         table = roads.head(SHOWN_ROWS).set_index("edge")
     return _lines(repr(belief)) + _table(table)
 

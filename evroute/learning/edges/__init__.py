@@ -1,0 +1,1 @@
+"""Edges: the day, the blocks and the errors of the belief that learns single edges."""

@@ -1,0 +1,110 @@
+"""EdgeDay: energies of arms and routes on one day, by a model of single edges or turns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.intervals import PastErrors
+from evroute.learning.pace import Pace
+from evroute.model.base import EnergyModel, mean_of
+from evroute.planning.battery import ChargeTrace
+from evroute.planning.charge.charge_tree import way
+from evroute.planning.forecasts.forecast import RouteForecast, forecast
+from evroute.planning.spaces.arm_space import SearchSpace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeDay:
+    """Energies of all arms under the conditions of one day; see `forecasts.learned.Day`.
+
+    Parameters
+    ----------
+    model
+        Posterior of the energy of the arms.
+    space
+        The a arms, under the conditions of the day.
+    vehicle
+        Auxiliary power, and the charge above which recuperation fades.
+    errors
+        Errors of past trips, from which the width of the intervals follows.
+    pace
+        Pace of the edges.
+    """
+
+    model: EnergyModel
+    space: SearchSpace
+    vehicle: Vehicle
+    errors: PastErrors
+    pace: Pace
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge, s: learned, or the network's if not measured."""
+        edges = self.space.edges
+        if not self.pace.trips:
+            return edges.network.time_s
+        return self.pace.times(np.arange(edges.size), edges.conditions.departed_s)
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
+        edges = self.space.edges
+        added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
+        added_wh = (
+            added_w * (self.time_s / edges.conditions.speed_factor - self.space.time_s) / J_PER_WH
+        )
+        return mean_of(self.model, self.space.reference) + added_wh[self.space.states.edge]
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement of each arm, Wh."""
+        return self.model.noise_std(self.space.reference)
+
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        return self.vehicle.full_battery_fade
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+        return self.model.posterior(self.space.reference)
+
+    def forecast(
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> RouteForecast:
+        """Forecast one trip over arms (k,) around its expected energies, for any charge.
+
+        Parameters
+        ----------
+        arms_of_route
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, which does not matter here.
+        """
+        return (
+            forecast(self.model, self.space.reference, arms_of_route)
+            .inflated(self.errors.inflation)
+            .around(energy_wh)
+        )
+
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, before
+            (k,) arms, and the position of the arm before each; -1 where a trip begins.
+        charge_wh
+            Charge at the start of each, which does not matter here.
+        """
+        routes = [arms[way(before, position)] for position in range(len(arms))]
+        reference = self.space.reference
+        return self.errors.inflation * np.array(
+            [forecast(self.model, reference, route).std_wh for route in routes]
+        )

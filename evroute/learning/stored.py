@@ -1,0 +1,192 @@
+"""Files of beliefs: learned arrays beside the method, prior, network and vehicle of a belief."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from evroute import limits
+from evroute.checked import read_arrays, write_arrays
+from evroute.energy.vehicle import Vehicle, charging_of, numbers_of
+from evroute.errors import DamagedFileError, require
+from evroute.invalid import first_problem
+from evroute.methods.setting import Prior, Setting
+from evroute.model.base import State
+from evroute.network.catalog import load_network
+from evroute.network.heights.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
+
+_ABOUT = "about"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The subject of a belief as its file describes it; the names are those of the file."""
+
+    method: dict[str, Any]
+    prior: str
+    kernel: str
+    temperature: bool
+    network: str
+    digest: str
+    vehicle: Vehicle
+    trips: int | None = Field(ge=0)
+    lengthscale: float = Field(gt=0, allow_inf_nan=False)
+    profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
+
+
+_DESCRIPTION = TypeAdapter(Description)
+
+
+class Stored(NamedTuple):
+    """A belief as its file holds it: the file, its description and the learned arrays."""
+
+    path: Path
+    about: Description
+    state: State
+
+    def setting(self, network: RoadNetwork | None = None) -> Setting:
+        """Return network, vehicle and prior; the network is loaded by its name if None.
+
+        Raises
+        ------
+        EvrouteError
+            If the belief is about another network or profile.
+        """
+        path, about = self.path, self.about
+        roads = load_network(about.network) if network is None else network
+        check_roads(str(path), about.network, about.digest, roads)
+        roads = on_terrain(roads, "profile" if about.profile else "edge")
+        require(
+            not about.profile or (roads.pieces and roads.pieces.digest == about.profile),
+            f"{path} is a belief about another profile of network '{about.network}'; build the "
+            "network as it was, or learn again",
+        )
+        assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
+        return Setting(roads, about.vehicle, assumed)
+
+
+def write(
+    path: Path, *, method: Mapping[str, Any], setting: Setting, trips: int | None, state: State
+) -> None:
+    """Write a belief, no pickle.
+
+    Parameters
+    ----------
+    path
+        File, an ``.npz``.
+    method
+        Model and options.
+    setting
+        Network, vehicle and prior.
+    trips
+        Number of trips learned, None if unknown.
+    state
+        Learned arrays by name.
+    """
+    about = {
+        "method": dict(method),
+        "prior": setting.assumed.spread,
+        "kernel": setting.assumed.kernel,
+        "lengthscale": setting.assumed.lengthscale,
+        "temperature": setting.assumed.temperature,
+        "network": setting.network.name,
+        "digest": setting.network.digest,
+        "vehicle": setting.vehicle_numbers | charging_of(setting.vehicle),
+        "trips": trips,
+    }
+    if pieces := setting.network.pieces:
+        about["profile"] = pieces.digest
+    write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **state})
+
+
+def read(path: Path) -> Stored:
+    """Return the belief of a file.
+
+    Raises
+    ------
+    DamagedFileError
+        If it cannot be read; the message names the command that makes it again.
+    """
+    try:
+        state = read_arrays(path)
+        about = _DESCRIPTION.validate_python(limits.parse_json(str(state.pop(_ABOUT)), str(path)))
+    except ValidationError as error:
+        raise damaged(path, f"{path} describes no belief: {first_problem(error)}") from None
+    except (DamagedFileError, KeyError, ValueError) as error:
+        raise damaged(path, error) from None
+    return Stored(path, about, state)
+
+
+def damaged(path: Path, wrong: object) -> DamagedFileError:
+    """Return the error of a file of a belief, with the command that makes it again."""
+    return DamagedFileError(f"{wrong}; make it again with {_maker(path)}")
+
+
+def _maker(path: Path) -> str:
+    """Return the command that makes a belief again, for messages."""
+    folder = path.parents[1]
+    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
+        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if path.stem.endswith("-learned"):
+        return f"'evroute learn' of the same tables with --out {folder} --reset"
+    return f"'evroute simulate' of the same experiment with --out {folder}"
+
+
+def subject(setting: Setting) -> str:
+    """Return vehicle and network of a belief in words."""
+    return f"by vehicle '{setting.vehicle.name}' on network '{setting.network.name}'"
+
+
+def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: Vehicle) -> None:
+    """Check that a belief is about a network and a vehicle.
+
+    Parameters
+    ----------
+    source
+        The file of the belief, for the message.
+    setting
+        Network and vehicle that the belief is about.
+    network, vehicle
+        Network and vehicle at hand.
+
+    Raises
+    ------
+    EvrouteError
+        If it is about others; the message names both.
+    """
+    check_roads(source, setting.network.name, setting.network.digest, network)
+    same = setting.vehicle.name == vehicle.name
+    require(
+        numbers_of(setting.vehicle) == numbers_of(vehicle),
+        f"{source} is a belief about vehicle '{setting.vehicle.name}', not about '{vehicle.name}'"
+        + (" with these numbers" if same else f"; give --vehicle {setting.vehicle.name}"),
+    )
+
+
+def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> None:
+    """Check that a belief is about the roads of a network.
+
+    Parameters
+    ----------
+    source
+        The file of the belief, for the message.
+    name, digest
+        Name and digest of the network that the belief is about.
+    network
+        The network at hand.
+
+    Raises
+    ------
+    EvrouteError
+        If the digests differ; the message names both networks.
+    """
+    require(
+        digest == network.digest,
+        f"{source} is a belief about network '{name}' ({digest[:12]}), "
+        f"not about '{network.name}' ({network.digest[:12]})",
+    )

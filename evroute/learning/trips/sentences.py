@@ -1,0 +1,153 @@
+"""Sentences on what a belief of whole trips learned: coefficients, roads, noise and refusals."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from evroute.arrays import FloatArray
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.trips.noise_fit import LATE_REFITS
+from evroute.learning.trips.terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
+from evroute.learning.trips.trip_belief import TripBelief
+
+COMPARED_TRIPS = 10
+"""Trips on each of two routes after which they are compared."""
+COMPARED_QUANTILE = 1.28
+FAR = 4.0
+"""Prior deviations beyond which a coefficient contradicts the vehicle file."""
+FIELDS = (
+    "rolling or mass_kg",
+    "mass_kg or propulsion_efficiency",
+    "recuperation_efficiency",
+    "auxiliary_w",
+    "drag or front_m2",
+    "full_battery_fade",
+    "auxiliary_w",
+    "mass_kg or recuperation_efficiency",
+)
+"""Fields of a vehicle file behind each coefficient."""
+
+
+def sentences(
+    belief: TripBelief,
+    vehicle: Vehicle,
+    trips: pa.Table,
+    places: int | None,
+    changed_after: int,
+) -> list[str]:
+    """Return the sentences in the order in which they are printed; empty ones hold nothing.
+
+    Parameters
+    ----------
+    belief
+        Coefficients after the trips.
+    vehicle
+        The vehicle.
+    trips
+        Rows of ``trips.parquet``.
+    places
+        Number of places with a learned height; None if the network has heights.
+    changed_after
+        Number of trips before the last detected change; 0 if there was none.
+    """
+    km = np.array(trips["length_m"].to_pylist(), dtype=float) / 1000
+    found = [
+        coefficients(belief, vehicle),
+        *contradictions(belief),
+        roads(belief),
+        heights(belief, places),
+        distinguishable(belief, km),
+        *refusals(belief, trips["trip"].to_pylist()),
+    ]
+    if changed_after:
+        found.append(
+            f"errors grew by trip {changed_after}, as if roads had changed: their speeds and "
+            "deviations, and the intervals, are learned anew since"
+        )
+    return found
+
+
+def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
+    """Return the coefficients in plain words, with their standard deviations."""
+    b = belief.coefficients.coefficients
+    sd = np.sqrt(np.diag(belief.regression.covariance))
+    km, up, down, minute = (
+        f"{mean:.{digits}f} ± {std:.{digits}f} Wh"
+        for mean, std, digits in zip(b[:4], sd[:4], (0, 2, 2, 1), strict=True)
+    )
+    drag, extra = (
+        f"{b[k] / scale:.2f} ± {sd[k] / scale:.2f} times"
+        for k, scale in ((DRAG, belief.prior.mean[DRAG]), (AUXILIARY, 1.0))
+    )
+    turns = (
+        ""
+        if len(belief.prior.mean) <= TURNING
+        else (
+            f"stops and turns {b[TURNING]:.2f} ± {sd[TURNING]:.2f} times their energy by physics; "
+        )
+    )
+    return (
+        f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
+        f"air drag {drag} that of the vehicle file; {turns}heating and cooling {extra} their "
+        f"power; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
+        f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
+    )
+
+
+def contradictions(belief: TripBelief) -> Iterator[str]:
+    """Yield the coefficients that are far from the vehicle file, and the fields to change."""
+    distance = (
+        belief.coefficients.coefficients[: len(belief.prior.mean)] - belief.prior.mean
+    ) / belief.prior.std
+    for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
+        yield (
+            f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
+            f"{'above' if distance[k] > 0 else 'below'} the vehicle file; check its {FIELDS[k]}"
+        )
+
+
+def roads(belief: TripBelief) -> str:
+    """Return the deviation of roads from the coefficients, in words."""
+    if belief.trips < LATE_REFITS[0]:
+        return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
+    return (
+        f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
+        if belief.late_std
+        else "roads beyond these terms: nothing beyond noise"
+    )
+
+
+def heights(belief: TripBelief, places: int | None) -> str:
+    """Return the spread of unknown heights that was learned; empty if the network has heights."""
+    if places is None:
+        return ""
+    return (
+        "the network has no heights: junctions have a learned potential of "
+        f"± {belief.field_std:.0f} Wh at {places} places"
+    )
+
+
+def distinguishable(belief: TripBelief, km: FloatArray) -> str:
+    """Return the least difference of two routes that ten trips on each reveal, Wh."""
+    sd_wh = float(np.sqrt(belief.noise.variance(np.median(km, keepdims=True))[0]))
+    least_wh = COMPARED_QUANTILE * sd_wh * float(np.sqrt(2 / COMPARED_TRIPS))
+    return (
+        f"trips of {np.median(km):.1f} km on one route differ by {sd_wh:.0f} Wh (sd): "
+        f"{COMPARED_TRIPS} trips on each of two routes show a difference from {least_wh:.0f} Wh on"
+    )
+
+
+def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
+    """Yield the number of refused trips, and of times that the prior was widened."""
+    if refused := [names[number] for number in belief.refused]:
+        shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
+        yield (
+            f"{len(refused)} trips are not learned: their energies are over 8 deviations from "
+            f"those expected: {shown}; they are tested again after 10 more trips"
+        )
+    if belief.inflations:
+        yield (
+            "3 of 10 consecutive trips were refused, so the prior of the coefficients was "
+            f"widened {10**belief.inflations} times; check the vehicle file"
+        )
