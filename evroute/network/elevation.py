@@ -10,7 +10,7 @@ one sparse solve. Afterwards no edge is shorter than the straight line in space 
 junctions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from scipy.sparse import csc_matrix, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from evroute.arrays import BoolArray, FloatArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import EvrouteError, require
 from evroute.network.heights import height_checks, raster
 from evroute.network.road_network import RoadNetwork
@@ -67,49 +67,69 @@ def sample(
         If no raster overlaps the network, more than 10 % of the junctions get no height, or a check
         fails.
     """
-    elevation_m = np.full(network.n_junctions, np.nan)
-    inside = np.zeros(network.n_junctions, dtype=bool)
-    source = np.full(network.n_junctions, -1)
-    notes, found = [], []
-    for k, path in enumerate(rasters):
-        here = raster.heights_at(path, network.crs, network.x_m, network.y_m)
-        if not here.inside.any():
-            notes.append(f"{path.name} does not overlap the network")
-        source[np.isnan(elevation_m) & np.isfinite(here.height_m)] = k
-        elevation_m = np.where(np.isnan(elevation_m), here.height_m, elevation_m)
-        inside |= here.inside
-        found.append(here)
+    names = [path.name for path in rasters]
+    found = [raster.heights_at(path, network.crs, network.x_m, network.y_m) for path in rasters]
+    inside = np.any([here.inside for here in found], axis=0)
     if not inside.any():
-        names = ", ".join(path.name for path in rasters)
-        raise EvrouteError(f"the elevation ({names}) does not overlap network '{network.name}'")
-
-    known = np.isfinite(elevation_m)
-    v = network.n_junctions
-    outside, void = int((~inside).sum()), int((inside & ~known).sum())
-    require(
-        outside + void <= GREATEST_MISSING_SHARE * v,
-        f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
-        "outside the rasters and "
-        f"{void} in their holes; add the rasters that are missing",
-    )
-    carried = carried_junctions(network)
-    if checked:
-        height_checks.check_rasters(network, [path.name for path in rasters], found, source)
-        height_checks.check_extrapolation(network, known & ~carried, ~known & ~carried)
-    notes += [
-        f"{count} junctions {where}"
-        for count, where in (
-            (outside, f"({outside / v:.1%}) lie outside the rasters; filled along the roads"),
-            (void, f"({void / v:.1%}) lie in holes of the rasters; filled along the roads"),
-            (
-                int(carried.sum()),
-                "on bridges and in tunnels lie on the straight grade between ends",
-            ),
+        raise EvrouteError(
+            f"the elevation ({', '.join(names)}) does not overlap network '{network.name}'"
         )
-        if count
+    elevation_m, source = _first_heights(found)
+    gaps = height_checks.Gaps(
+        known=source >= 0, inside=inside, off_ground=carried_junctions(network)
+    )
+    _check_share(gaps)
+    notes = [
+        f"{name} does not overlap the network"
+        for name, here in zip(names, found, strict=True)
+        if not here.inside.any()
     ]
-    described = f"bilinear from {', '.join(path.name for path in rasters)}"
-    return fill(network, elevation_m, known & ~carried), described, tuple(notes)
+    notes += _gap_notes(gaps)
+    if checked:
+        height_checks.check_rasters(network, names, found, source)
+        notes += height_checks.check_extrapolation(network, gaps)
+    described = f"bilinear from {', '.join(names)}"
+    return fill(network, elevation_m, gaps.grounded), described, tuple(notes)
+
+
+def _first_heights(found: Sequence[raster.RasterHeights]) -> tuple[FloatArray, IntArray]:
+    """Return the height of the first raster that has one, (v,) m, and its number, -1 for none."""
+    all_m = np.stack([here.height_m for here in found])
+    known = np.isfinite(all_m)
+    first = known.argmax(axis=0)
+    elevation_m = all_m[first, np.arange(all_m.shape[1])]
+    return elevation_m, np.where(known.any(axis=0), first, -1)
+
+
+def _check_share(gaps: height_checks.Gaps) -> None:
+    """Refuse rasters that leave too many junctions without a height."""
+    v = len(gaps.known)
+    outside, holes = int(gaps.outside.sum()), int(gaps.in_holes.sum())
+    if outside + holes > GREATEST_MISSING_SHARE * v:
+        raise EvrouteError(
+            f"{(outside + holes) / v:.1%} of the {v} junctions have no height: {outside} lie "
+            f"outside the rasters and {holes} in their holes; add the rasters that are missing"
+        )
+
+
+def _gap_notes(gaps: height_checks.Gaps) -> Iterator[str]:
+    """Yield sentences on the junctions without a height of their own."""
+    v = len(gaps.known)
+    if outside := int(gaps.outside.sum()):
+        yield (
+            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
+            "roads"
+        )
+    if holes := int(gaps.in_holes.sum()):
+        yield (
+            f"{holes} junctions ({holes / v:.1%}) lie in holes of the rasters; filled along the "
+            "roads"
+        )
+    if off_ground := int(gaps.off_ground.sum()):
+        yield (
+            f"{off_ground} junctions on bridges and in tunnels lie on the straight grade between "
+            "ends"
+        )
 
 
 def set_heights(

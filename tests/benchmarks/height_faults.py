@@ -6,7 +6,7 @@ figure that refuses it, or how far junctions are off where it passes.
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,6 +79,24 @@ def outcome(network: RoadNetwork, rasters: list[Path], true_m: np.ndarray) -> st
     return f"passes, off by {rms_m:.0f} m (rms), {most_m:.0f} m at most"
 
 
+def cut_off(network: RoadNetwork, true: Path, place: Path, share: float) -> Iterator[str]:
+    """Yield the outcome of rasters that end where a share of the junctions lies beyond, by side."""
+    true_m = catalog.build(network, rasters=[true]).elevation_m
+    lon, lat = network.junction_lon_lat
+    with rasterio.open(true) as opened:
+        a, b, c, d, e, f = tuple(~opened.transform)[:6]
+    columns, rows = a * lon + b * lat + c, d * lon + e * lat + f
+    for side, at in (("west", columns), ("east", -columns), ("north", rows), ("south", -rows)):
+        end, axis = np.quantile(at, share), int(side in ("west", "east"))
+
+        def without(cells: Cells, end: float = end, axis: int = axis, side: str = side) -> Cells:
+            number = np.indices(cells.shape)[1 if axis else 0]
+            beyond = number < end if side in ("west", "north") else number > -end
+            return np.where(beyond, HOLE, cells)
+
+        yield f"{side}: {outcome(network, [edited(true, place, without)], true_m)}"
+
+
 def main() -> None:
     """Print the outcome of every fault."""
     with TemporaryDirectory() as place:
@@ -104,6 +122,11 @@ def main() -> None:
             print(f"{roads}, ends at 92 %: {outcome(network, [ends], true_m)}")
             print(f"{roads}, west at 0: {outcome(network, [zeros], true_m)}")
             print(f"{roads}, west at 0, then a true one: {outcome(network, [zeros, true], true_m)}")
+            higher = edited(true, bad, lambda cells: np.where(cells == HOLE, cells, cells + 50))
+            print(f"{roads}, a second one 50 m higher: {outcome(network, [true, higher], true_m)}")
+            for share in (0.0025, 0.005, 0.01, 0.02, 0.05):
+                for side in cut_off(network, true, bad, share):
+                    print(f"{roads}, {share:.2%} of the junctions beyond its end, {side}")
             if network.elevation_m.any():
                 feet_m = network.elevation_m / 0.3048
                 climb_m = np.abs(feet_m[network.head] - feet_m[network.tail])

@@ -32,30 +32,34 @@ def hills(x_m: np.ndarray, y_m: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def city(make_city: Callable[[int], RoadNetwork]) -> RoadNetwork:
+def city(make_city: Callable[..., RoadNetwork]) -> RoadNetwork:
     return make_city(SIDE)
 
 
 @pytest.fixture(scope="module")
-def make_city() -> Callable[[int], RoadNetwork]:
-    """Offer square grids of two-way streets, heights at 0, by the junctions of a side."""
+def make_city() -> Callable[..., RoadNetwork]:
+    """Offer square grids of two-way streets, heights at 0, by the junctions of a side.
+
+    A spur of further junctions leads eastwards from the first row.
+    """
     from evroute.network.road_network import Source
     from evroute.network.sources.meeting_turns import meeting_turns
 
-    def make(side: int) -> RoadNetwork:
+    def make(side: int, spur: int = 0) -> RoadNetwork:
         junction = np.arange(side * side).reshape(side, side)
+        outwards = np.append(side - 1, side * side + np.arange(spur))
         pairs = np.vstack(
             [
                 np.column_stack([junction[:, :-1].ravel(), junction[:, 1:].ravel()]),
                 np.column_stack([junction[:-1].ravel(), junction[1:].ravel()]),
+                np.column_stack([outwards[:-1], outwards[1:]]),
             ]
         )
         tail, head = np.vstack([pairs, pairs[:, ::-1]]).T
-        n, v = len(tail), side * side
-        x_m, y_m = (
-            X0 + BLOCK_M * (junction.ravel() % side),
-            Y0 - BLOCK_M * (junction.ravel() // side),
-        )
+        n, v = len(tail), side * side + spur
+        column = np.append(junction.ravel() % side, side + np.arange(spur))
+        row = np.append(junction.ravel() // side, np.zeros(spur, dtype=int))
+        x_m, y_m = X0 + BLOCK_M * column, Y0 - BLOCK_M * row
         return RoadNetwork(
             name="city",
             edge_id=tuple(map(str, range(n))),
@@ -133,7 +137,8 @@ FAULTS: dict[str, tuple[Faulty, str]] = {
     ),
     "ends early": (
         lambda cells: columns(cells, 0.4, 2, -9999.0),
-        r"\d+ junctions lie beyond the rasters, up to \d{3} m along the roads",
+        r"\d+ junctions \(\d\d\.\d\d%\), in holes of the rasters, are up to \d{3} m along .* known "
+        r"height .*; add a raster without holes",
     ),
 }
 
@@ -180,15 +185,66 @@ def test_heights_of_a_true_raster_are_those_of_the_hills(city: RoadNetwork, tmp_
     assert built.elevation_m == pytest.approx(hills(city.x_m, city.y_m), abs=0.12)
 
 
-def test_how_far_heights_are_extrapolated(city: RoadNetwork, tmp_path: Path) -> None:
+def gaps_of(
+    city: RoadNetwork, known: np.ndarray, missing: np.ndarray, *, inside: np.ndarray | None = None
+) -> height_checks.Gaps:
+    """Return gaps where heights are missing; junctions neither known nor missing are on bridges."""
+    covered = known if inside is None else inside
+    return height_checks.Gaps(known, covered, ~known & ~missing)
+
+
+def test_how_far_heights_are_extrapolated(city: RoadNetwork) -> None:
     known = city.x_m < X0 + 450  # five columns of streets; the next five lie within 500 m
-    height_checks.check_extrapolation(city, known, ~known & (city.x_m < X0 + 950))
-    with pytest.raises(EvrouteError, match=r"12 junctions .*, up to 600 m .* \(at most 500 m"):
-        height_checks.check_extrapolation(city, known, ~known & (city.x_m < X0 + 1050))
+    near, farther = ~known & (city.x_m < X0 + 950), ~known & (city.x_m < X0 + 1050)
+    assert height_checks.check_extrapolation(city, gaps_of(city, known, near)) == []
+    with pytest.raises(
+        EvrouteError,
+        match=r"12 junctions \(8\.33%\), outside the rasters, are up to 600 m .* \(at most 500 m, "
+        r"or 1% of the junctions, are extrapolated\); add the rasters that are missing",
+    ):
+        height_checks.check_extrapolation(city, gaps_of(city, known, farther))
     ring = (np.abs(city.x_m - X0 - 550) < 560) & (np.abs(city.y_m - Y0 + 550) < 560)
     hole = (np.abs(city.x_m - X0 - 550) < 460) & (np.abs(city.y_m - Y0 + 550) < 460)
     assert hole.sum() == 64 + 36  # 10 by 10 junctions, up to 500 m from the nearest beyond
-    height_checks.check_extrapolation(city, ring & ~hole, hole)
+    surrounded = gaps_of(city, ring & ~hole, hole, inside=ring)
+    assert height_checks.check_extrapolation(city, surrounded) == []
+
+
+@pytest.mark.parametrize(
+    ("n_holes", "where"),
+    [
+        (0, "outside the rasters"),
+        (12, "in holes of the rasters"),
+        (5, "7 outside the rasters and 5 in their holes"),
+    ],
+)
+def test_a_hole_is_called_a_hole(city: RoadNetwork, n_holes: int, where: str) -> None:
+    known = city.x_m < X0 + 450
+    missing = ~known & (city.x_m < X0 + 1050)
+    far = np.flatnonzero(missing & (city.x_m > X0 + 950))
+    inside = known.copy()
+    inside[far[:n_holes]] = True
+    with pytest.raises(EvrouteError, match=rf"true: 12 junctions \(8\.33%\), {where}, are up to"):
+        height_checks.check_extrapolation(city, gaps_of(city, known, missing, inside=inside))
+
+
+@pytest.mark.parametrize(("spur", "refused"), [(10, False), (11, True)])
+def test_a_few_junctions_beyond_the_heights_are_a_note(
+    make_city: Callable[..., RoadNetwork], spur: int, refused: bool
+) -> None:
+    """A street leads 1.0 or 1.1 km out of 576 junctions: 5 of 586 (0.9 %), 6 of 587 (1.02 %)."""
+    city = make_city(24, spur=spur)
+    known = city.x_m < X0 + 2350
+    gaps = gaps_of(city, known, ~known)
+    assert gaps.missing_on_ground.sum() == spur
+    if refused:
+        with pytest.raises(EvrouteError, match=r"6 junctions \(1\.02%\), outside .* up to 1,100 m"):
+            height_checks.check_extrapolation(city, gaps)
+        return
+    assert height_checks.check_extrapolation(city, gaps) == [
+        "5 junctions (0.85%), outside the rasters, are up to 1,000 m along the roads from the last "
+        "known height; their heights are extrapolated"
+    ]
 
 
 def test_parallel_roads_count_by_the_shorter_one(city: RoadNetwork) -> None:
@@ -206,7 +262,8 @@ def test_parallel_roads_count_by_the_shorter_one(city: RoadNetwork) -> None:
         shape_start=2 * np.arange(2 * city.n_edges + 1),
         turns=np.empty((0, 2), dtype=int),
     )
-    height_checks.check_extrapolation(double, known, ~known & (city.x_m < X0 + 950))
+    gaps = gaps_of(double, known, ~known & (city.x_m < X0 + 950))
+    assert height_checks.check_extrapolation(double, gaps) == []
 
 
 def heights(city: RoadNetwork, height_m: np.ndarray, **signs: object) -> raster.RasterHeights:
@@ -232,6 +289,65 @@ def test_a_seam_between_tiles(city: RoadNetwork, lift_m: float, refused: bool) -
         height_checks.check_rasters(city, ["w.tif", "e.tif"], tiles, source)
 
 
+@pytest.mark.parametrize(
+    ("lift_m", "cell_m", "refused"),
+    [
+        (14, 30.0, False),
+        (16, 30.0, True),
+        (-50, 30.0, True),
+        (44, 900.0, False),  # 5 % of 900 m are 45 m
+        (46, 900.0, True),
+    ],
+)
+def test_tiles_that_overlap_are_compared(
+    city: RoadNetwork, lift_m: float, cell_m: float, refused: bool
+) -> None:
+    """The second tile covers three quarters; no road leads from one tile into the other."""
+    true_m = hills(city.x_m, city.y_m)
+    east = city.x_m > X0 + 250
+    second_m = np.where(east, true_m + lift_m, np.nan)
+    tiles = [heights(city, true_m), heights(city, second_m, cell_m=cell_m)]
+    source = np.zeros(city.n_junctions, dtype=int)
+    if not refused:
+        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
+        return
+    message = (
+        rf"a\.tif and b\.tif differ by {abs(lift_m)} m in the median at the 108 junctions that "
+        rf"both cover \(true heights: at most {max(15, round(cell_m / 20))} m\)"
+    )
+    with pytest.raises(EvrouteError, match=message):
+        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
+
+
+@pytest.mark.parametrize(("n_shared", "refused"), [(9, False), (10, True)])
+def test_a_few_common_junctions_say_nothing(
+    city: RoadNetwork, n_shared: int, refused: bool
+) -> None:
+    true_m = hills(city.x_m, city.y_m)
+    common = np.arange(city.n_junctions) < n_shared
+    tiles = [heights(city, true_m), heights(city, np.where(common, true_m + 50, np.nan))]
+    source = np.zeros(city.n_junctions, dtype=int)
+    if not refused:
+        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
+        return
+    with pytest.raises(EvrouteError, match=r"differ by 50 m in the median at the 10 junctions"):
+        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
+
+
+def test_a_second_raster_50_m_higher_is_refused(city: RoadNetwork, tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.tif")
+    higher = write(tmp_path / "higher.tif", lambda cells: cells + 50)
+    noisy = write(
+        tmp_path / "noisy.tif",
+        lambda cells: cells + np.random.default_rng(1).normal(0, 8, cells.shape),
+    )
+    assert catalog.build(city, rasters=[whole, noisy]).n_edges == city.n_edges
+    with pytest.raises(EvrouteError, match=r"whole\.tif and higher\.tif differ by 50 m .* 144 jun"):
+        catalog.build(city, rasters=[whole, higher])
+    unchecked = catalog.build(city, rasters=[whole, higher], checked=False, smoothing_m=0.0)
+    assert unchecked.elevation_m == pytest.approx(hills(city.x_m, city.y_m), abs=0.12)
+
+
 def test_a_first_tile_with_unmarked_zeros_is_found_by_the_second(
     city: RoadNetwork, tmp_path: Path
 ) -> None:
@@ -241,7 +357,7 @@ def test_a_first_tile_with_unmarked_zeros_is_found_by_the_second(
 
 
 def test_small_networks_have_their_range_checked_alone(
-    make_city: Callable[[int], RoadNetwork], tmp_path: Path
+    make_city: Callable[..., RoadNetwork], tmp_path: Path
 ) -> None:
     hamlet = make_city(4)
     assert hamlet.n_edges == 48
