@@ -83,7 +83,8 @@ def known_network() -> str:
 
 def _choices() -> list[str]:
     uploaded = st.session_state.get(UPLOADED)
-    return [*network_names(), *([uploaded.name] if uploaded else [])]
+    names = list(network_names())
+    return [*names, uploaded.name] if uploaded else names
 
 
 def choose_known_network() -> str:

@@ -82,18 +82,17 @@ def take_event(event: "MapEvent") -> None:
     A click on the example starts a trip of one's own.
     """
     example = is_example()
-    places, kind, row = chosen(), event["kind"], event.get("row")
-    at = event.get("at")
+    places, kind = chosen(), event["kind"]
+    row, at = event.get("row"), event.get("at")
     place = "" if at is None else f"{at[0]:.6f},{at[1]:.6f}"
-    if kind == "click":
-        if example:
-            places = list(EMPTY)
-        if "" in places:
-            places[places.index("")] = place
+    if example and kind in {"click", "start", "end"}:
+        places = list(EMPTY)
+    if kind == "click" and "" in places:
+        places[places.index("")] = place
     elif kind == "start":
-        places = [place, *([""] if example else places[1:])]
+        places[0] = place
     elif kind == "end":
-        places = [*([""] if example else places[:-1]), place]
+        places[-1] = place
     elif kind == "stop":
         places.insert(len(places) - 1, place)
     elif kind == "move" and row is not None:
@@ -109,7 +108,7 @@ def ask_places(roads: RoadNetwork) -> None:
     last = len(places) - 1
     names = labels(roads)
     for row, place in enumerate(places):
-        label = "From" if row == 0 else "To" if row == last else f"Stop {row}"
+        label = {0: "From", last: "To"}.get(row, f"Stop {row}")
         line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
         shown = place_label(roads, place)  # one option for each label: Streamlit finds them by it
         options = [place, *(each for each in names if each != shown)] if place else names

@@ -15,7 +15,8 @@ from layers import Drawn, Layer
 
 def draw(request: Request, planner: Planner) -> Drawn:
     """Return the roads within reach of the charge from the origin; nothing without one."""
-    origin, battery, risk = request.places[0], request.battery, request.risk
+    origin = request.places[0]
+    battery, risk = request.battery, request.risk
     if not origin:
         return Drawn()
     try:

@@ -174,7 +174,9 @@ def buttons(experiment: Experiment, folder: RunFolder) -> None:
     runs = list(experiment.runs())
     left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
     go, halt = st.columns(2)
-    verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Start"
+    verb = "Continue" if len(left) < len(runs) else "Start"
+    if not left:
+        verb = "Finished"
     if go.button(
         literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
     ):
@@ -294,11 +296,9 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: boo
         show_map(roads, key="learn-map", height=MAP_HEIGHT, drawn=drawn | {"routes": [route]})
         now = rounds[(rounds["run"] == run) & (rounds["t"] == trip)].iloc[0]
         saved_wh = round(float(now["eq8_wh"] - now["true_wh"]))
-        words = (
-            f"{abs(saved_wh)} Wh {'less' if saved_wh > 0 else 'more'} than"
-            if saved_wh
-            else ("as much energy as")
-        )
+        words = f"{abs(saved_wh)} Wh {'less' if saved_wh > 0 else 'more'} than"
+        if not saved_wh:
+            words = "as much energy as"
         st.caption(
             sentence(
                 f"trip {trip}, black, over the roads of earlier trips in the first world; "

@@ -1,5 +1,6 @@
 """``evroute bandit``: kernel bandits with one arm a round, as in the papers on Nyström."""
 
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -56,12 +57,16 @@ def bandit(
         temporary.write_bytes(csv_of(table, "%.4g").encode())
     with replacing(folder / "bandit.png") as temporary:
         temporary.write_bytes(png(chart))
-    rows = (
-        [cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row]
-        for row in table.itertuples(index=False)
-    )
+    rows = [[_cell(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
     print_table(list(table.columns), rows, title=title)
     if not isinstance(requested, StarvationExperiment):
         for line in verdict_lines(folder_verdicts(RunFolder(folder))):
             typer.echo(line)
     typer.echo(folder)
+
+
+def _cell(value: str | float) -> str:
+    """Return a name, or a number with four digits; a dash for a number that is missing."""
+    if isinstance(value, str):
+        return value
+    return "–" if isnan(value) else f"{value:.4g}"

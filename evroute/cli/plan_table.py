@@ -1,6 +1,7 @@
 """The table that ``evroute route`` prints: a column for each row of a plan, and lines below it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.table import Table
@@ -88,6 +89,15 @@ def _table(plan: Plan) -> Table:
     return table
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a leg starts: edges driven before it, time after departure, s, and charge, %."""
+
+    edges: int
+    clock_s: float
+    percent: float
+
+
 def _stops(plan: Plan) -> Table:
     """Return legs and stops in driving order."""
     table = Table("leg or stop", box=SIMPLE_HEAD)
@@ -95,23 +105,36 @@ def _stops(plan: Plan) -> Table:
         table.add_column(title, justify="right")
     planned, battery = plan.recommended_route, plan.battery
     assert battery is not None, "a plan with stops has a battery"
-    assert planned.charge is not None, "and a charge along the route"
-    begin, clock_s, percent = 0, 0.0, battery.percent(battery.start_wh)
-    for stop in (*planned.stops, None):
-        end, name, arrive_s = len(planned.edges), plan.titles[-1], planned.time_s
-        if stop:
-            end, name, arrive_s = stop.after_edges, stop.station, stop.arrive_s
-        arrive = battery.percent(float(planned.charge.charge_wh[end]))
-        km = plan.roads.length_m[planned.route.rows[begin:end]].sum() / 1000
-        kwh = (percent - arrive) / 100 * battery.capacity_wh / 1000
-        numbers = f"{km:.2f}", f"{(arrive_s - clock_s) / 60:.1f}", f"{kwh:.3f}"
-        table.add_row(f"to {name}", *numbers, f"{percent:.1f}", f"{arrive:.1f}")
-        if stop:
-            charged = f"{stop.time_s / 60:.1f}", f"{stop.energy_wh / 1000:.3f}"
-            about = f"charge ({stop.socket}, {stop.kw:g} kW)", "", *charged
-            table.add_row(*about, f"{arrive:.1f}", f"{stop.to_percent}")
-            begin, clock_s, percent = end, arrive_s + stop.time_s, float(stop.to_percent)
+    start = _Start(0, 0.0, battery.percent(battery.start_wh))
+    for stop in planned.stops:
+        leg = _leg(plan, start, stop.after_edges, stop.arrive_s)
+        table.add_row(f"to {stop.station}", *leg)
+        table.add_row(
+            f"charge ({stop.socket}, {stop.kw:g} kW)",
+            "",
+            f"{stop.time_s / 60:.1f}",
+            f"{stop.energy_wh / 1000:.3f}",
+            leg[-1],
+            f"{stop.to_percent}",
+        )
+        start = _Start(stop.after_edges, stop.arrive_s + stop.time_s, float(stop.to_percent))
+    table.add_row(f"to {plan.titles[-1]}", *_leg(plan, start, len(planned.edges), planned.time_s))
     return table
+
+
+def _leg(plan: Plan, start: _Start, end: int, arrive_s: float) -> list[str]:
+    """Return km, minutes, kWh and the charge at both ends of a leg, %, as text.
+
+    ``end`` is the number of edges driven at its end, ``arrive_s`` the time there.
+    """
+    planned, battery = plan.recommended_route, plan.battery
+    assert battery is not None, "a plan with stops has a battery"
+    assert planned.charge is not None, "and a charge along the route"
+    arrive = battery.percent(float(planned.charge.charge_wh[end]))
+    km = plan.roads.length_m[planned.route.rows[start.edges : end]].sum() / 1000
+    kwh = (start.percent - arrive) / 100 * battery.capacity_wh / 1000
+    minutes = (arrive_s - start.clock_s) / 60
+    return [f"{km:.2f}", f"{minutes:.1f}", f"{kwh:.3f}", f"{start.percent:.1f}", f"{arrive:.1f}"]
 
 
 def _energy(routes: list[PlannedRoute]) -> Iterator[Line]:

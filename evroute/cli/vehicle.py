@@ -32,10 +32,8 @@ def list_vehicles(
         )
     ]
     require(kept, f"no vehicle of the catalogue has '{' '.join(words or ())}'; drop a word")
-    columns = (
-        *("vehicle", "class", "road load"),
-        *("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"),
-    )
+    names = ["vehicle", "class", "road load"]
+    numbers = ["mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"]
     rows = (
         (
             v.name,
@@ -48,7 +46,7 @@ def list_vehicles(
         )
         for v in kept
     )
-    print_table(columns, rows, texts=3)
+    print_table(names + numbers, rows, texts=len(names))
 
 
 @app.command()

@@ -158,15 +158,10 @@ def _learner(
         space = make_space(method, setting)
     else:
         model, space = _shared(first, over_arms), first.space
-    guard = (
-        Guard(
-            setting.edges,
-            rng=default_rng(child(policy_seeds, 0)),
-            share=DEFAULT_SHARE if method.guard is True else method.guard,
-        )
-        if method.guard
-        else None
-    )
+    guard = None
+    if method.guard:
+        share = DEFAULT_SHARE if method.guard is True else method.guard
+        guard = Guard(setting.edges, rng=default_rng(child(policy_seeds, 0)), share=share)
     agent = Agent(
         model=model,
         index=make_index(method, setting),

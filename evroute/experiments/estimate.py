@@ -86,7 +86,8 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     for run in left:
         kind = run.network, run.method.name, run.world.label, run.search, run.prior
         kinds.setdefault(kind, []).append(run)
-    seconds, disk, failures = [0.0], 0.0, {}
+    seconds, disk = [0.0], 0.0
+    failures: dict[str, str] = {}
     # every process prepares the network before its first run
     prepared = {(run.network, run.prior): run for run in reversed(left)}
     preparing_s = sum(_played(run, 1)[0] for run in prepared.values())

@@ -182,7 +182,11 @@ class Method(BaseModel):
             f"{name.replace('_', ' ')} {_short(value)}".rstrip()
             for name, value in (of_index | of_model).items()
         )
-        with_turns = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        with_turns = [
+            name
+            for name, used in (("speeds", self.learn_speeds), ("controls", self.controls))
+            if used
+        ]
         words = [
             label_of(self.model, self.index),
             self.arms,
@@ -191,8 +195,10 @@ class Method(BaseModel):
             f"guarded {_short(self.guard)}".rstrip() if self.guard else "",
         ]
         name = " ".join(filter(None, words))
-        name += ", change test" * bool(self.change_test)
-        name += ", exact contexts" * bool(self.exact_contexts)
+        if self.change_test:
+            name += ", change test"
+        if self.exact_contexts:
+            name += ", exact contexts"
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:

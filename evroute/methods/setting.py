@@ -15,7 +15,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, check_spread
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
-from evroute.errors import require
+from evroute.errors import EvrouteError
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.kernels import build
 from evroute.model.kernels.arms import ArmGraph, EdgeContextKernel
@@ -207,10 +207,10 @@ class Setting:
             If both places are the same edge.
         """
         origin, separator, destination = trip.partition(" to ")
-        first, last = stops(
-            self.network, *((None, (origin, destination)) if separator else (trip, ()))
-        )
-        require(first != last, f"trip '{trip}' begins and ends on the same edge; choose two places")
+        named, places = (None, (origin, destination)) if separator else (trip, ())
+        first, last = stops(self.network, named, places)
+        if first == last:
+            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
         return first, last
 
 

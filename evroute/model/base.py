@@ -237,12 +237,11 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
             factor[row + 1 :, row] = factor[row, row + 1 :]
         np.fill_diagonal(factor, diagonal + jitter)
         failed = _factorise(factor)
-    require(
-        not failed,
-        f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added; "
-        "check the lengthscales, the prior deviations and the noise deviations",
-        CovarianceError,
-    )
+    if failed:
+        raise CovarianceError(
+            f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added; "
+            "check the lengthscales, the prior deviations and the noise deviations"
+        )
     for row in range(len(factor)):
         factor[row, row + 1 :] = 0.0
     return factor

@@ -301,12 +301,13 @@ class IncrementalPosterior:
             of them are only read when the next measurement comes.
         """
         self._forget()
-        self.precision, self.information, self.mean, self.slot_of = (
-            state[name].copy() for name in ("precision", "information", "mean", "slot_of")
-        )
-        self._open, self._open_mean, self._open_variance = (
-            state[name].copy() for name in ("open", "open_mean", "open_variance")
-        )
+        self.precision = state["precision"].copy()
+        self.information = state["information"].copy()
+        self.mean = state["mean"].copy()
+        self.slot_of = state["slot_of"].copy()
+        self._open = state["open"].copy()
+        self._open_mean = state["open_mean"].copy()
+        self._open_variance = state["open_variance"].copy()
         self.size, self._unread = 0, prior
         self._triangle, self._packed = np.zeros((0, 0), order="F"), None
         self._reserve(len(self.mean))
@@ -377,7 +378,8 @@ class IncrementalPosterior:
     def _reserve(self, size: int) -> None:
         """Make room for ``size`` slots; the system moves pages, so no view may be left."""
         # a function of the size, so that products of a restored C round alike
-        capacity, held, old = max(-(-size // _BLOCK), 1) * _BLOCK, self.size, len(self._lower)
+        capacity = max(-(-size // _BLOCK), 1) * _BLOCK
+        held, old = self.size, len(self._lower)
         if capacity <= old:
             return
         if held:

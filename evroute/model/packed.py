@@ -27,9 +27,8 @@ class Packed:
     @classmethod
     def of(cls, square: FloatArray, size: int) -> "Packed":
         """Return the first ``size`` columns of the lower triangle of an array, copied."""
-        return cls(
-            size, np.concatenate([np.empty(0), *[square[row:size, row] for row in range(size)]])
-        )
+        columns = [square[row:size, row] for row in range(size)]
+        return cls(size, np.concatenate([np.empty(0), *columns]))
 
     def columns(self) -> list[FloatArray]:
         """Return the columns from the diagonal down, D views."""

@@ -243,7 +243,8 @@ class SparseVariationalGP:
             another kind.
         """
         d = self._reference.shape[1]
-        n_arms, n_seen, m = (len(state.get(name, ())) for name in ("arms", "seen", "held"))
+        n_arms, n_seen = len(state.get("arms", ())), len(state.get("seen", ()))
+        m = len(state.get("held", ()))
         expected = {
             "arms": (n_arms, d),
             "seen": (n_seen,),
@@ -265,14 +266,17 @@ class SparseVariationalGP:
         )
         self._start()
         self._met.append(state["arms"][:, 0].astype(np.int64), state["arms"][:, 1:])
-        self._seen, self._measured, self._held = (
-            state[name].copy() for name in ("seen", "measured", "held")
-        )
+        self._seen = state["seen"].copy()
+        self._measured = state["measured"].copy()
+        self._held = state["held"].copy()
         self._updates, adam_steps = state["counts"].tolist()
-        points, information, precision, moments = (
-            state[name].copy() for name in ("points", "information", "precision", "moments")
+        self._inducing = Inducing(
+            state["points"].copy(),
+            state["information"].copy(),
+            state["precision"].copy(),
+            state["moments"].copy(),
+            adam_steps,
         )
-        self._inducing = Inducing(points, information, precision, moments, adam_steps)
         self._rng.bit_generator.state = json.loads(str(state["rng"]))
 
     def _remember(self, feedback: Feedback) -> None:

@@ -160,7 +160,8 @@ class Variational:
         except (NanError, NotPSDError) as error:
             raise DivergedError(str(error)) from None
         lost = float(loss.detach())
-        require(math.isfinite(lost), f"the loss is {lost}", DivergedError)
+        if not math.isfinite(lost):
+            raise DivergedError(f"the loss is {lost}")
         loss.backward()
         NGD([q.natural_vec, q.natural_mat], num_data=1, lr=self._natural_rate).step()
         moments, adam_steps = belief.moments, belief.adam_steps
@@ -175,11 +176,8 @@ class Variational:
             adam.step()
             moments, adam_steps = _array(torch.stack([first, second])), adam_steps + 1
         precision = -2.0 * q.natural_mat.detach()
-        require(
-            torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all(),
-            f"a parameter is not finite; the loss was {lost:.3g}",
-            DivergedError,
-        )
+        if not (torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all()):
+            raise DivergedError(f"a parameter is not finite; the loss was {lost:.3g}")
         try:
             psd_safe_cholesky(precision)
             self._prior_factor(points.detach())

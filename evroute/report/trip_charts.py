@@ -14,7 +14,9 @@ from evroute.text import counted
 
 SHOWN_WIDTHS = 0.8
 """Share of the intervals that is shown in full."""
-_HELD, _MISSED, _GREY = "#0072b2", "#d55e00", "#888888"
+_HELD = "#0072b2"
+_MISSED = "#d55e00"
+_GREY = "#888888"
 _KINDS = {_HELD: ("within its 90 % interval", "circle"), _MISSED: ("outside", "square")}
 _WIDTH, _SMALL_WIDTH = 290, 125
 

@@ -244,12 +244,11 @@ class ConfidenceSet:
         return Interval(low=np.maximum(-low, -ceiling), high=np.minimum(high, ceiling))
 
     def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
-        require(
-            self.feasible,
-            f"no function of norm B = {self.assumptions.norm:g} fits the measurements; the "
-            f"smallest B that fits is {self.b_min:.4g}: raise B or sigma",
-            EmptySetError,
-        )
+        if not self.feasible:
+            raise EmptySetError(
+                f"no function of norm B = {self.assumptions.norm:g} fits the measurements; the "
+                f"smallest B that fits is {self.b_min:.4g}: raise B or sigma"
+            )
         mean, variance = self.spectrum.ridge(points, grid)
         # negative values are rounding here
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)

@@ -6,7 +6,7 @@ one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 
 from pkgutil import resolve_name
 
-from evroute.errors import UnknownNameError, require
+from evroute.errors import UnknownNameError
 from evroute.model.context_kernels.base import ContextKernel, Product, Sum
 
 KERNELS = {
@@ -52,11 +52,10 @@ def check_kernel(name: str) -> str:
 
 
 def _named(name: str) -> ContextKernel:
-    require(
-        name in KERNELS,
-        f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
-        "+ or *",
-        UnknownNameError,
-    )
+    if name not in KERNELS:
+        raise UnknownNameError(
+            f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
+            "+ or *"
+        )
     kernel: ContextKernel = resolve_name(KERNELS[name])()
     return kernel

@@ -157,12 +157,12 @@ class EdgeContextKernel:
             f"the prior standard deviations must be {graph.n_edges} positive numbers",
             ValueError,
         )
-        require(
-            np.ndim(lengthscales) in (1, 2)
-            and np.all((lengthscales > 0) & (lengthscales < np.inf)),
-            f"lengthscales must be positive numbers, one per feature; got {lengthscales}",
-            ValueError,
-        )
+        if not (
+            np.ndim(lengthscales) in (1, 2) and np.all((lengthscales > 0) & (lengthscales < np.inf))
+        ):
+            raise ValueError(
+                f"lengthscales must be positive numbers, one per feature; got {lengthscales}"
+            )
         require(
             0 < graph_share < 1,
             f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1",
@@ -270,11 +270,8 @@ class EdgeContextKernel:
 
     def _check(self, features: FloatArray) -> None:
         d = self.lengthscales.shape[1]
-        require(
-            features.shape[1] == d,
-            f"contexts have {features.shape[1]} features, lengthscales {d}",
-            ValueError,
-        )
+        if features.shape[1] != d:
+            raise ValueError(f"contexts have {features.shape[1]} features, lengthscales {d}")
 
 
 _MIXED_AT_ONCE = 1 << 15  # entries, to stay in the cache
@@ -302,7 +299,9 @@ class TurnGraph:
 
     def __init__(self, graph: ArmGraph, left: IntArray, entered: IntArray) -> None:
         self.n_edges = len(entered)
-        self._graph, self._left, self._entered = graph, left, entered
+        self._graph = graph
+        self._left = left
+        self._entered = entered
         self.diagonal: FloatArray = graph.diagonal[entered]
         self._unit = (1.0 - ENTERED_SHARE) ** 0.5 / np.sqrt(graph.diagonal)
         total = hashlib.sha256(f"turns {ENTERED_SHARE!r} {graph.digest}".encode())

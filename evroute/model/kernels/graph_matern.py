@@ -50,7 +50,9 @@ class GraphMatern:
         raw_diagonal: FloatArray | None = None,
     ) -> None:
         self._raw = _SparseSolves(laplacian, nu, kappa)
-        self.laplacian, self.nu, self.kappa = laplacian, nu, kappa
+        self.laplacian = laplacian
+        self.nu = nu
+        self.kappa = kappa
         self.n_edges = int(laplacian.shape[0])
         self.digest = digest(laplacian, nu, kappa)
         diagonal = self._raw.diagonal() if raw_diagonal is None else raw_diagonal

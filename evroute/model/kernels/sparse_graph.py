@@ -181,7 +181,8 @@ def sparse_root(
     least_diagonal = float((system.diagonal() ** -2).mean())
     drop_below = TOLERANCE * least_diagonal * shift / 4
     escape = TOLERANCE * least_diagonal * shift**2 / 4
-    row, counts, diagonal = np.empty(n, dtype=np.int64), [], np.empty(n)
+    row, diagonal = np.empty(n, dtype=np.int64), np.empty(n)
+    counts = []
     columns, values = [], []
     done, steps = 0, _steps(system)
     for tile in tiles(x_m, y_m):

@@ -18,7 +18,6 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import require
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
 from evroute.model.kernels.arms import Covariance, Whitened
@@ -146,7 +145,9 @@ class SparsePosterior:
         self._embedding[r, :u] = row
         self.rest = np.maximum(self.rest - row**2, 0.0)
         factor = np.zeros((r + 1, r + 1))
-        factor[:r, :r], factor[r, :r], factor[r, r] = self.factor, z, pivot
+        factor[:r, :r] = self.factor
+        factor[r, :r] = z
+        factor[r, r] = pivot
         self.factor = factor
         self.basis = np.append(self.basis, slot)
         self.dictionary = np.append(self.dictionary, slot)
@@ -349,20 +350,20 @@ class SparsePosterior:
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         before, new = len(self), len(edge)
         prior = self.kernel.diagonal(edge, features)
-        require(
-            np.all((prior > 0) & (prior < np.inf)),
-            "the kernel's prior variances are not positive numbers; check its deviations",
-            CovarianceError,
-        )
+        if not np.all((prior > 0) & (prior < np.inf)):
+            raise CovarianceError(
+                "the kernel's prior variances are not positive numbers; check its deviations"
+            )
         z = self.embed(edge, features)
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
         self._embedding[: len(z), before : before + new] = z
         self.arms.append(edge, features)
         self.prior = np.concatenate([self.prior, prior])
-        self.count, self.total, self.pending = (
-            np.concatenate([part, np.zeros(new)]) for part in (self.count, self.total, self.pending)
-        )
+        unmeasured = np.zeros(new)
+        self.count = np.concatenate([self.count, unmeasured])
+        self.total = np.concatenate([self.total, unmeasured])
+        self.pending = np.concatenate([self.pending, unmeasured])
 
     def _reserve(self, rows: int, columns: int) -> None:
         """Reserve room for features, doubling it when full."""

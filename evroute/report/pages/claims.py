@@ -112,7 +112,7 @@ def verdict_lines(judged: list[Verdict]) -> list[str]:
 def overall(panels: list[Verdict]) -> str:
     """Return ``fails`` if a claim fails in any panel, ``holds`` if it holds in all."""
     words = {each.word for each in panels}
-    return "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+    return next((word for word in reversed(WORDS) if word in words), "holds")
 
 
 def run_table(folder: RunFolder) -> "pd.DataFrame":
