@@ -288,9 +288,14 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     if not path.exists():
         return None
     try:
-        learner = belief.continued(path, start.setting)
+        with np.errstate(all="ignore"):  # of a belief whose numbers are not finite
+            learner = belief.continued(path, start.setting)
+        _check_numbers(learner)
     except DamagedFileError as error:
         log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
+        return None
+    except ArithmeticError as error:
+        log.warning("%s cannot plan (%s); learning its trips again", path, error)
         return None
     if learner.trips > len(history.rows):
         log.warning("%s has learned other trips than those recorded; learning these again", path)
