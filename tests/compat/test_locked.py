@@ -34,7 +34,8 @@ def test_a_locked_folder_heals(tmp_path: Path, name: str, note: str) -> None:
     assert list(rows) == ["A", "odd", "later", "next"]
     assert rows["odd"]["energy_wh"] == pytest.approx(rows["later"]["energy_wh"])
     assert isnan(rows["odd"]["travel_s"]) == (name != "departed")
-    route = evroute.plan(NETWORK, trip="B", belief=folder).routes["energy"]
+    learned = evroute.load_belief(folder, network=evroute.load_network(NETWORK))
+    route = evroute.plan(NETWORK, trip="B", belief=learned).routes["energy"]
     assert 20.0 < route.time_s < 600.0
     assert 100.0 < route.energy_wh < 1000.0
     files = sorted(path.name for path in (folder / "measured").iterdir())
