@@ -1,9 +1,18 @@
 """Validation errors of pydantic in one clause."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from reprlib import Repr
+from typing import Any
 
 from pydantic import ValidationError
+
+SHOWN = 60
+"""Number of characters shown of a value."""
+MOST_BITS = 200
+"""Integers of more bits are shown by their size."""
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+_BRIEF = Repr()
 
 
 def first_problem(error: ValidationError, known: Iterable[str] = ()) -> str:
@@ -11,15 +20,22 @@ def first_problem(error: ValidationError, known: Iterable[str] = ()) -> str:
 
     After an unknown key the similar ones of the ``known`` keys follow, or else all of these.
     """
-    problem = error.errors(include_url=False)[0]
-    # branches of unions, such as "constrained-int", are no fields
+    return problem_text(error.errors(include_url=False)[0], known)
+
+
+def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
+    """Return one of the problems that `ValidationError.errors` lists, as `first_problem` does."""
     parts = [str(part) for part in problem["loc"]]
-    field = ".".join(part for part in parts if "-" not in part and "[" not in part)
+    # branches of unions, such as "constrained-int", are no fields
+    inner = [part for part in parts[:-1] if "-" not in part and "[" not in part]
+    if problem["type"] in UNKNOWN_KEY or not set("-[") & set("".join(parts[-1:])):
+        inner += parts[-1:]
+    field = ".".join(inner)
     message = problem["msg"].removeprefix("Value error, ").partition(", unable")[0]
     match problem["type"]:
         case "missing":
             return f"{field} is missing"
-        case "extra_forbidden" | "unexpected_keyword_argument":
+        case kind if kind in UNKNOWN_KEY:
             names = get_close_matches(field, known := list(known)) or known
             return f"unknown key '{field}'" + (f"; known: {', '.join(names)}" if names else "")
         case "too_short":
@@ -28,4 +44,14 @@ def first_problem(error: ValidationError, known: Iterable[str] = ()) -> str:
             return f"{field}: {message}" if field else message
         case _:
             wanted = message.replace("Input should", "it must").replace("String should", "it must")
-            return f"{field or 'value'} is {problem['input']!r:.60}; {wanted}"
+            return f"{field or 'value'} is {_shown(problem['input'])}; {wanted}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as text, without the text of a whole list or of a huge number."""
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"an integer of {value.bit_length():,} bits"
+    if isinstance(value, str | bytes):
+        value = value[:SHOWN]
+    brief = _BRIEF.repr if isinstance(value, dict | list | tuple | set) else repr
+    return f"{brief(value):.{SHOWN}}"

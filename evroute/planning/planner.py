@@ -224,9 +224,7 @@ class Planner:
         if charge:
             refuse_without_chargers(self.network, self.vehicle, self.chargers)
         departed_s = None if depart is None else clock_s("depart", depart)
-        planner = self
-        if departed_s is not None and self.belief is not None:
-            planner = self._leaving(quarter_of(departed_s) * QUARTER_S)
+        planner = self.leaving(departed_s)
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
@@ -262,6 +260,19 @@ class Planner:
             unlimited=unlimited,
             roads=self.network,
         )
+
+    def leaving(self, departed_s: float | None) -> "Planner":
+        """Return the planner of a departure, which differs only on the learned speeds of its hours.
+
+        Parameters
+        ----------
+        departed_s
+            Departure since a midnight, s; None for the mean of the day.
+        """
+        if departed_s is None or self.belief is None:
+            return self
+        quarter_s = quarter_of(departed_s) * QUARTER_S
+        return self if quarter_s == self.conditions.departed_s else self._leaving(quarter_s)
 
     def energies(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray

@@ -1,110 +1,60 @@
-"""The HTTP application: paths, answers and statuses.
+"""The HTTP application: paths, answers and statuses."""
 
-Limits of the service on every request: its token, the size of its body, and how many wait.
-"""
-
-import hmac
-import threading
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import Path as PathParameter
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
 
 from evroute import __version__
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
+from evroute.invalid import problem_text
 from evroute.network.catalog import network_names
-from evroute.service.requests import PlanRequest, PlanRequests, Trips
+from evroute.service import answers
+from evroute.service.bodies import parsed
+from evroute.service.guard import BODY, LimitedService, Limits, LoggedFailures
+from evroute.service.problems import RefusedError, problem
+from evroute.service.requests import (
+    Name,
+    NeededRequest,
+    PlanRequest,
+    PlanRequests,
+    RangeRequest,
+    Trips,
+)
 from evroute.service.work import ConflictingTripsError, Work
 
-OPEN = ("/healthz",)
-"""Paths that need no token and never wait."""
-
-
-class LimitedService:
-    """An ASGI application behind limits.
-
-    Parameters
-    ----------
-    application
-        The application.
-    token
-        Secret that requests must carry as ``Authorization: Bearer TOKEN``; none if empty.
-    most_bytes
-        Largest body; a larger one is answered with 413.
-    most_waiting
-        Number of requests at once; further ones are answered with 429.
-    """
-
-    def __init__(
-        self, application: ASGIApp, *, token: str, most_bytes: int, most_waiting: int
-    ) -> None:
-        self.application = application
-        self.expected = f"Bearer {token}".encode() if token else b""
-        self.most_bytes = most_bytes
-        self.free = threading.BoundedSemaphore(most_waiting)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
-        if scope["type"] != "http" or scope["path"] in OPEN:
-            await self.application(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        given = headers.get(b"authorization", b"")
-        if self.expected and not hmac.compare_digest(given, self.expected):
-            refused = _refusal(401, "this service needs its token: Authorization: Bearer TOKEN")
-            await refused(scope, receive, send)
-        elif int(headers.get(b"content-length", b"0")) > self.most_bytes:
-            await self._too_large()(scope, receive, send)
-        elif not self.free.acquire(blocking=False):
-            refused = _refusal(429, "too many requests at once; try again")
-            await refused(scope, receive, send)
-        else:
-            try:
-                await self._answer(scope, receive, send)
-            finally:
-                self.free.release()
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the whole body, which may have no stated length, then answer."""
-        body, more = b"", True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self.most_bytes:
-                await self._too_large()(scope, receive, send)
-                return
-        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def read() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self.application(scope, read, send)
-
-    def _too_large(self) -> JSONResponse:
-        return _refusal(413, f"a body has at most {self.most_bytes:,} bytes; send fewer rows")
-
-
-def _refusal(status: int, message: str) -> JSONResponse:
-    """Return an answer with a message in ``detail`` that closes the connection."""
-    headers = {"Connection": "close"} | ({"Retry-After": "1"} if status == 429 else {})
-    return JSONResponse({"detail": message}, status, headers)
-
-
-MOST_BYTES = 16 * 2**20
-MOST_WAITING = 64
+B = TypeVar("B", bound=BaseModel)
 MOST_S = 30.0
 LOCAL_HOSTS = ("127.0.0.1", "localhost")
+_REASONS = {
+    400: "The header `Host` names another machine.",
+    401: "The token is missing or wrong.",
+    408: "The body came too slowly.",
+    413: "The body is too large.",
+    415: "The body is no JSON by its content type.",
+    422: "The request cannot be met; `detail` names the first problem.",
+    429: "Too many requests at once; try again after `Retry-After` seconds.",
+    500: "An internal error, logged with its `id`.",
+}
+_CONFLICT = "An id already belongs to other measurements."
+_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, PlanRequests, RangeRequest, Trips)
 
 
 def make_app(
-    beliefs: Path, *, token: str = "", hosts: tuple[str, ...] = LOCAL_HOSTS, most_s: float = MOST_S
+    beliefs: Path,
+    *,
+    token: str = "",
+    hosts: tuple[str, ...] = LOCAL_HOSTS,
+    most_s: float = MOST_S,
+    limits: Limits = Limits(),  # noqa: B008
 ) -> LimitedService:
     """Return the ASGI application of the service.
 
@@ -118,65 +68,166 @@ def make_app(
         Accepted names in the header ``Host``.
     most_s
         Seconds after which no further plan of ``/v1/plans`` is begun.
+    limits
+        Limits of all requests together.
     """
-    work = Work(beliefs, most_s)
-    app = FastAPI(
+    app = _Service(
         title="evroute",
         version=__version__,
         description="Energy-efficient routes for electric cars, learned from driven trips.",
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
-        responses={
-            status: {"description": reason}
-            for status, reason in (
-                (413, "The body is too large."),
-                (422, "The request cannot be met; `detail` names the cause."),
-                (429, "Too many requests at once; try again after `Retry-After` seconds."),
-            )
-        },
+        responses=_problems(_REASONS),
     )
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(LoggedFailures)
+    app.add_exception_handler(EvrouteError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _not_there)
 
-    @app.exception_handler(EvrouteError)
-    def refused(request: Request, error: EvrouteError) -> JSONResponse:
-        answer: dict[str, Any] = {"detail": str(error)}
-        if isinstance(error, NotEnoughChargeError):
-            answer["start_percent"] = error.start_percent
-        status = 409 if isinstance(error, ConflictingTripsError) else 422
-        if isinstance(error, UnknownNameError) and request.method == "GET":
-            status = 404
-        return JSONResponse(answer, status)
+    @app.get("/healthz", summary="Whether the service answers", response_model=answers.Health)
+    async def healthz() -> JSONResponse:  # in no thread, all of which may wait
+        return JSONResponse({"status": "ok", "version": __version__})
 
-    @app.get("/healthz", summary="Whether the service answers")
-    def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": __version__}
+    app.include_router(_paths(Work(beliefs, most_s)))
+    return LimitedService(app, token=token, hosts=hosts, limits=limits)
 
-    @app.get("/v1/networks", summary="Names of the networks")
-    def networks() -> dict[str, list[str]]:
-        return {"networks": list(network_names())}
 
-    @app.get("/v1/vehicles", summary="Names of the vehicles")
-    def vehicles() -> dict[str, list[str]]:
-        return {"vehicles": vehicle_names()}
+def _paths(work: Work) -> APIRouter:
+    """Return the paths that need a token where the service has one.
 
-    @app.post("/v1/plan", summary="Plan a trip")
-    def plan(request: PlanRequest) -> dict[str, Any]:
-        return work.plan(request)
+    Answers are sent as they are made: their types are compared with them in a test alone.
+    """
+    bearer = HTTPBearer(auto_error=False, description="Of `evroute serve --token-file`.")
+    router = APIRouter(prefix="/v1", dependencies=[Depends(bearer)])
 
-    @app.post("/v1/plans", summary="Plan many trips")
-    def plans(requests: PlanRequests) -> dict[str, list[dict[str, Any]]]:
-        return {"plans": work.plans(requests.requests)}
+    @router.get("/networks", summary="Names of the networks", response_model=answers.Networks)
+    def networks() -> JSONResponse:
+        return JSONResponse({"networks": list(network_names())})
 
-    @app.post(
-        "/v1/trips",
+    @router.get("/vehicles", summary="Names of the vehicles", response_model=answers.Vehicles)
+    def vehicles() -> JSONResponse:
+        return JSONResponse({"vehicles": vehicle_names()})
+
+    @router.post(
+        "/plan",
+        summary="Plan a trip",
+        response_model=answers.Plan,
+        openapi_extra=_body(PlanRequest),
+    )
+    def plan(request: Annotated[PlanRequest, _of_body(PlanRequest)]) -> JSONResponse:
+        return JSONResponse(work.plan(request))
+
+    @router.post(
+        "/plans",
+        summary="Plan many trips",
+        response_model=answers.Plans,
+        openapi_extra=_body(PlanRequests),
+    )
+    def plans(requests: Annotated[PlanRequests, _of_body(PlanRequests)]) -> JSONResponse:
+        return JSONResponse({"plans": work.plans(requests.requests)})
+
+    @router.post(
+        "/range",
+        summary="Find the roads within reach of a charge",
+        response_model=answers.Range,
+        openapi_extra=_body(RangeRequest),
+    )
+    def range_(request: Annotated[RangeRequest, _of_body(RangeRequest)]) -> JSONResponse:
+        return JSONResponse(work.range(request))
+
+    @router.get(
+        "/needed", summary="Find the charge that a trip needs", response_model=answers.Needed
+    )
+    def needed(request: Annotated[NeededRequest, Query()]) -> JSONResponse:
+        return JSONResponse(work.needed(request))
+
+    @router.post(
+        "/trips",
         summary="Learn measured trips into a belief",
-        responses={409: {"description": "An id already belongs to other measurements."}},
+        response_model=answers.LearnedTrips,
+        responses=_problems({409: _CONFLICT}),
+        openapi_extra=_body(Trips),
     )
-    def trips(measured: Trips) -> dict[str, Any]:
-        return work.learn(measured)
+    def trips(measured: Annotated[Trips, _of_body(Trips)]) -> JSONResponse:
+        return JSONResponse(work.learn(measured))
 
-    @app.get("/v1/beliefs/{name}", summary="Learned state of a belief")
-    def belief(name: str) -> dict[str, Any]:
-        return work.belief(name)
+    @router.get(
+        "/beliefs/{name}",
+        summary="Learned state of a belief",
+        response_model=answers.Belief,
+        responses=_problems({404: "There is no such belief."}),
+    )
+    def belief(name: Annotated[Name, PathParameter()]) -> JSONResponse:
+        return JSONResponse(work.belief(name))
 
-    return LimitedService(app, token=token, most_bytes=MOST_BYTES, most_waiting=MOST_WAITING)
+    return router
+
+
+class _Service(FastAPI):
+    """FastAPI whose document has the types of bodies, which it does not read itself."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            _, types = models_json_schema(
+                [(body, "validation") for body in _BODIES],
+                ref_template="#/components/schemas/{model}",
+            )
+            document["components"]["schemas"] |= types["$defs"]
+        return super().openapi()
+
+
+def _of_body(model: type[B]) -> Any:
+    """Return the dependency on a request from the body; it is read in a thread of its own."""
+
+    def read(request: Request) -> B:
+        return parsed(model, request.scope[BODY], request.headers.get("content-type", ""))
+
+    return Depends(read)
+
+
+def _body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the body of an operation as the OpenAPI document has it."""
+    reference = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
+    return {"requestBody": {"required": True, "content": {"application/json": reference}}}
+
+
+def _problems(reasons: dict[int, str]) -> dict[int | str, dict[str, Any]]:
+    return {
+        status: {"description": reason, "model": answers.Problem}
+        for status, reason in reasons.items()
+    }
+
+
+def _refused(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request that cannot be met."""
+    start_percent = error.start_percent if isinstance(error, NotEnoughChargeError) else None
+    status = 422
+    if isinstance(error, RefusedError):
+        status = error.status
+    elif isinstance(error, ConflictingTripsError):
+        status = 409
+    elif isinstance(error, UnknownNameError) and "name" in request.path_params:
+        status = 404
+    return problem(status, str(error), start_percent=start_percent)
+
+
+def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request with an invalid path or query."""
+    assert isinstance(error, RequestValidationError)
+    first = dict(error.errors()[0])
+    first["loc"] = first["loc"][1:]  # without "path" or "query"
+    known = () if "name" in request.path_params else _QUERY
+    return problem(422, problem_text(first, known))
+
+
+def _not_there(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request to another path or with another method."""
+    assert isinstance(error, HTTPException)
+    answer = problem(error.status_code, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+_QUERY = [field.alias or name for name, field in NeededRequest.model_fields.items()]

@@ -1,10 +1,13 @@
-"""Bodies of requests, with their examples in the OpenAPI document."""
+"""Bodies and queries of requests, with their examples in the OpenAPI document."""
 
+import time
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
+    FailFast,
     Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -13,6 +16,8 @@ from pydantic import (
 
 from evroute.energy.driving import DrivingConditions
 from evroute.invalid import first_problem
+from evroute.service.bodies import keys
+from evroute.service.problems import brief
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs; none is a path."""
@@ -23,6 +28,8 @@ MOST_EDGES = 20_000
 Name = Annotated[str, Field(pattern=NAME)]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]
+Money = Annotated[float, Field(ge=0, le=1e9)]
+Clock = Annotated[str, Field(max_length=5, description="Departure, HH:MM.")]
 
 
 class Body(BaseModel):
@@ -32,7 +39,10 @@ class Body(BaseModel):
 
 
 class PlanRequest(Body):
-    """One trip to plan; the fields are the options of ``evroute route``."""
+    """One trip to plan; the fields are the options of ``evroute route``.
+
+    A departure of the conditions counts where ``depart`` is null.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -63,9 +73,9 @@ class PlanRequest(Body):
     charge: bool = Field(default=False, description="Charge on the way where it has to.")
     max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
     alternatives: int = Field(default=0, ge=0, le=5)
-    depart: str | None = Field(default=None, max_length=5, description="HH:MM.")
-    price: float | None = Field(default=None, description="Money per kWh.")
-    time_value: float | None = Field(default=None, description="Money per hour; needs price.")
+    depart: Clock | None = None
+    price: Money | None = Field(default=None, description="Money per kWh.")
+    time_value: Money | None = Field(default=None, description="Money per hour; needs price.")
     conditions: DrivingConditions = DrivingConditions()
     belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
 
@@ -75,12 +85,28 @@ def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:
     try:
         return read(body)
     except ValidationError as error:
-        inner = (f"conditions.{name}" for name in DrivingConditions.__dataclass_fields__)
-        return first_problem(error, (*PlanRequest.model_fields, *inner))
+        return brief(first_problem(error, keys(PlanRequest)))
 
 
 class PlanRequests(Body):
     """Many trips to plan; a request with an invalid field does not stop the others."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "requests": [
+                        {"origin": "39.7407,-104.9811", "destination": "Broadway & 20th Street"},
+                        {
+                            "origin": "39.7407,-104.9811",
+                            "destination": "Blake Street & 17th Street",
+                            "soc": 8,
+                        },
+                    ]
+                }
+            ]
+        }
+    )
 
     requests: list[Annotated[PlanRequest, WrapValidator(_or_problem)]] = Field(
         min_length=1, max_length=MOST_PLANS
@@ -99,7 +125,7 @@ class Trip(Body):
     """One measured trip, by edges in driving order."""
 
     trip: str = Field(min_length=1, max_length=200, description="Id; the same trip is one row.")
-    edges: list[DrivenEdge] = Field(min_length=1, max_length=MOST_EDGES)
+    edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
     departed_s: float = Field(default=0.0, description="Time of departure, s.")
     soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
     auxiliary_w: float | None = None
@@ -112,6 +138,12 @@ class Trip(Body):
         return [kept | edge.model_dump(exclude_none=True) for edge in self.edges]
 
 
+def _pausing(trip: Trip) -> Trip:
+    """Return a trip; between two trips of a large body other requests go on."""
+    time.sleep(0)
+    return trip
+
+
 class Trips(Body):
     """Measured trips to learn into a belief, which is made by its first trips."""
 
@@ -119,12 +151,18 @@ class Trips(Body):
         json_schema_extra={
             "examples": [
                 {
-                    "belief": "my-car",
+                    "belief": "my-leaf",
                     "network": "denver",
                     "trips": [
                         {
                             "trip": "2026-11-22-1",
-                            "edges": [{"edge": "1#0", "energy_wh": 18.5, "travel_s": 14.0}],
+                            "edges": [
+                                {
+                                    "edge": "4677506041,176094626,0",
+                                    "energy_wh": 10.5,
+                                    "travel_s": 14.0,
+                                }
+                            ],
                         }
                     ],
                 }
@@ -135,4 +173,53 @@ class Trips(Body):
     belief: Name
     network: Name = "denver"
     vehicle: Name | None = None
-    trips: list[Trip] = Field(min_length=1, max_length=MOST_TRIPS)
+    trips: Annotated[list[Annotated[Trip, AfterValidator(_pausing)]], FailFast()] = Field(
+        min_length=1, max_length=MOST_TRIPS
+    )
+
+
+class RangeRequest(Body):
+    """A charge whose range is wanted; the fields are the options of ``evroute range``."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"network": "denver", "origin": "39.7407,-104.9811", "soc": 8, "risk": 0.05}
+            ]
+        }
+    )
+
+    network: Name = "denver"
+    origin: Place = Field(description="Name, LAT,LON or edge id.")
+    vehicle: Name | None = Field(default=None, description="That of the belief if null.")
+    soc: Percent = Field(description="Charge at the start, %.")
+    reserve: Percent = Field(default=0.0, description="Lowest allowed charge, %.")
+    risk: float | None = Field(
+        default=None, gt=0, le=0.5, description="Greatest probability of falling below the reserve."
+    )
+    depart: Clock | None = None
+    conditions: DrivingConditions = DrivingConditions()
+    belief: Name | None = Field(default=None, description="Belief to go by; physics if null.")
+    edges: bool = Field(default=False, description="List the ids of the roads within reach.")
+
+
+class NeededRequest(Body):
+    """A trip whose charge is wanted, as the query of a URL."""
+
+    network: Name = "denver"
+    origin: Place = Field(alias="from", description="Name, LAT,LON or edge id.")
+    destination: Place = Field(alias="to")
+    p: float = Field(
+        default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
+    )
+    reserve: Percent = Field(default=0.0, description="Lowest allowed charge, %.")
+    vehicle: Name | None = Field(default=None, description="That of the belief if left out.")
+    depart: Clock | None = None
+    temperature_c: float | None = Field(default=None, ge=-50, le=50)
+    payload_kg: float = Field(default=0.0, ge=0, le=20_000)
+    belief: Name | None = Field(default=None, description="Belief to go by; physics if left out.")
+
+    @property
+    def conditions(self) -> DrivingConditions:
+        """Conditions of the trip."""
+        return DrivingConditions(temperature_c=self.temperature_c, payload_kg=self.payload_kg)

@@ -4,28 +4,69 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
+
+from evroute.arrays import BoolArray
 from evroute.energy.driving import DrivingConditions
-from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError, require
 from evroute.folder import Folder
+from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network, network_version
+from evroute.network.places.names import route_ends
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
+from evroute.planning.numbers import clock_s
+from evroute.planning.places import different_rows
 from evroute.planning.planner import Planner
-from evroute.service.requests import PlanRequest, Trips
+from evroute.planning.reach import charge_needed, reach
+from evroute.service.problems import brief
+from evroute.service.requests import NeededRequest, PlanRequest, RangeRequest, Trips
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
-PLANNERS, NETWORKS = 8, 4
-"""Number of planners and networks kept in memory."""
+NETWORKS, BELIEFS = 4, 8
+"""Number of networks and beliefs kept in memory, which take seconds to read."""
+PLANNERS = 8
+"""Number of planners kept for usual conditions, and as many for others; they take milliseconds."""
+USUAL = DrivingConditions()
+
+Version = tuple[object, ...]
+
+
+class OnRoads(Protocol):
+    """The part of a request that a planner depends on, and the departure."""
+
+    @property
+    def network(self) -> str:
+        """Name of the network."""
+
+    @property
+    def vehicle(self) -> str | None:
+        """Name of the vehicle; None for that of the belief, or the usual one."""
+
+    @property
+    def conditions(self) -> DrivingConditions:
+        """Conditions of the day."""
+
+    @property
+    def belief(self) -> str | None:
+        """Name of the belief; None for physics."""
+
+    @property
+    def depart(self) -> str | None:
+        """Departure, HH:MM."""
 
 
 class ConflictingTripsError(EvrouteError):
@@ -50,8 +91,10 @@ class Work:
         self.most_s = most_s
         self._planning = threading.Lock()
         self._learning = threading.Lock()
-        self._planner = lru_cache(PLANNERS)(self._new_planner)
+        self._usual_planner = lru_cache(PLANNERS)(self._new_planner)
+        self._other_planner = lru_cache(PLANNERS)(self._new_planner)
         self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
+        self._belief = lru_cache(BELIEFS)(self._load_belief)
 
     def plan(self, request: PlanRequest) -> dict[str, Any]:
         """Return the document of a plan, as ``evroute route --json`` prints it.
@@ -62,14 +105,7 @@ class Work:
             If the request cannot be met.
         """
         with self._planning:
-            planner = self._planner(
-                request.network,
-                network_version(request.network),
-                request.vehicle,
-                request.conditions,
-                request.belief,
-                self._belief_version(request.belief),
-            )
+            planner = self._planner(request)
             plan = planner.plan(
                 request.origin,
                 request.destination,
@@ -103,8 +139,67 @@ class Work:
                     {"error": request} if isinstance(request, str) else self.plan(request)
                 )
             except EvrouteError as error:
-                answers.append({"error": str(error)})
+                answers.append({"error": brief(str(error))})
         return answers
+
+    def range(self, request: RangeRequest) -> dict[str, Any]:
+        """Return the roads within reach of a charge (`planning.reach`).
+
+        Raises
+        ------
+        EvrouteError
+            If the request cannot be met.
+        """
+        with self._planning:
+            planner = self._planner(request)
+            battery = Battery.of_percent(planner.vehicle.battery_kwh, request.soc, request.reserve)
+            found = reach(planner, request.origin, battery, risk=request.risk)
+        network, ids = planner.network, planner.network.edge_id
+        return {
+            "network": network.name,
+            "vehicle": planner.vehicle.name,
+            "origin": ids[found.origins[0]],
+            "start_soc_percent": request.soc,
+            "reserve_percent": request.reserve,
+            "risk": request.risk,
+            **_totals(network, found.within),
+            "of_roads": network.n_edges,
+            "extent_m": found.extent_m,
+            "levels": [
+                {"probability": level} | _totals(network, percent >= request.reserve)
+                for level, percent in found.charge_percent.items()
+            ],
+            "edges": [ids[row] for row in np.flatnonzero(found.within)] if request.edges else None,
+        }
+
+    def needed(self, request: NeededRequest) -> dict[str, Any]:
+        """Return the charge that a trip needs to keep a reserve with a probability.
+
+        Raises
+        ------
+        EvrouteError
+            If there is no way, or a full battery does not suffice.
+        """
+        with self._planning:
+            planner = self._planner(request)
+            network, capacity_kwh = planner.network, planner.vehicle.battery_kwh
+            ends = different_rows(network, (request.origin, request.destination))
+            least = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
+            expected_percent = charge_needed(planner, ends[1], least)[ends[0]]
+            needed_percent = _least_percent(planner, ends, least, 1.0 - request.p)
+        return {
+            "network": network.name,
+            "vehicle": planner.vehicle.name,
+            "origin": network.edge_id[ends[0]],
+            "destination": network.edge_id[ends[1]],
+            "origin_name": route_ends(network, ends)[0],
+            "destination_name": route_ends(network, ends)[1],
+            "reserve_percent": request.reserve,
+            "p": request.p,
+            "needed_percent": needed_percent,
+            "needed_wh": 10.0 * capacity_kwh * needed_percent,
+            "expected_percent": float(expected_percent),
+        }
 
     def learn(self, trips: Trips) -> dict[str, Any]:
         """Learn trips; they are on the disk when this returns.
@@ -162,19 +257,46 @@ class Work:
             "findings": list(findings(trips, recorded.values(), belief)),
         }
 
+    def _planner(self, request: OnRoads) -> Planner:
+        """Return the planner of a request, at its departure.
+
+        No request makes others read their network or belief again, except by naming more of them
+        than are kept. Requests under other conditions have planners of their own, so that those of
+        usual conditions stay.
+        """
+        departed_s = request.conditions.departed_s
+        if request.depart is not None:
+            departed_s = clock_s("depart", request.depart)
+        day = replace(request.conditions, departed_s=None)
+        planner_of = self._usual_planner if day == USUAL else self._other_planner
+        planner = planner_of(
+            request.network,
+            network_version(request.network),
+            request.vehicle,
+            day,
+            request.belief,
+            self._belief_version(request.belief),
+        )
+        return planner.leaving(departed_s)
+
     def _new_planner(
         self,
         network: str,
-        version: tuple[object, ...],
+        version: Version,
         vehicle: str | None,
         day: DrivingConditions,
         belief: str | None,
         belief_version: int,
     ) -> Planner:
-        del belief_version  # of the key alone
         roads = self._network(network, version)
-        learned = None if belief is None else load_belief(self._folder(belief), network=roads)
+        learned = None if belief is None else self._belief(network, version, belief, belief_version)
         return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
+
+    def _load_belief(
+        self, network: str, version: Version, belief: str, belief_version: int
+    ) -> Belief:
+        del belief_version  # of the key alone
+        return load_belief(self._folder(belief), network=self._network(network, version))
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name
@@ -191,3 +313,19 @@ class Work:
             return 0
         files = (self._folder(name) / "beliefs").glob("*.npz")
         return max((path.stat().st_mtime_ns for path in files), default=0)
+
+
+def _totals(network: RoadNetwork, within: BoolArray) -> dict[str, Any]:
+    """Return number and length of some roads."""
+    return {"roads": int(within.sum()), "length_m": float(network.length_m[within].sum())}
+
+
+def _least_percent(planner: Planner, ends: tuple[int, ...], battery: Battery, risk: float) -> int:
+    """Return the least whole per cent at the start with a route that keeps a risk."""
+    try:
+        planner.plan(*ends, battery=battery, risk=risk)
+    except NotEnoughChargeError as error:
+        if error.start_percent is None:
+            raise
+        return error.start_percent
+    return ceil(battery.percent(battery.start_wh) - 1e-9)

@@ -8,19 +8,27 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pyarrow.parquet as pq
 import pytest
+from pydantic import BaseModel, TypeAdapter
+from typer.testing import CliRunner
 
 import evroute
+from evroute.cli import app as cli
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import conditions
 from evroute.planning.answers import document
-from evroute.service import app
+from evroute.planning.charge.stops import ChargingStop
+from evroute.service import answers
+from evroute.service.guard import Limits
 
 ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
 
@@ -88,6 +96,7 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         (ENDS | {"conditions": {"temperature_c": 900}}, "temperature_c"),
         (ENDS | {"soc": 0.01}, "start with"),
         (ENDS | {"soc": 40, "charge": True}, "charging stations"),
+        (ENDS | {"price": 1e308, "time_value": 1}, "price is 1e+308"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
@@ -98,15 +107,128 @@ def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
     assert named in str(answer["detail"])
 
 
-def test_lists_and_a_document_of_the_paths(service: str) -> None:
+def operations(document: Any) -> Iterator[tuple[str, str, Any]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
+
+
+def test_the_document_types_every_answer_and_its_examples_are_accepted(service: str) -> None:
+    document = ask(service, "GET", "/openapi.json")[1]
+    types, sent = document["components"]["schemas"], []
+    for method, path, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            (form,) = answer["content"].values()
+            assert form["schema"]["$ref"].removeprefix("#/components/schemas/") in types
+            assert (form["schema"]["$ref"].endswith("/Problem")) == (status != "200")
+        assert ("security" in operation) == path.startswith("/v1/"), path
+        if method == "POST":
+            body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+            sent += [(path, each) for each in types[body.split("/")[-1]].get("examples", ())]
+    assert {path for path, _ in sent} == {"/v1/plan", "/v1/plans", "/v1/range", "/v1/trips"}
+    for path, example in sent:
+        status, answer, _ = ask(service, "POST", path, example)
+        assert status == 200, (path, answer)
+        assert all("routes" in each for each in answer.get("plans", ())), answer
+    text = json.dumps(document)
+    for reference in re.findall(r'"#/components/schemas/(\w+)"', text):
+        assert reference in types
+
+
+LEARNED = "typed"
+TYPED: list[tuple[str, str, Any, type[BaseModel]]] = [
+    ("GET", "/healthz", None, answers.Health),
+    ("GET", "/v1/networks", None, answers.Networks),
+    ("GET", "/v1/vehicles", None, answers.Vehicles),
+    ("POST", "/v1/plan", ENDS, answers.Plan),
+    ("POST", "/v1/plan", ENDS | {"soc": 40, "reserve": 5, "risk": 0.01}, answers.Plan),
+    ("POST", "/v1/plan", ENDS | {"soc": 100, "conditions": {"wind_mps": 5}}, answers.Plan),
+    (
+        "POST",
+        "/v1/plan",
+        ENDS | {"price": 0.3, "time_value": 10, "depart": "08:15", "alternatives": 2},
+        answers.Plan,
+    ),
+    ("POST", "/v1/plan", ENDS | {"soc": 0.01}, answers.Problem),
+    ("POST", "/v1/plans", {"requests": [ENDS, {}]}, answers.Plans),
+    ("POST", "/v1/range", {"origin": ENDS["origin"], "soc": 2, "edges": True}, answers.Range),
+    ("POST", "/v1/range", {"origin": ENDS["origin"], "soc": 2, "risk": 0.05}, answers.Range),
+    ("GET", "/v1/needed?from=Broadway+%26+20th+Street&to=39.7407,-104.9811", None, answers.Needed),
+    ("GET", f"/v1/beliefs/{LEARNED}", None, answers.Belief),
+    ("GET", "/v1/beliefs/nobody", None, answers.Problem),
+    ("POST", "/v1/plan", ENDS | {"belief": LEARNED, "soc": 40}, answers.Plan),
+    ("POST", "/v1/plan", ENDS | {"belief": LEARNED}, answers.Plan),
+    ("PATCH", "/v1/plan", None, answers.Problem),
+]
+
+
+@pytest.fixture(scope="module")
+def learned(service: str) -> str:
+    """A service with a belief of one trip."""
+    status, answer, _ = ask(
+        service, "POST", "/v1/trips", {"belief": LEARNED, "trips": [trip_of("a")]}
+    )
+    assert status == 200
+    answers.LearnedTrips.model_validate(answer, strict=True)
+    return service
+
+
+@pytest.mark.parametrize(("method", "path", "body", "kind"), TYPED)
+def test_answers_are_of_their_types(
+    learned: str, method: str, path: str, body: Any, kind: type[BaseModel]
+) -> None:
+    status, answer, _ = ask(learned, method, path, body)
+    assert (status >= 400) == (kind is answers.Problem), answer
+    kind.model_validate_json(json.dumps(answer), strict=True)
+
+
+def test_charging_stops_are_of_their_type() -> None:
+    stop = ChargingStop("Market", "ccs", 50.0, 3, 600.0, 12.5, 80, 1500.0, 20_000.0)
+    text = json.dumps(asdict(stop))
+    assert TypeAdapter(ChargingStop).validate_json(text, strict=True) == stop
+
+
+def test_the_needed_charge_is_the_least_that_a_plan_accepts(service: str) -> None:
+    ends = {"from": ENDS["origin"], "to": ENDS["destination"]}
+    for p, reserve in ((0.5, 0), (0.95, 10), (0.99, 7.5)):
+        query = urlencode(ends | {"p": p, "reserve": reserve, "temperature_c": -5})
+        status, answer, _ = ask(service, "GET", f"/v1/needed?{query}")
+        assert status == 200, answer
+        trip = ENDS | {"reserve": reserve, "conditions": {"temperature_c": -5}}
+        for percent, at_risk, wanted in (
+            (answer["needed_percent"], 1 - p, 200),
+            (answer["needed_percent"] - 1, 1 - p, 422),
+            (answer["expected_percent"] + 1e-6, None, 200),
+            (answer["expected_percent"] - 1e-3, None, 422),
+        ):
+            request = trip | {"soc": percent, "risk": at_risk}
+            assert ask(service, "POST", "/v1/plan", request)[0] == wanted, (request, answer)
+        assert answer["needed_wh"] == pytest.approx(380 * answer["needed_percent"])
+        assert reserve < answer["expected_percent"] <= answer["needed_percent"]
+
+
+@pytest.mark.parametrize("risk", [None, 0.05])
+def test_a_range_has_the_numbers_of_the_command(service: str, risk: float | None) -> None:
+    request = {"origin": ENDS["origin"], "soc": 2, "reserve": 1, "edges": True, "risk": risk}
+    answer = ask(service, "POST", "/v1/range", request)[1]
+    options = ["--from", ENDS["origin"], "--soc", "2", "--reserve", "1"]
+    options += [] if risk is None else ["--risk", str(risk)]
+    shown = CliRunner().invoke(cli, ["range", *options]).output.splitlines()
+    assert shown[0].endswith(
+        f": {answer['roads']:,} of {answer['of_roads']:,} roads, {answer['length_m'] / 1000:.1f} "
+        f"km, up to {answer['extent_m'] / 1000:.1f} km away"
+    )
+    assert len(answer["edges"]) == answer["roads"]
+    for line, level in zip(shown[1:], answer["levels"], strict=False):
+        assert line == (
+            f"{100 * level['probability']:.4g} % of trips arrive at or above 1 %: "
+            f"{level['roads']:,} roads, {level['length_m'] / 1000:.1f} km"
+        )
+
+
+def test_lists_of_names(service: str) -> None:
     assert "denver" in ask(service, "GET", "/v1/networks")[1]["networks"]
     assert "reference" in ask(service, "GET", "/v1/vehicles")[1]["vehicles"]
-    assert ask(service, "GET", "/healthz")[1]["status"] == "ok"
-    status, document, _ = ask(service, "GET", "/openapi.json")
-    assert status == 200
-    example = document["components"]["schemas"]["PlanRequest"]["examples"][0]
-    status, answer, _ = ask(service, "POST", "/v1/plan", example)
-    assert status == 200, answer
 
 
 def trip_of(name: str, energy_wh: float = 10.0) -> dict[str, Any]:
@@ -143,7 +265,7 @@ def test_trips_are_learned_once_and_another_measurement_of_an_id_is_409(service:
 
 
 def test_a_large_body_and_a_foreign_host_are_refused(service: str) -> None:
-    stated = {"content_length": str(app.MOST_BYTES + 1)}
+    stated = {"content_length": str(Limits().body_bytes + 1)}
     status, answer, _ = ask(service, "POST", "/v1/plan", b"{}", **stated)
     assert (status, "at most" in answer["detail"]) == (413, True)
     assert ask(service, "GET", "/v1/networks", host="evil.example")[0] == 400

@@ -1,0 +1,121 @@
+"""Bodies before they become objects, and messages of any length."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evroute.service import bodies
+from evroute.service.bodies import check_shape, parsed
+from evroute.service.problems import MOST_BYTES, RefusedError, brief, problem
+from evroute.service.requests import PlanRequest, Trips
+
+VALUES: Any = st.recursive(
+    st.none() | st.integers(0, 9) | st.text(st.sampled_from('{}[]:,"\\a\n é'), max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.sampled_from('{[:"\\b'), max_size=3), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def counted(value: Any) -> tuple[int, int, int]:
+    """Return depth, most keys of an object, and items and keys with the lists and objects."""
+    if not isinstance(value, dict | list):
+        return 0, 0, 0
+    inner = [counted(each) for each in (value.values() if isinstance(value, dict) else value)]
+    depth = 1 + max((each[0] for each in inner), default=0)
+    keys = max([len(value) * isinstance(value, dict), *(each[1] for each in inner)])
+    return depth, keys, max(len(value), 1) + sum(each[2] for each in inner)
+
+
+@settings(max_examples=500, deadline=None)
+@given(VALUES, st.booleans())
+@example({'"}{': ["\\", '\\"', "]]]"]}, True)
+def test_the_shape_is_that_of_the_parsed_value(value: Any, ascii_: bool) -> None:
+    body = bytearray(json.dumps(value, ensure_ascii=ascii_).encode())
+    limits = ("MOST_DEPTH", "MOST_KEYS", "MOST_VALUES")
+    with pytest.MonkeyPatch.context() as patched:
+        for name, number in zip(limits, counted(value), strict=True):
+            patched.setattr(bodies, name, number)
+        check_shape(body)
+        for name, number in zip(limits, counted(value), strict=True):
+            if number:
+                patched.setattr(bodies, name, number - 1)
+                with pytest.raises(RefusedError):
+                    check_shape(body)
+                patched.setattr(bodies, name, number)
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"[" * 17 + b"]" * 17, "the body is nested 17 levels deep; expected at most 16"),
+        (b"{" + b'"a":1,' * 100 + b'"b":1}', "an object has 101 keys; expected at most 100"),
+        (b'{"soc": NaN}', "the body is not JSON: expected value at line 1 column 9"),
+        (b'{"origin": "\\ud800"}', "the body is not JSON: unexpected end of hex escape"),
+        (b'{"origin": "a", "destination": "b", "soc": 1e400}', "soc is inf; it must be a finite"),
+        (b'{"origin": "a", "destination": "b", "a-b": 1}', "unknown key 'a-b'; known: network"),
+        (
+            b'{"origin": "a", "destination": "b", "soc": ' + b"7" * 900 + b"}",
+            "soc is an integer of",
+        ),
+        (b'{"origin": ["a", 1, 2, 3, 4, 5, 6, 7, 8]}', "origin is ['a', 1, 2, 3, 4, 5, ...]; it"),
+    ],
+)
+def test_the_first_problem_by_hand(body: bytes, detail: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        parsed(PlanRequest, body, "application/json")
+    assert str(caught.value).startswith(detail)
+    assert caught.value.status == 422
+
+
+def test_too_many_values_are_413() -> None:
+    body = b"[" + b"1," * bodies.MOST_VALUES + b"1]"
+    with pytest.raises(
+        RefusedError, match=r"at most 1,000,000 values, this one 1,000,001"
+    ) as caught:
+        parsed(PlanRequest, body, "application/json")
+    assert caught.value.status == 413
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/geo+json; charset=utf-8"])
+def test_json_is_read_by_its_type(kind: str) -> None:
+    assert parsed(PlanRequest, b'{"origin": "a", "destination": "b"}', kind).origin == "a"
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-json", "application", "a\x9bb"])
+def test_other_types_are_refused(kind: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        parsed(PlanRequest, b"{}", kind)
+    assert caught.value.status == 415
+
+
+def test_a_list_is_read_up_to_its_first_wrong_item() -> None:
+    edges = [{"edge": "a", "energy_wh": 1.0}, {"edge": "b"}, {"edge": 1}]
+    body = {"belief": "own", "trips": [{"trip": "x", "edges": edges}] * 3}
+    with pytest.raises(RefusedError, match=r"^trips\.0\.edges\.1\.energy_wh is missing$"):
+        parsed(Trips, json.dumps(body).encode(), "application/json")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from('\x00\x9b\u202e\ud800"\\🚗a é'), max_size=2000), st.booleans())
+@example("🚗" * 2000, True)
+@example('"' * 2000, True)
+@example("\x00" * 2000, True)
+def test_every_problem_is_printable_and_at_most_1_kb(detail: str, full: bool) -> None:
+    answer = problem(500, detail, start_percent=100, id="f" * 32 if full else None)
+    assert len(answer.body) <= MOST_BYTES
+    shown = json.loads(answer.body)["detail"]
+    assert all(sign.isprintable() for sign in shown)
+    assert shown == brief(detail)
+    assert len(detail) > 150 or "\ud800" in detail or len(shown) >= len(detail)
+
+
+def test_a_short_message_stays_whole() -> None:
+    assert brief("Straße 'a' is unknown; known: b") == "Straße 'a' is unknown; known: b"
+    assert brief("a" * 900) == "a" * 900
+    assert brief("a" * 2000).endswith("...")

@@ -1,0 +1,105 @@
+"""Planners, networks and beliefs that the service keeps."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.network.catalog import load_network
+from evroute.service import work as module
+from evroute.service.requests import PlanRequest, Trips
+from evroute.service.work import Work
+
+ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the functions that made a planner or read a network or belief, as called."""
+    calls: list[str] = []
+
+    def noting(name: str) -> Callable[..., Any]:
+        function = getattr(module, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            calls.append(name)
+            return function(*arguments, **options)
+
+        return call
+
+    for name in ("Planner", "load_network", "load_belief"):
+        monkeypatch.setattr(module, name, noting(name))
+    return calls
+
+
+def learn_rush_hour(work: Work) -> None:
+    """Learn trips that are three times as slow in the morning."""
+    network = load_network("denver")
+    edges = [network.edge_id[row] for row in network.turns[0]]
+    trips = [
+        {
+            "trip": f"{hour} h, {k}",
+            "departed_s": 3600.0 * hour,
+            "edges": [{"edge": edge, "energy_wh": 10.0 + k, "travel_s": s} for edge in edges],
+        }
+        for k in range(4)
+        for hour, s in ((8, 45.0 + k), (14, 15.0 + k))
+    ]
+    work.learn(Trips.model_validate({"belief": "own", "trips": trips}))
+
+
+def test_other_departures_and_conditions_do_not_empty_the_cache(
+    tmp_path: Path, made: list[str]
+) -> None:
+    work = Work(tmp_path, 30.0)
+    learn_rush_hour(work)
+    made.clear()
+
+    def plan(**fields: Any) -> dict[str, Any]:
+        return work.plan(PlanRequest.model_validate(ENDS | {"belief": "own"} | fields))
+
+    first = plan()
+    assert sorted(made) == ["Planner", "load_belief", "load_network"]
+    for hour in range(24):
+        plan(conditions={"departed_s": 3600.0 * hour})
+        plan(depart=f"{hour:02d}:30")
+    assert len(made) == 3
+    for degrees in range(12):
+        plan(conditions={"temperature_c": degrees})
+    assert made[3:] == ["Planner"] * 12
+    assert plan() == first
+    assert len(made) == 15
+
+
+def test_a_departure_of_the_conditions_is_that_of_the_request(tmp_path: Path) -> None:
+    work = Work(tmp_path, 30.0)
+    learn_rush_hour(work)
+    network = load_network("denver")
+    first, second = (network.edge_id[row] for row in network.turns[0])
+    ends = {"origin": first, "destination": second, "belief": "own"}
+
+    def time_s(**fields: Any) -> float:
+        plan = work.plan(PlanRequest.model_validate(ends | fields))
+        return float(plan["routes"]["time"]["time_s"])
+
+    morning, noon = time_s(depart="08:00"), time_s(depart="14:00")
+    assert morning > 1.2 * noon
+    assert time_s(conditions={"departed_s": 8 * 3600.0}) == morning
+    assert time_s(conditions={"departed_s": 38 * 3600.0}) == noon
+    assert time_s(conditions={"departed_s": 8 * 3600.0}, depart="14:00") == noon
+
+
+@pytest.mark.parametrize("fields", [{}, {"depart": "08:15"}, {"soc": 40, "depart": "23:59"}])
+def test_answers_are_those_of_the_command(tmp_path: Path, fields: dict[str, Any]) -> None:
+    work = Work(tmp_path, 30.0)
+    learn_rush_hour(work)
+    work.plan(PlanRequest.model_validate(ENDS | {"belief": "own", "depart": "14:00"}))
+    answer = work.plan(PlanRequest.model_validate(ENDS | {"belief": "own"} | fields))
+    options = [part for name, value in fields.items() for part in (f"--{name}", str(value))]
+    ends = ["--from", ENDS["origin"], "--to", ENDS["destination"]]
+    command = ["route", *ends, "--belief", str(tmp_path / "own"), "--json", *options]
+    assert json.loads(CliRunner().invoke(app, command).output) == json.loads(json.dumps(answer))
