@@ -171,10 +171,13 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
     """Query Overpass for drivable roads that touch ``area``, with named places inside."""
     from osmnx import _overpass
 
-    classes, places = "|".join(TYPICAL_KMH), "|".join(osm_tags.PLACE_KEYS)
+    classes = "|".join(kind for kind in TYPICAL_KMH if kind != osm_tags.TRACK)
+    places, cars = "|".join(osm_tags.PLACE_KEYS), "|".join(osm_tags.VEHICLES)
     for polygon in _overpass._make_overpass_polygon_coord_strs(area):
         query = (
-            f"{_overpass._make_overpass_settings()};way['highway'~'^({classes})$'](poly:'{polygon}')->.roads;"
+            f"{_overpass._make_overpass_settings()};"
+            f"(way['highway'~'^({classes})$'](poly:'{polygon}');"
+            f"way['highway'='{osm_tags.TRACK}'][~'^({cars})$'~'.'](poly:'{polygon}');)->.roads;"
             f"(.roads;node(w.roads);node['name'][~'^({places})$'~'.'](poly:'{polygon}');"
             "rel(bw.roads)['type'='restriction'];);out;"
         )

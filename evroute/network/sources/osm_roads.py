@@ -293,11 +293,9 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
     """Return the limits (n,) in m/s of n edges (way, reverse), and a note on imputed ones."""
     roads = list(dict.fromkeys(driven))
     classes = [extract.ways[way].tags["highway"] for way, _ in roads]
-    texts = [
-        speed_limits.limit(extract.ways[way].tags, "backward" if back else "forward")
-        for way, back in roads
-    ]
-    tagged_kmh = speed_limits.parse_kmh(texts)
+    tagged_kmh = speed_limits.tagged_kmh(
+        [(extract.ways[way].tags, "backward" if back else "forward") for way, back in roads]
+    )
     kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 
 Tags = Mapping[str, str]
 
+TRACK = "track"
+"""The class that is open to cars only where a tag of `VEHICLES` says so."""
 # Road classes open to cars, and the speeds of the car profile of OSRM (project-osrm.org), km/h:
 # used for classes without any limit. ``road`` (class not known) counts as ``unclassified``.
+# Tracks take OSRM's speed of other classes.
 TYPICAL_KMH = {
     "motorway": 90.0,
     "motorway_link": 75.0,
@@ -26,6 +29,7 @@ TYPICAL_KMH = {
     "living_street": 10.0,
     "service": 15.0,
     "road": 25.0,
+    TRACK: 10.0,
 }
 NAME_SEPARATOR = " / "
 PLACE_KEYS = ("amenity", "tourism", "leisure", "shop", "historic", "place", "aeroway")
@@ -48,6 +52,10 @@ _CLOSED = {
     "residents",
     "use_sidepath",
 }
+_OPEN_TRACK = _OPEN - {"destination"}
+"""Words that open a track; a track for access alone is no way through."""
+_OUT_OF_USE = ("abandoned", "demolished", "disused", "razed", "removed")
+"""Prefixes of keys for what is no longer there, such as ``disused:highway``."""
 _SERVICES_LEFT_OUT = {
     "emergency_access",
     "parking",
@@ -77,21 +85,17 @@ _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 def directions(tags: Tags) -> tuple[bool, bool]:
     """Return whether a car may drive a way forward and backward.
 
-    Left out: other classes than those of `TYPICAL_KMH`, areas, parking lots and driveways, roads
-    closed to cars by the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access``
-    (each also per direction), ferries, and roads whose direction changes with the time of day.
+    Left out: other classes than those of `TYPICAL_KMH`, tracks that are not open to cars by
+    ``motorcar``, ``motor_vehicle`` or ``vehicle``, areas, parking lots and driveways, roads closed
+    to cars by the most specific of these keys and ``access`` (each also per direction), ferries,
+    roads out of use, and roads whose direction changes with the time of day.
     """
+    if not _is_road(tags):
+        return False, False
     oneway = next(
         (tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), ""
     )
-    if (
-        tags.get("highway") not in TYPICAL_KMH
-        or tags.get("area") == "yes"
-        or tags.get("service") in _SERVICES_LEFT_OUT
-        or tags.get("impassable") == "yes"
-        or is_ferry(tags)
-        or oneway == "reversible"
-    ):
+    if oneway == "reversible":
         return False, False
     implied = oneway == "" and (
         tags["highway"] == "motorway" or tags.get("junction") in {"roundabout", "circular"}
@@ -102,9 +106,37 @@ def directions(tags: Tags) -> tuple[bool, bool]:
     )
 
 
+def _is_road(tags: Tags) -> bool:
+    """Return whether a way is a road in use that cars can drive, whoever may enter it."""
+    if tags.get("highway") not in TYPICAL_KMH or is_ferry(tags) or is_out_of_use(tags):
+        return False
+    if tags["highway"] == TRACK and not _is_open_track(tags):
+        return False
+    return (
+        tags.get("area") != "yes"
+        and tags.get("service") not in _SERVICES_LEFT_OUT
+        and tags.get("impassable") != "yes"
+    )
+
+
 def is_ferry(tags: Tags) -> bool:
     """Return whether a way is the route of a ferry, which is no road whatever its class."""
     return tags.get("route") == "ferry" or tags.get("ferry", "no") != "no"
+
+
+def is_out_of_use(tags: Tags) -> bool:
+    """Return whether a prefix such as ``disused:`` says that a road of this class is given up.
+
+    ``disused:highway=tertiary`` on a way of another class tells its history alone.
+    """
+    former = {tags.get(f"{prefix}:highway") for prefix in _OUT_OF_USE}
+    return bool(former & {"yes", tags.get("highway", "yes")})
+
+
+def _is_open_track(tags: Tags) -> bool:
+    """Return whether a tag for cars, and not for everybody, opens a track to them."""
+    own = next((tags[vehicle] for vehicle in VEHICLES if vehicle in tags), "")
+    return not _OPEN_TRACK.isdisjoint(_words(own))
 
 
 def street(tags: Tags) -> str:

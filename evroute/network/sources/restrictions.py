@@ -24,10 +24,25 @@ CONDITIONAL = "conditional (hours, weights)"
 EXEMPT = "not for cars"
 INCOMPLETE = "with members outside the source"
 MALFORMED = "malformed"
+UNKNOWN_KIND = "of a kind that is none for cars"
 NO_EFFECT = "on ways that cars may not drive so"
 VIA_WAY = "via a way, more than turns can express"
 _APPLIED = "applied"
 _APPLIED_VIA_WAY = "applied via a way"
+KINDS = {
+    "no_left_turn",
+    "no_right_turn",
+    "no_straight_on",
+    "no_u_turn",
+    "no_entry",
+    "no_exit",
+    "only_left_turn",
+    "only_right_turn",
+    "only_straight_on",
+    "only_u_turn",
+}
+"""Kinds that are applied. Others are no rules for turns of cars, such as ``no_right_turn_on_red``,
+which holds at red lights alone."""
 _HOURS = {"hour_on", "hour_off", "day_on", "day_off"}
 
 
@@ -159,6 +174,8 @@ def _kind(tags: Tags) -> str:
         raise _LeftOutError(EXEMPT)
     if not re.fullmatch(r"(no|only)_\w+", value):
         raise _LeftOutError(MALFORMED)
+    if value not in KINDS:
+        raise _LeftOutError(UNKNOWN_KIND)
     return value
 
 

@@ -1,44 +1,80 @@
 """Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as in OSMnx.
 
-OSMnx reads the texts. A road without a limit takes the mean limit of the roads of its class, as in
-OSMnx's ``add_edge_speeds``. A class without any limit takes its typical speed
-(`osm_tags.TYPICAL_KMH`).
+OSMnx reads the texts. Limits of zones such as ``DE:rural`` are those of ``data/speed_zones.toml``,
+which names the law of each country, else those of OSMnx. A road without a limit takes the mean
+limit of the roads of its class, as in OSMnx's ``add_edge_speeds``. A class without any limit takes
+its typical speed (`osm_tags.TYPICAL_KMH`).
 """
 
 import re
+import tomllib
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.network.geo import nx, osmnx
 from evroute.network.sources.osm_tags import TYPICAL_KMH, Tags
+from evroute.resources import data_path
 
 # A limit outside is taken for a typing error, km/h.
 POSSIBLE_KMH = (1.0, 200.0)
 # "walk" is walking speed; German courts take it for 4 to 7 km/h.
 WALKING_KMH = 7.0
 KMH_PER_KNOT = 1.852
-_ZONE = re.compile(r"(?:([A-Z]{2}):)?(?:zone:?)?(\d+)", re.IGNORECASE)
+_COUNTRY = r"[A-Z]{2}(?:-[A-Z]{2,3})?"
+_ZONE = re.compile(rf"(?:({_COUNTRY}):)?(?:zone:?)?(\d+)", re.IGNORECASE)
+_KIND = re.compile(rf"({_COUNTRY}):([a-z_]+(?::[a-z_]+)?)", re.IGNORECASE)
+_ZONE_KEYS = ("maxspeed:type", "source:maxspeed")
 _KNOTS = re.compile(r"(\d+(?:\.\d+)?) ?knots?", re.IGNORECASE)
 _WALK = re.compile(r"(?:[A-Z]{2}:)?walk", re.IGNORECASE)
 _IN_MILES = {"GB", "UK", "US"}
 
 
-def limit(tags: Tags, direction: str) -> str | None:
-    """Return the text of the speed limit in ``direction`` ("forward" or "backward"), with its unit.
+def tagged_kmh(roads: Sequence[tuple[Tags, str]]) -> FloatArray:
+    """Return the speed limits of n roads, (n,) km/h, nan where no tag holds one.
 
-    Roads without a limit of their own have that of their zone.
+    The first tag of a road counts that holds a limit: ``maxspeed`` in the direction, ``maxspeed``,
+    ``zone:maxspeed``, and the zone that ``maxspeed:type`` or ``source:maxspeed`` names.
+
+    Parameters
+    ----------
+    roads
+        Tags and direction ("forward" or "backward") of each.
     """
-    keys = f"maxspeed:{direction}", "maxspeed", "zone:maxspeed"
-    return next((tags[key] for key in keys if key in tags), None)
+    texts = [_texts(tags, direction) for tags, direction in roads]
+    distinct = list(dict.fromkeys(text for each in texts for text in each))
+    kmh = dict(zip(distinct, parse_kmh(distinct).tolist(), strict=True))
+    held = ([kmh[text] for text in each if not np.isnan(kmh[text])] for each in texts)
+    return np.array([found[0] if found else np.nan for found in held])
+
+
+def _texts(tags: Tags, direction: str) -> list[str]:
+    """Return the texts of a road that may hold its limit, the most specific first."""
+    limits = [tags.get(key, "") for key in (f"maxspeed:{direction}", "maxspeed", "zone:maxspeed")]
+    zones = [tags.get(key, "") for key in _ZONE_KEYS]
+    # they also say how a limit is known: "sign", "survey 2012"
+    return [text for text in limits if text] + [text for text in zones if ":" in text]
+
+
+@cache
+def zone_limits() -> dict[str, str]:
+    """Return the limits of zones such as ``DE:rural``, as texts, from ``data/speed_zones.toml``."""
+    listed = tomllib.loads(data_path("speed_zones.toml").read_text(encoding="utf-8"))
+    return {
+        f"{country}:{zone}": str(limit)
+        for country, entries in listed.items()
+        for zone, limit in entries.items()
+        if zone != "source"
+    }
 
 
 def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     """Return the speed limits of n ``maxspeed`` texts, (n,) km/h, nan where they hold none.
 
     Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), kinds of
-    roads ("DE:urban"), zones ("DE:zone:30") and walking speed ("walk").
+    roads ("DE:urban", by `zone_limits` and OSMnx), zones ("DE:zone:30") and walking speed ("walk").
     """
     plain = ["|".join(map(_plain, text.split("|"))) if text else text for text in texts]
     distinct = list(dict.fromkeys([*plain, "50"]))  # OSMnx refuses a graph without any limit
@@ -57,9 +93,15 @@ def _plain(text: str) -> str:
     """Return a limit that OSMnx does not read as a number with its unit."""
     if zone := _ZONE.fullmatch(text.strip()):
         return f"{zone[2]} mph" if (zone[1] or "").upper() in _IN_MILES else zone[2]
+    if _WALK.fullmatch(text.strip()):
+        return f"{WALKING_KMH:g}"
+    if kind := _KIND.fullmatch(text.strip()):
+        name = f"{kind[1].upper()}:{kind[2].lower()}"
+        listed = zone_limits().get(name)
+        return _plain(listed) if listed else name
     if knots := _KNOTS.fullmatch(text.strip()):
         return f"{float(knots[1]) * KMH_PER_KNOT:.3f}"
-    return f"{WALKING_KMH:g}" if _WALK.fullmatch(text.strip()) else text
+    return text
 
 
 def plausible(kmh: FloatArray) -> FloatArray:
