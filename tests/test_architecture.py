@@ -187,7 +187,6 @@ WORKED_ON = (
     "evroute/cli",
     "evroute/experiments",
     "evroute/learning",
-    "evroute/methods",
     "evroute/model",
     "evroute/planning",
     "evroute/report",

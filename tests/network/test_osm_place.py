@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
+from urllib.parse import unquote_plus
 
 import pytest
 
@@ -128,7 +129,10 @@ def test_a_place_comes_with_its_turn_restrictions(
     assert ("1,2,0", "2,3,0") in turns(network)
     assert "1 of 1 turn restrictions applied" in network.source.notes
     assert network.source.files == ("Squareville",)
-    assert "restriction" in services.queries[0]
+    query = unquote_plus(services.queries[0])
+    assert "restriction" in query
+    assert "way['highway'='track'][~'^(motorcar|motor_vehicle|vehicle)$'~'.']" in query
+    assert "|road)$'" in query  # the last of the classes that are open to cars without such a tag
 
     services.answers.clear()  # a second time without the services
     assert osm.read_place("Squareville", "case", tmp_path / "answers").digest == network.digest
