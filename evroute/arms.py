@@ -91,7 +91,7 @@ class Round:
     origin, destination
         Network rows of the first and the last edge.
     departed_s
-        Time of departure since the midnight before the first trip, s.
+        Time of departure since the midnight before the first trip, s; None if unknown.
     vehicle
         Name of the vehicle; empty for the vehicle of the run.
     """
@@ -100,7 +100,7 @@ class Round:
     arms: Arms
     origin: int
     destination: int
-    departed_s: float = 0.0
+    departed_s: float | None = None
     vehicle: str = ""
 
 
@@ -155,7 +155,7 @@ class Feedback:
     energy_wh: FloatArray
     trip_id: str = ""
     vehicle: str = ""
-    departed_s: float = 0.0
+    departed_s: float | None = None
     travel_s: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -184,7 +184,7 @@ class Feedback:
         *,
         trip_id: str = "",
         vehicle: str = "",
-        departed_s: float = 0.0,
+        departed_s: float | None = None,
         travel_s: FloatArray | None = None,
     ) -> "Feedback":
         """Return the feedback of one route over the edges of its round.

@@ -306,7 +306,7 @@ class HasArmModel(Protocol):
     model: EnergyModel
     space: SearchSpace
 
-    def route_arms(self, route: Route, departed_s: float = ...) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route, departed_s: float | None = ...) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
 
 

@@ -36,7 +36,7 @@ class Limit:
 
 
 LIMITS = {
-    "departed_s": Limit(0.0, 4_102_444_800.0, "s", 0.0),  # seconds since 1970 of the year 2100
+    "departed_s": Limit(0.0, 4_102_444_800.0, "s", np.nan),  # seconds since 1970 of the year 2100
     "soc_percent": Limit(0.0, 100.0, "%", np.nan),
     "auxiliary_w": Limit(0.0, 50_000.0, "W", np.nan),
     "temperature_c": Limit(-50.0, 50.0, "°C", np.nan),
@@ -114,11 +114,13 @@ def gated(trip: MeasuredTrip, setting: Setting) -> Passed:
     unknown: dict[str, str] = {}
     values: dict[str, Any] = {}
     for name in SINGLE:
-        value, limit = float(getattr(trip, name)), LIMITS[name]
+        value, limit = _number(getattr(trip, name)), LIMITS[name]
         if value < limit.low or value > limit.high:
             unknown[name] = f"{value:g} {limit.unit}, expected {limit.low:g} to {limit.high:.10g}"
             value = np.nan
         values[name] = float(limit.instead or 0.0) if np.isnan(value) else value
+    if np.isnan(values["departed_s"]):
+        values["departed_s"] = None
     if text := _overload(values, setting.vehicle):
         unknown["payload_kg"], values["payload_kg"] = text, np.nan
     implausible = implausible_times(trip, network)
@@ -127,6 +129,10 @@ def gated(trip: MeasuredTrip, setting: Setting) -> Passed:
     passed = replace(trip, travel_s=np.where(implausible, np.nan, trip.travel_s), **values)
     check_energy(passed, setting, stood_s=np.where(implausible.all(), 0.0, trip.travel_s))
     return Passed(passed, unknown)
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)
 
 
 def _overload(values: dict[str, Any], vehicle: Vehicle) -> str:

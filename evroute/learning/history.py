@@ -82,10 +82,11 @@ def _stored_rows(path: Path) -> list[dict[str, Any]]:
 
 def _is_of(row: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:
     """Return whether a row is of a trip with these measured columns."""
-    stored = [np.nan if row.get(name) is None else row[name] for name in COMPARED]
-    return bool(
-        np.allclose(stored, [measured[name] for name in COMPARED], rtol=1e-9, equal_nan=True)
-    )
+    stored = {name: np.nan if row.get(name) is None else row[name] for name in COMPARED}
+    if np.isnan(measured["departed_s"]) and stored["departed_s"] == 0.0:
+        stored["departed_s"] = np.nan  # an earlier version had 0 for an unknown departure
+    of_trip = [measured[name] for name in COMPARED]
+    return bool(np.allclose([*stored.values()], of_trip, rtol=1e-9, equal_nan=True))
 
 
 def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
@@ -93,7 +94,7 @@ def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     network, edge = setting.network, trip.edge
     return {
         "trip": trip.trip,
-        "departed_s": trip.departed_s,
+        "departed_s": np.nan if trip.departed_s is None else trip.departed_s,
         "edges": len(edge) // trip.routes,
         "length_m": float(network.length_m[edge].sum()) / trip.routes,
         "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,

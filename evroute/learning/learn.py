@@ -183,7 +183,7 @@ def _learn_locked(call: _Call, fresh: Belief) -> Learned:
     folder, start = call.folder, call.start
     history = read_history(folder.path, start.setting)
     new = [trip for trip in call.measured.trips if trip.trip not in history.recorded]
-    new.sort(key=lambda trip: trip.departed_s)
+    new.sort(key=lambda trip: trip.departed_s or 0.0)
     saved = folder.belief_path(start.run)
     outcome = _learn_all(
         _continued(saved, start, history) or fresh,

@@ -157,7 +157,7 @@ class LearnedBelief(Belief):
         at_once = isinstance(self.model, ExactGP) and isinstance(self.space, EdgeSpace)
         return blocks.BLOCK if at_once and not self.method.change_test else 1
 
-    def route_arms(self, route: Route, departed_s: float = 0.0) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route, departed_s: float | None = None) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(
@@ -238,5 +238,5 @@ class LearnedBelief(Belief):
         """Learn the error of the expectation of a trip and its travel times, not its energies."""
         feedback, energy = trip.feedback(self.setting), expected.energy
         add_errors(self.errors, self.space, feedback, energy.mean_wh, energy.sd_wh)
-        self.pace.learn(trip.edge, trip.travel_s, trip.clock_s)
+        self.pace.learn(trip.edge, trip.travel_s, trip.departed_s)
         self._trips += 1

@@ -26,7 +26,7 @@ AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
 class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
-    departed_s: since the midnight before the table's first trip; 0 if there are no times.
+    departed_s: since the midnight before the table's first trip; None if unknown.
     soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
     temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
@@ -37,18 +37,13 @@ class MeasuredTrip:
     edge: IntArray
     energy_wh: FloatArray
     travel_s: FloatArray
-    departed_s: float = 0.0
+    departed_s: float | None = None
     soc_percent: float = np.nan
     auxiliary_w: float = np.nan
     temperature_c: float = np.nan
     payload_kg: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
-
-    @property
-    def clock_s(self) -> float | None:
-        """Departure, s since a midnight; None if the table has no times."""
-        return self.departed_s or None
 
     def is_same(self, other: "MeasuredTrip") -> bool:
         """Return whether two trips have the same edges and energies."""

@@ -2,11 +2,11 @@
 
 ``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`,
 and the digest of their columns in their metadata. Each is a trip table that ``evroute learn``
-reads.
+reads. Numbers that are unknown are NaN; in files of earlier versions the departure is then 0.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from itertools import groupby
@@ -25,7 +25,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.tables import read_columns
 
 _BY_EDGE = {field.name for field in fields(MeasuredTrip) if get_origin(field.type) is np.ndarray}
-_DIGEST = b"sha256"
+_DIGEST, _UNKNOWN = b"sha256", b"unknown"
 _DERIVED = ("beliefs", "routes", "trips.parquet")
 
 
@@ -52,6 +52,7 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
             if digest_of(columns) != table.schema.metadata[_DIGEST].decode():
                 raise ValueError("its digest differs")
             columns["edge"] = [network.row_of[edge] for edge in columns["edge"]]
+            columns["departed_s"] = _departures(columns["departed_s"], table.schema.metadata)
             for trip in _trips(columns):
                 trips.setdefault(trip.trip, trip)
         except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
@@ -83,9 +84,12 @@ def append_part(folder: Path, trips: Sequence[MeasuredTrip], network: RoadNetwor
     for trip in trips:
         for name, column in columns.items():
             value = getattr(trip, name)
+            if value is None:
+                value = np.nan
             column += value.tolist() if name in _BY_EDGE else [value] * len(trip.edge)
     columns["edge"] = [network.edge_id[edge] for edge in columns["edge"]]
-    table = pa.table(columns).replace_schema_metadata({_DIGEST: digest_of(columns)})
+    metadata = {_DIGEST: digest_of(columns), _UNKNOWN: "NaN"}
+    table = pa.table(columns).replace_schema_metadata(metadata)
     last = max((int(path.stem) for path in _paths(folder)), default=0)
     with replacing(folder / "measured" / f"{last + 1:04d}.parquet") as temporary:
         pq.write_table(table, temporary, write_page_checksum=True)
@@ -119,6 +123,12 @@ def _paths(folder: Path) -> list[Path]:
     return sorted(
         (folder / "measured").glob("[0-9]*.parquet"), key=lambda path: (len(path.stem), path.stem)
     )
+
+
+def _departures(departed_s: list[float], metadata: Mapping[bytes, bytes]) -> list[float | None]:
+    """Return departures, None where unknown: 0 in a file of an earlier version."""
+    unknown = np.nan if _UNKNOWN in metadata else 0.0
+    return [None if np.isnan(each) or each == unknown else each for each in departed_s]
 
 
 def _trips(columns: dict[str, list[Any]]) -> Iterable[MeasuredTrip]:

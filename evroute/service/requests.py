@@ -126,7 +126,9 @@ class Trip(Body):
 
     trip: str = Field(min_length=1, max_length=200, description="Id; the same trip is one row.")
     edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
-    departed_s: float = Field(default=0.0, description="Time of departure, s.")
+    departed_s: float | None = Field(
+        default=None, description="Time of departure since a midnight, s; unknown if left out."
+    )
     soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
     auxiliary_w: float | None = None
     temperature_c: float | None = None

@@ -219,9 +219,11 @@ class Physics:
 
     def _truth(self, request: Round) -> Truth:
         self._meet(request.t)
-        return self._truth_of(
-            request.vehicle, self.conditions.congested_zones(request.t, request.departed_s)
-        )
+        departed_s = request.departed_s
+        if departed_s is None:
+            departed_s = self.trips.trip(request.t).departed_s
+        zones = self.conditions.congested_zones(request.t, departed_s)
+        return self._truth_of(request.vehicle, zones)
 
     def _truth_of(self, vehicle: str, zones: int) -> Truth:
         key = (vehicle, zones)

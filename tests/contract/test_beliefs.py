@@ -187,6 +187,26 @@ class Checks:
         assert time_s == pytest.approx(1.5 * belief.network.time_s[rows], rel=0.1)
 
     @staticmethod
+    def an_unknown_departure_is_not_midnight(make: Make, place: Path) -> None:
+        """Nights are slow here, so a trip at midnight, 0 s, takes longer than any trip."""
+        belief = make()
+        for i in range(12):
+            slow, hour = (2.4, 0) if i % 2 else (1.2, 12)
+            day = {"departed_s": 86_400.0 * i + 3600.0 * hour}
+            belief.learn(trip_of(belief.setting, OVER, str(i), slow=slow, **day))
+        rows = [belief.network.row_of[edge] for edge in OVER]
+        unknown_s, night_s, noon_s = (
+            belief.under(DrivingConditions(departed_s=departed_s)).time_s[rows].sum()
+            for departed_s in (None, 0.0, 43_200.0)
+        )
+        assert noon_s < 0.9 * unknown_s < unknown_s < 0.9 * night_s
+        twin = make()
+        for trip, clock in ((OVER, 0.0), (OVER, None)):
+            twin.learn(trip_of(twin.setting, trip, departed_s=clock))
+        profile = twin.pace.state()["profile"]
+        assert profile[0].sum(axis=1).tolist() == [4.0, 0.0, 0.0, 0.0, 4.0]
+
+    @staticmethod
     def a_file_holds_all_that_was_learned(make: Make, place: Path) -> None:
         belief = taught(make)
         belief.save(place / "beliefs" / "one.npz")
@@ -264,7 +284,8 @@ class RatioDay:
 
     @property
     def time_s(self):
-        return self.belief.pace.time_s
+        edges = np.arange(self.space.size)
+        return self.belief.pace.times(edges, self.conditions.departed_s)
 
     @property
     def mean_wh(self):
@@ -367,7 +388,7 @@ class Ratio(Belief):
         y = float(trip.energy_wh.sum())
         self.errors.add(y - expected.energy.mean_wh, expected.energy.sd_wh)
         self.ratio.learn(x, y, self.noise_wh**2 * len(trip.edge))
-        self._pace.learn(trip.edge, trip.travel_s, trip.clock_s)
+        self._pace.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def restart(self):
         trips, self.ratio = self.ratio.trips, Number()
@@ -397,7 +418,7 @@ class Deaf(Ratio):
     def take(self, trip, expected):
         self.errors.add(0.0, expected.energy.sd_wh)
         self.ratio.trips += 1
-        self._pace.learn(trip.edge, trip.travel_s, trip.clock_s)
+        self._pace.learn(trip.edge, trip.travel_s, trip.departed_s)
 
 
 class TwoFaced(Ratio):
@@ -452,7 +473,15 @@ class MapBound(Ratio):
         super().take(replace(trip, travel_s=np.full(len(trip.edge), np.nan)), expected)
 
 
+class Clockless(Ratio):
+    """It takes an unknown departure for midnight."""
+
+    def take(self, trip, expected):
+        super().take(replace(trip, departed_s=trip.departed_s or 0.0), expected)
+
+
 WRONG = {
+    Clockless: "an_unknown_departure_is_not_midnight",
     Curious: "an_expectation_teaches_nothing",
     Forgetful: "a_file_holds_all_that_was_learned",
     Deaf: "measured_energy_is_learned",

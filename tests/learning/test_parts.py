@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from evroute.checked import digest_of
 from evroute.errors import EvrouteError
 from evroute.learning import parts
 from evroute.learning.base import Belief
@@ -265,3 +266,37 @@ def test_a_belief_of_an_earlier_version_is_named_so_and_its_trips_are_learned_ag
     learn(tables[1], out, **MODEL)
     assert "an earlier version wrote it; learning its trips again" in caplog.text
     assert state(out) == whole
+
+
+def test_a_trip_at_midnight_is_not_one_without_a_time(setting, tmp_path) -> None:
+    edge, known = np.array([0, 1]), (np.array([30.0, 20.0]), np.array([40.0, 50.0]))
+    midnight = MeasuredTrip("midnight", edge, *known, departed_s=0.0)
+    unknown = MeasuredTrip("unknown", edge, *known)
+    parts.append_part(tmp_path, [midnight, unknown], setting.network)
+    again = parts.read_parts(tmp_path, setting.network)
+    assert again["midnight"].departed_s == 0.0
+    assert again["unknown"].departed_s is None
+    part = tmp_path / "measured" / "0001.parquet"  # as an earlier version wrote both
+    table = pq.read_table(part)
+    columns = table.to_pydict() | {"departed_s": [0.0] * table.num_rows}
+    digest = {b"sha256": digest_of(columns)}
+    pq.write_table(pa.table(columns).replace_schema_metadata(digest), part)
+    again = parts.read_parts(tmp_path, setting.network)
+    assert [trip.departed_s for trip in again.values()] == [None, None]
+
+
+@pytest.mark.parametrize("departed", [None, 0.0])
+def test_rows_of_an_earlier_version_hold_without_a_time_of_departure(
+    setting, tmp_path, departed
+) -> None:
+    """An earlier version wrote 0 in the table of trips where the departure is unknown."""
+    table = tmp_path / "t.csv"
+    edge_id, column = setting.network.edge_id, "" if departed is None else ",departed_s"
+    value = "" if departed is None else f",{departed}"
+    table.write_text(f'trip,edge,energy_wh{column}\nt,"{edge_id[0]}",30{value}')
+    out = tmp_path / "out"
+    learn(table, out, **MODEL)
+    rows = pq.read_table(out / "trips.parquet").to_pydict()
+    rows["departed_s"], rows["predicted_wh"] = [0.0], [1234.5]  # kept, not computed again
+    pq.write_table(pa.table(rows), out / "trips.parquet")
+    assert learn(None, out, **MODEL).trips["predicted_wh"].to_pylist() == [1234.5]

@@ -2,6 +2,8 @@
 surprise.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.random import SeedSequence
@@ -165,3 +167,30 @@ def test_a_state_without_a_profile_continues_with_the_mean_of_the_day(setting: S
     for hour in (1, 7, 13, 19):
         leaving = space.under(DrivingConditions(departed_s=3600.0 * hour))
         assert leaving.time_s == pytest.approx(space.time_s)
+
+
+def test_an_unknown_departure_is_in_no_quarter_and_is_expected_as_the_day(setting: Setting) -> None:
+    world = congested(setting)
+    request = world.observe(1)
+    route = world.best_route(request)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    for departed_s, factor in ((0.0, 3.0), (43_200.0, 1.0), (None, 2.0)) * 4:
+        day = replace(request, departed_s=departed_s)
+        driven = Feedback.of_route(
+            day.arms,
+            route,
+            day.arms.prior_mean_wh[route.rows],
+            departed_s=departed_s,
+            travel_s=factor * setting.network.time_s[route.rows],
+        )
+        space.feedback(driven)
+    assert space.time_error(driven) < 0.1  # of the day: the geometric mean of 1, 2 and 3
+    assert space.time_error(replace(driven, departed_s=0.0)) > 0.1
+    count = space.state()["space_log_ratio_count"].sum(axis=1) / len(route)
+    assert count.tolist() == [4.0, 0.0, 4.0, 0.0, 4.0]
+    unknown, night, noon = (
+        space.arms(replace(request, departed_s=departed_s)).prior_mean_wh
+        for departed_s in (None, 0.0, 43_200.0)
+    )
+    assert not np.allclose(unknown, night)
+    assert not np.allclose(unknown, noon)

@@ -173,7 +173,7 @@ class TripEnergies(Belief):
             temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
             payload_kg=float(np.nan_to_num(trip.payload_kg)),
             auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
-            departed_s=trip.clock_s,
+            departed_s=trip.departed_s,
         )
         arms = trip.edge
         if self.physics == "driving":
@@ -197,7 +197,7 @@ class TripEnergies(Belief):
         row = self.row(trip)
         return Expected(
             self.belief.expect(row, self._known_wh2(trip)),
-            self.times.expect(trip.edge, departed_s=trip.clock_s, routes=trip.routes),
+            self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes),
             row,
         )
 
@@ -213,7 +213,7 @@ class TripEnergies(Belief):
         """
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(expected.row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.times.learn(trip.edge, trip.travel_s, trip.clock_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def restart(self) -> None:
         """Learn the pace and the deviations of roads anew; coefficients and spread stay."""

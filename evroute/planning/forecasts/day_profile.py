@@ -11,6 +11,8 @@ Components*): s² is the mean square within quarters, and tau² follows from the
 between the quarters of each edge. Without evidence of a difference tau² and all deviations are 0.
 """
 
+from typing import overload
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -18,9 +20,20 @@ from evroute.arrays import FloatArray, IntArray
 QUARTERS, QUARTER_S = 4, 6 * 3600.0
 
 
-def quarter_of(departed_s: float) -> int:
-    """Return the quarter of the day of a departure, s since a midnight: 0 before 6 h, to 3."""
-    return int(departed_s // QUARTER_S) % QUARTERS
+@overload
+def quarter_of(departed_s: float) -> int: ...
+
+
+@overload
+def quarter_of(departed_s: float | None) -> int | None: ...
+
+
+def quarter_of(departed_s: float | None) -> int | None:
+    """Return the quarter of the day of a departure, s since a midnight: 0 before 6 h, to 3.
+
+    None if the departure is unknown.
+    """
+    return None if departed_s is None else int(departed_s // QUARTER_S) % QUARTERS
 
 
 class DayProfile:

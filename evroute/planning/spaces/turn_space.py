@@ -334,17 +334,17 @@ class TurnSpace:
         return known_mps * np.exp(self._log_ratio.mean() + self._log_ratio.deviation(departed_s))
 
     @cached_property
-    def _of(self) -> Callable[[Arms, str, int], tuple[Arms, FloatArray]]:
+    def _of(self) -> Callable[[Arms, str, int | None], tuple[Arms, FloatArray]]:
         """`_make`, with the results of the last rounds kept."""
         return lru_cache(_KEPT_ROUNDS)(self._make)
 
-    def _make(self, edges: Arms, vehicle: str, quarter: int) -> tuple[Arms, FloatArray]:
+    def _make(self, edges: Arms, vehicle: str, quarter: int | None) -> tuple[Arms, FloatArray]:
         """Return the turns and starts between open edges, and their potential, (a,) Wh."""
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self._known_speeds(edges)
-        driven_mps = self._as_driven(speed_mps, quarter * QUARTER_S)
+        driven_mps = self._as_driven(speed_mps, None if quarter is None else quarter * QUARTER_S)
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         arms = Arms(

@@ -27,13 +27,13 @@ class InFlight:
 
     def before(self, request: Round) -> list[Feedback]:
         """Return the feedback released before a request is planned."""
-        return self._until(request.departed_s) if self.flight == "clock" else []
+        return self._until(_known(request.departed_s)) if self.flight == "clock" else []
 
     def after(self, feedback: Feedback) -> list[Feedback]:
         """Add the feedback of a planned trip; return the feedback released before the next trip."""
         # a count uses no clock: trips end in the order of their departures
         end_s = (
-            feedback.departed_s + float(np.sum(feedback.travel_s))
+            _known(feedback.departed_s) + float(np.sum(feedback.travel_s))
             if self.flight == "clock"
             else 0.0
         )
@@ -51,3 +51,9 @@ class InFlight:
         ended = [trip for trip in self._under_way if trip[0] <= now_s]
         del self._under_way[: len(ended)]
         return [feedback for _, feedback in ended]
+
+
+def _known(departed_s: float | None) -> float:
+    if departed_s is None:
+        raise ValueError("a trip without a time of departure; in_flight='clock' needs one")
+    return departed_s

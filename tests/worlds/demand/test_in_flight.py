@@ -111,3 +111,12 @@ def test_fleets_plan_whole_batches_and_strict_ones_wait_for_them(
         assert told[mode]["last_batch_trips"].max() > 1
         assert len(told[mode]) == 60
     assert told["strict"]["planned_beyond"].max() == 0
+
+
+def test_a_flight_by_the_clock_needs_departures() -> None:
+    flight = InFlight("clock")
+    with pytest.raises(ValueError, match="without a time of departure; in_flight='clock'"):
+        flight.before(request(None))
+    with pytest.raises(ValueError, match="without a time of departure"):
+        flight.after(feedback("a", None))
+    assert InFlight(1).before(request(None)) == []
