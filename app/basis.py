@@ -6,7 +6,7 @@ from literal import literal
 from own_trips import folder_of, is_own, trip_count
 from state import key, starting
 
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.vehicle import Vehicle, vehicle_names
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 
@@ -84,3 +84,12 @@ def _runs(folder: str, network_name: str) -> list[str]:
         for name in runs.beliefs()
         if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
     ]
+
+
+def follow_belief(name: str) -> None:
+    """Set the input ``name`` to the vehicle of a belief, once the belief is chosen."""
+    folder, followed = st.session_state.get(key("folder")), f"followed_{name}"
+    if folder != st.session_state.get(followed):
+        st.session_state[followed] = folder
+        if (vehicle := belief_vehicle(str(folder))) in vehicle_names():
+            st.session_state[key(name)] = vehicle

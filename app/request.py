@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from basis import basis, basis_label, belief_vehicle, choose_basis
+from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
 from layers import LAYERS
 from literal import literal
@@ -77,7 +77,7 @@ def ask() -> Request:
         If the chosen network or vehicle is unknown.
     """
     effects: dict[str, DeltaGenerator] = {}
-    _follow_belief()
+    follow_belief("vehicle")
     above = st.container(key="places")
     title = known_network().replace("-", " ").title()
     with st.container(horizontal=True, gap="xsmall", key="chips"):
@@ -191,15 +191,6 @@ def link_of(request: Request) -> dict[str, object]:
     for name in ("risk", "price", "time_value"):
         inputs[name] = inputs[name] or None  # 0 is no limit, and leaves money out
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
-
-
-def _follow_belief() -> None:
-    """Choose the vehicle of a belief once the belief is chosen."""
-    folder = st.session_state.get(key("folder"))
-    if folder != st.session_state.get("followed"):
-        st.session_state["followed"] = folder
-        if (name := belief_vehicle(str(folder))) in vehicle_names():
-            st.session_state[key("vehicle")] = name
 
 
 def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:

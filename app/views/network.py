@@ -2,7 +2,7 @@
 
 import numpy as np
 import streamlit as st
-from basis import choose_basis
+from basis import choose_basis, follow_belief
 from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
@@ -30,6 +30,7 @@ def main() -> None:
         first, second, third = st.columns(3)
         with first:
             roads = choose_network()
+        follow_belief("seen_by")
         planned = st.session_state.get(key("vehicle"))
         usual = planned if planned in vehicle_names() else defaults.VEHICLE
         starting("seen_by", usual, vehicle_names())
