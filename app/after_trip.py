@@ -1,4 +1,4 @@
-"""After a trip: planned and actual energy; the trip joins the car's own trips."""
+"""After a trip: planned beside actual energy, and the trip added to the car's own trips."""
 
 from typing import TYPE_CHECKING
 

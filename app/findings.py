@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from literal import literal
 
-from evroute.report.savings import Finding
+from evroute.report.abstract import Finding
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

@@ -28,6 +28,9 @@ _LAZY = {
     "simulate": "evroute.experiments.experiment",
 }
 
+_DRAWING = ("belief_html", "folder_html", "network_html", "plan_html")
+_LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.display`
+
 if TYPE_CHECKING:
     from evroute.door.plan import plan
     from evroute.door.reachable import reachable

@@ -8,8 +8,8 @@ import pytest
 
 from evroute.door.plan import plan
 from evroute.experiments.runs import RunFolder
+from evroute.report.abstract import abstract
 from evroute.report.results import read_rounds
-from evroute.report.savings import abstract
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,6 +9,8 @@ horizon. Of ``console`` blocks whose commands begin with ``$``, the lines below 
 printed by it in that order; ``...`` stands for lines left out.
 """
 
+import csv
+import json
 import os
 import re
 import shlex
@@ -176,7 +178,9 @@ def test_pages_run(page, tmp_path, monkeypatch, capsys):
 def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     import evroute
     from evroute.experiments.experiment import Experiment
+    from evroute.learning.readers.formats import READERS, read_measured
     from evroute.methods.parts import INDICES, MODELS
+    from evroute.methods.setting import load_setting
     from evroute.model.context_kernels import KERNELS
     from evroute.report.results import read_rounds
     from evroute.worlds.world import WORLDS
@@ -184,11 +188,12 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     page, module = ROOT / "docs/how-to/extend.md", type(sys)("page")
     monkeypatch.setitem(sys.modules, "page", module)
     for block in blocks(page):
-        if block["kind"] == "python":
+        if block["kind"] == "python" and not block["skip"]:
             exec(compile(block["text"], name(page), "exec"), vars(module))
     written = page.read_text(encoding="utf-8")
     classes = dict(re.findall(r'"([\w-]+)": "evroute\.[\w.]+:(\w+)"', written))
     tables = {"cautious": INDICES, "rq": KERNELS, "rain": WORLDS, "newest": MODELS}
+    tables["jsonl"] = READERS
     assert classes.keys() == tables.keys()
     for key, table in tables.items():
         monkeypatch.setitem(table, key, f"page:{classes[key]}")
@@ -204,6 +209,12 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     )
     rounds = read_rounds(evroute.simulate(wanted, tmp_path / "runs"))
     assert rounds["multiplier"].tolist() == [0.2] * 3
+    log, example = tmp_path / "log.jsonl", ROOT / "data/examples/points.csv"
+    points = csv.DictReader(example.read_text(encoding="utf-8").splitlines())
+    log.write_text("".join(f"{json.dumps(point)}\n" for point in points), encoding="utf-8")
+    zoe = load_setting("denver", "renault-zoe")
+    read, expected = (read_measured(path, zoe, ["renault-zoe"]) for path in (log, example))
+    assert read.trips[0].is_same(expected.trips[0])
 
 
 def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
 from findings import show_findings, show_table
-from learn_charts import regret_chart, saving_chart
 from literal import literal, sentence
 from map_component import classes_of, flipped, show_map
 from naming import place_label
@@ -31,11 +30,11 @@ from evroute.experiments.runs import RunFolder
 from evroute.invalid import first_problem
 from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.report.charts.rounds import beta, has_beta
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
+from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, saving
 from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
 from evroute.report.results import read_rounds, read_route, read_timings, read_visits
-from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
@@ -237,11 +236,11 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
         show_findings(abstract(rounds)[:SHOWN_SENTENCES])
     driven(experiment, folder, rounds, still=finished)
     left, right = st.columns(2)
-    left.altair_chart(regret_chart(rounds), width="content", theme="streamlit")
-    right.altair_chart(saving_chart(rounds), width="content", theme="streamlit")
+    left.altair_chart(cumulative_regret(rounds, compact=True), width="content", theme="streamlit")
+    right.altair_chart(saving(rounds, compact=True), width="content", theme="streamlit")
     right.caption(
-        "Above the dashed line the learner saves energy against routes by physics alone. "
-        "Band: 90 % interval of the mean over the worlds."
+        "Below the dashed line the learner saves energy against routes by physics alone. "
+        "Band: one standard error of the mean over the worlds."
     )
     with st.expander("Diagnostics"):
         if has_beta(rounds):

@@ -18,7 +18,7 @@ from evroute.network.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts.rounds import distribution
 from evroute.report.colours import value_classes
-from evroute.report.pages.beliefs import differences
+from evroute.report.pages.differences import differences
 
 MAP_HEIGHT = "560px"
 MOST_ROADS = 25

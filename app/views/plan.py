@@ -1,6 +1,6 @@
 """Page Plan: places and settings on the left, the map on the right, a card for each route.
 
-A request that cannot be met leaves the map and the cards of the last plan, dimmed.
+The last plan is left on the map and the cards, dimmed, where a request cannot be met.
 """
 
 from contextlib import suppress

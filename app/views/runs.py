@@ -13,20 +13,15 @@ from state import key, starting
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.calibration import (
-    calibration_table,
-    charges,
-    forecasts,
-    reliability,
-    reserve_reliability,
-    reserve_table,
-)
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
+from evroute.report.calibration import calibration_table, forecasts, reliability
 from evroute.report.charts.profile import svg
-from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, method_styles, saving
+from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, saving
+from evroute.report.charts.styles import method_styles
 from evroute.report.exploration import visits_chart
 from evroute.report.pages.run_page import build_page, png
+from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
-from evroute.report.savings import SHOWN_SENTENCES, abstract
 from evroute.report.table import final_table
 from evroute.tables import csv_of
 

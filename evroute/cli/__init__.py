@@ -26,7 +26,7 @@ COMMANDS = {
     "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
     "learn": ("learn.learn", "Learn measured trips."),
     "report": ("report.report", "Write a page on runs or learned trips."),
-    "app": ("serve.app", "Open the dashboard in a browser."),
+    "app": ("dashboard.app", "Open the dashboard in a browser."),
     "serve": ("serve.serve", "Answer requests by HTTP."),
     "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
     "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),

@@ -1,6 +1,7 @@
-"""Terminal output of the commands: text from data is no markup, so ``[/b]`` in a name is shown.
+"""Terminal output of the commands: tables, and progress on stderr.
 
-Progress on stderr: a bar on a terminal, else a line a minute, such as in a log file.
+Text from data is no markup, so ``[/b]`` in a name is shown as it is. Progress is a bar on a
+terminal, and a line a minute elsewhere, such as in a log file.
 """
 
 import sys

@@ -9,10 +9,10 @@ from evroute.cli.console import plain_console
 from evroute.experiments.runs import RunFolder
 from evroute.files import replacing
 from evroute.network.catalog import load_network
+from evroute.report.abstract import SHOWN_SENTENCES
 from evroute.report.bandits import build_bandit_page
 from evroute.report.own_trips import build_trips_page
 from evroute.report.pages.run_page import build_page
-from evroute.report.savings import SHOWN_SENTENCES
 
 
 def report(

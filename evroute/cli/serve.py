@@ -1,12 +1,7 @@
-"""``evroute serve``: the HTTP service.
-
-``evroute app``: the dashboard.
-"""
+"""``evroute serve``: the HTTP service."""
 
 import os
 import socket
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +9,7 @@ from typing import Annotated
 import typer
 from threadpoolctl import threadpool_limits
 
-from evroute.cli.terminal import itself
-from evroute.errors import EvrouteError, MissingPackageError, require
-from evroute.resources import app_path
+from evroute.errors import EvrouteError, MissingPackageError
 
 LOCAL = "127.0.0.1"
 LEAST_TOKEN = 16
@@ -48,13 +41,12 @@ def serve(
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingPackageError("fastapi", "serve")
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
-    require(
-        not token_file or len(token) >= LEAST_TOKEN,
-        f"{token_file} has a token of {len(token)} characters; expected at least {LEAST_TOKEN}",
-    )
-    require(
-        host == LOCAL or token, f"--host {host} is open to others; give a secret: --token-file FILE"
-    )
+    if token_file and len(token) < LEAST_TOKEN:
+        raise EvrouteError(
+            f"{token_file} has a token of {len(token)} characters; expected at least {LEAST_TOKEN}"
+        )
+    if host != LOCAL and not token:
+        raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
     import uvicorn
 
     from evroute.service.app import LOCAL_HOSTS, make_app
@@ -79,18 +71,3 @@ def serve(
             use_colors=False,
         )
         uvicorn.Server(config).run(sockets=[listening])
-
-
-def app(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 8501,
-) -> None:
-    """Open the dashboard in a browser; Ctrl-C ends it."""
-    import runpy
-
-    if find_spec("streamlit") is None:
-        raise MissingPackageError("streamlit", "app")
-    # in this process, so that its end is the end of the server
-    sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
-    sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration
-    with redirect_stdout(itself(sys.stdout)), redirect_stderr(itself(sys.stderr)):  # has colours
-        runpy.run_module("streamlit", run_name="__main__")

@@ -1,4 +1,6 @@
-"""The folder of an experiment; runs are added one by one, so that it can be continued at any time.
+"""The folder of an experiment, to which runs are added one by one.
+
+An interrupted experiment can be continued: its finished runs are kept.
 
 ``manifest.json``
     configuration, versions, networks, vehicle, the definition of regret

@@ -8,7 +8,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.network.road_network import RoadNetwork
-from evroute.report.charts.rounds import LABEL_LIMIT
+from evroute.report.charts.styles import LABEL_LIMIT
 from evroute.report.colours import visit_classes
 from evroute.report.extras import alt
 from evroute.report.lines import LonLat, thin_lines

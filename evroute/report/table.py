@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.report.charts.rounds import AXES, axes, method_styles
+from evroute.report.charts.styles import AXES, axes, method_styles
 from evroute.report.extras import pd
 from evroute.report.words import distinct_routes
 

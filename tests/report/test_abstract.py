@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from evroute.experiments.runs import RunFolder
+from evroute.report.abstract import abstract
 from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_rounds
-from evroute.report.savings import abstract
 
 T_95_WITH_2_WORLDS = 6.313752  # tan(0.45 pi): Student's t with one degree of freedom is Cauchy's
 

@@ -6,6 +6,7 @@ import pytest
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.report.charts import rounds as charts
+from evroute.report.charts.styles import axes, method_styles, panel_labels
 from evroute.report.results import read_rounds, read_timings
 
 
@@ -67,10 +68,10 @@ def test_final_regret_stands_over_its_lengthscale(run_folder: RunFolder) -> None
 
 def test_panels_are_named_by_what_there_are_several_of(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
-    assert charts.axes(rounds) == []
+    assert axes(rounds) == []
     several = pd.concat([rounds, rounds.assign(prior="dissipation", lengthscale=0.5)])
-    assert charts.axes(several) == ["prior", "lengthscale"]
-    assert set(charts.panel_labels(several)) == {
+    assert axes(several) == ["prior", "lengthscale"]
+    assert set(panel_labels(several)) == {
         "Hill T, paper prior, lengthscale 1",
         "Hill T, dissipation prior, lengthscale 0.5",
     }
@@ -84,11 +85,9 @@ def test_one_world_has_no_band(run_folder: RunFolder) -> None:
 
 def test_a_method_looks_the_same_whoever_stands_beside_it(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
-    together = charts.method_styles(rounds)
+    together = method_styles(rounds)
     for method in together:
-        assert charts.method_styles(rounds[rounds["method"] == method]) == {
-            method: together[method]
-        }
+        assert method_styles(rounds[rounds["method"] == method]) == {method: together[method]}
 
 
 def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder) -> None:
@@ -100,7 +99,7 @@ def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder)
         rounds.assign(method="XX-TS", model="another", index="ts"),
         rounds.assign(method="GP-new", model="exact", index="new"),
     ]
-    styles = charts.method_styles(pd.concat([rounds, *more]))
+    styles = method_styles(pd.concat([rounds, *more]))
     assert len(set(styles.values())) == len(styles) == 5
     assert next(iter(styles)) == "GP-TS"
 
@@ -114,7 +113,7 @@ def test_many_models_are_told_by_their_colours(run_folder: RunFolder) -> None:
         rounds.assign(method=f"{label}-TS", model=model, index="ts")
         for model, label in MANY.items()
     ]
-    styles = charts.method_styles(pd.concat([rounds, *more]))
+    styles = method_styles(pd.concat([rounds, *more]))
     assert len(set(styles.values())) == len(styles) == 6
     assert {styles[f"{label}-TS"][1] for label in ("GP", *MANY.values())} == {(1, 0)}
     assert styles["BI-UCB"][1] != (1, 0)
@@ -124,9 +123,9 @@ def test_searches_have_panels_of_their_own(run_folder: RunFolder) -> None:
     import pandas as pd
 
     rounds = read_rounds(run_folder)
-    assert set(charts.panel_labels(rounds)) == {"Hill T"}
+    assert set(panel_labels(rounds)) == {"Hill T"}
     both = pd.concat([rounds, rounds.assign(search="rectified")])
-    assert set(charts.panel_labels(both)) == {"Hill T, potential-rectified", "Hill T, rectified"}
+    assert set(panel_labels(both)) == {"Hill T, potential-rectified", "Hill T, rectified"}
 
 
 def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: RunFolder) -> None:
@@ -138,3 +137,19 @@ def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: 
     assert len(drawn) == charts.N_POINTS
     assert {1, 2000} <= drawn.keys()
     assert len(curve(charts.saving(long), "GP-TS")) == charts.N_BLOCKS
+
+
+@pytest.mark.parametrize("draw", [charts.cumulative_regret, charts.saving])
+def test_a_compact_chart_has_the_same_curves(run_folder: RunFolder, draw) -> None:
+    rounds = read_rounds(run_folder)
+    small = draw(rounds, compact=True).to_dict()
+    values = next(layer for layer in small["layer"] if layer["mark"]["type"] == "line")["data"]
+    for method in ("GP-TS", "BI-UCB"):
+        expected = curve(draw(rounds), method)
+        found = {
+            v["t"]: (v["mean"], v["low"], v["high"])
+            for v in values["values"]
+            if v["method"] == method
+        }
+        assert found == expected
+    assert small["title"]["text"].endswith(")")

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from evroute.report.charts.rounds import _COLOURS
+from evroute.report.charts.styles import COLOURS
 from evroute.report.colours import (
     ENERGY_CLASSES,
     PART_COLOURS,
@@ -48,7 +48,7 @@ LEAST = {
     "a difference": (value_classes("m", np.array([-3.0, 1.0, 2.0])).colours, 20),
     "visits": (visit_classes(100).colours, 18),
     "parts of the energy": (tuple(PART_COLOURS.values()), 16),
-    "methods": (tuple(_COLOURS.values()), 15),
+    "methods": (tuple(COLOURS.values()), 15),
     "routes": (tuple(dict.fromkeys(ROUTE_COLOURS.values())), 11),
 }
 """Colours, and the least distance between two; routes and methods differ in dashes too."""

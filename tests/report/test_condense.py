@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from evroute.report.charts.rounds import panel_labels
-from evroute.report.pages.run_page import few_maps, few_methods, few_panels
+from evroute.report.charts.styles import panel_labels
+from evroute.report.pages.condense import few_maps, few_methods, few_panels
 
 
 def rounds(trips: int = 1, worlds: int = 1, methods: int = 1, seeds: int = 2) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.coefficients import ConsumptionFactor
-from evroute.report.pages.beliefs import coefficients_table, differences
+from evroute.report.pages.differences import coefficients_table, differences
 from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_rounds
 

@@ -16,8 +16,8 @@ from evroute.network.road_network import RoadNetwork
 from evroute.report.charts.profile import profiles
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
 from evroute.report.lines import route_line, thin_lines
+from evroute.report.maps.leaflet import embedded
 from evroute.report.maps.network_maps import class_lines, route_map, stretches, values_map
-from evroute.report.maps.page import embedded
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
 

@@ -4,13 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evroute.report.calibration import (
-    BURN_IN,
-    charges,
-    reserve_bins,
-    reserve_reliability,
-    reserve_table,
-)
+from evroute.report.calibration import BURN_IN
+from evroute.report.reserve import charges, reserve_bins, reserve_reliability, reserve_table
 
 
 def rounds() -> pd.DataFrame:

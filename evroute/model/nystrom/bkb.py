@@ -1,11 +1,12 @@
-"""BKB, CBKB and CBBKB redraw the dictionary from all measured arms; BBKB does so after batches.
+"""BKB and its relatives, which redraw the dictionary from all measured arms.
 
 Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
 Adaptive Sketching: Scalable and No Regret*, COLT 2019, Algorithm 1; Zenati et al. 2022 (EK-UCB),
 with the baselines CBKB and CBBKB. The papers measure one arm a step. A trip is a batch of one arm
 for each edge, all chosen from one posterior, which their theorems do not cover.
 
-BBKB, batch GP-UCB and batch Thompson sampling are `batches.Batches` with their rules.
+BKB, CBKB and CBBKB redraw it once enough variance was measured, BBKB once a batch of trips ends.
+`batches.Batches` has BBKB, batch GP-UCB and batch Thompson sampling with their rules.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Charts (altair) of simulations and of plans; each function returns a chart."""
+"""Charts (altair) of simulations, of plans and of own trips."""
 
 from evroute.report.charts.rounds import (
     beta,

@@ -28,7 +28,8 @@ from evroute.report.colours import (
 )
 from evroute.report.extras import folium
 from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
-from evroute.report.maps.page import MapPage, embedded
+from evroute.report.maps.leaflet import embedded
+from evroute.report.maps.page import MapPage
 from evroute.report.words import distinct_routes, totals
 
 _ROAD = "#c4c4c0"

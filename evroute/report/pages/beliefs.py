@@ -1,14 +1,11 @@
-"""Beliefs at the end of a run folder, of one run of each method on each network.
-
-Differences of a belief from physics: the roads that differ most, and learned coefficients.
-"""
+"""Beliefs at the end of a run folder, of one run of each method on each network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from evroute.arms import Arms, Belief
+from evroute.arms import Arms
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
@@ -18,61 +15,12 @@ from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
-from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.forecast import forecast
 from evroute.policy.bounds import DEFAULT_DELTA, Kind, assume, bounds
-from evroute.report.charts.rounds import method_styles
+from evroute.report.charts.styles import method_styles
 from evroute.report.extras import pd
+from evroute.report.pages.differences import coefficients_table, differences
 from evroute.report.results import read_route
-
-
-def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
-    """Return the difference of the learned from the eq. 8 energy, one row per edge, largest first.
-
-    Parameters
-    ----------
-    belief
-        Posterior of the edges, (a,) Wh.
-    arms
-        The edges, with eq. 8 as their prior means.
-    network
-        Network of the edges.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of the
-        learned energy, z (difference in sd, 0 where nothing was learned).
-    """
-    difference_wh = belief.mean_wh - arms.prior_mean_wh
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
-    order = np.argsort(-np.abs(difference_wh), kind="stable")
-    columns = {
-        "edge": [network.edge_id[edge] for edge in arms.id],
-        "street": [network.street[edge] for edge in arms.id],
-        "eq. 8 (Wh)": arms.prior_mean_wh,
-        "learned (Wh)": belief.mean_wh,
-        "difference (Wh)": difference_wh,
-        "sd (Wh)": belief.std_wh,
-        "z": z,
-    }
-    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
-
-
-def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
-    """Return one row for each coefficient of physics: learned deviation, sd and prior sd."""
-    found = model.coefficients()
-    return pd.DataFrame(
-        {
-            "coefficient": found.names,
-            "unit": found.units,
-            "deviation": found.mean,
-            "sd": found.std,
-            "prior sd": found.prior_std,
-        }
-    )
-
 
 SHOWN_ROADS = 5
 BAYES_95 = 1.96

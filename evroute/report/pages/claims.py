@@ -18,8 +18,8 @@ from evroute.experiments.runs import RunFolder
 from evroute.methods.method import Method
 from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import pd
+from evroute.report.mean_interval import half_interval
 from evroute.report.results import read_bandit, read_rounds
-from evroute.report.savings import half_interval
 
 LEVEL = 0.9
 """Level of the interval of a ratio."""

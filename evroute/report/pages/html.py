@@ -14,12 +14,12 @@ from evroute.learning.base import Belief, HasCoefficients
 from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.plan import Plan
+from evroute.report.abstract import abstract
 from evroute.report.extras import pd
 from evroute.report.maps.network_maps import base_map, route_map
 from evroute.report.own_trips import accuracy, coefficient_history, read_trips, trips_table
-from evroute.report.pages.beliefs import differences
+from evroute.report.pages.differences import differences
 from evroute.report.results import read_rounds, read_timings
-from evroute.report.savings import abstract
 from evroute.report.table import final_table, plan_table
 
 MOST_DRAWN = 20_000

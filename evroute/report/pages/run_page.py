@@ -1,8 +1,6 @@
 """A self-contained page on a run folder, and its figures as PNG files.
 
 Curves are embedded as SVG, maps as PNG: their SVG would be a megabyte each.
-
-Selections of many runs that fit on a page: pooled trips, the first panels, methods and maps.
 """
 
 from base64 import b64encode
@@ -17,18 +15,12 @@ from typing import Any
 from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
-from evroute.report.calibration import (
-    calibration_table,
-    charges,
-    forecasts,
-    reliability,
-    reserve_reliability,
-    reserve_table,
-)
+from evroute.report.abstract import abstract
+from evroute.report.calibration import calibration_table, forecasts, reliability
 from evroute.report.charts import rounds as charts
 from evroute.report.charts.interval_scores import interval_table
 from evroute.report.charts.profile import svg
-from evroute.report.charts.rounds import axes, method_styles, panel_labels
+from evroute.report.charts.styles import axes, method_styles, panel_labels
 from evroute.report.exploration import visits_chart
 from evroute.report.extras import alt, pd
 from evroute.report.pages.beliefs import Learned, beliefs
@@ -39,67 +31,18 @@ from evroute.report.pages.claims import (
     folder_verdicts,
     verdict_lines,
 )
+from evroute.report.pages.condense import few_maps, few_methods, few_panels
+from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
-from evroute.report.savings import abstract, savings_table, vehicles_table
+from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
 from evroute.text import counted, slug
-
-MAX_PANELS = 12
-"""Largest number of panels of curves."""
-MAX_METHODS = 12
-"""Largest number of methods with maps, calibration and beliefs."""
-MAX_MAPS = 4
-"""Largest number of trips with maps."""
-
-
-def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return rounds that make at most 12 panels, and notes on the reduction.
-
-    Too many trips become one panel for each network, prior, search and so on. Each world of each
-    trip then counts as a separate world. If there are still too many panels, the first 12 in
-    alphabetical order are kept.
-    """
-    notes = []
-    if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
-        trips = rounds.groupby("network")["trip"].transform("nunique")
-        rounds = rounds.assign(
-            seed=rounds.groupby(["trip", "seed"]).ngroup(),
-            trip=trips.astype(str) + " trips together",
-        )
-        notes.append(
-            f"Curves are means over all trips and worlds: {panels} panels would be too many."
-        )
-    labels = panel_labels(rounds)
-    if (panels := labels.nunique()) > MAX_PANELS:
-        rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
-        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all panels.")
-    return rounds, notes
-
-
-def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return the rounds of the first 12 methods in legend order, and a note on omitted ones."""
-    methods = list(method_styles(rounds))
-    if len(methods) <= MAX_METHODS:
-        return rounds, []
-    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [
-        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
-        "the tables have all methods."
-    ]
-
-
-def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
-    of_group = rounds.groupby(["network", "trip", *axes(rounds)], sort=False).ngroup()
-    if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
-        return rounds, []
-    return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
-
 
 _Drawing = tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]
 """Name, caption and function of a figure, and whether it is an SVG."""
 _PNG_SCALE = 1.5
 _MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
-_CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
+_CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.TopLevelMixin"], str]] = {
     "cumulative-regret": (
         charts.cumulative_regret,
         "Mean over the worlds; the band is ± 1 standard error.",
@@ -221,7 +164,7 @@ def _drawings(
     for name, (draw, caption) in _CURVES.items():
         if name != "beta" or charts.has_beta(curves):
             yield name, caption, partial(draw, curves), True
-    if "lengthscale" in charts.axes(rounds):
+    if "lengthscale" in axes(rounds):
         yield (
             "lengthscales",
             "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
@@ -290,9 +233,9 @@ def _exploration(
         runs_of = group.groupby("method")["run"].unique()
         visits = {
             method: read_visits(folder, runs_of[method], network.n_edges)
-            for method in charts.method_styles(group)
+            for method in method_styles(group)
         }
-        title = f"{charts.panel_labels(here)[group.index[0]]}: roads driven"
+        title = f"{panel_labels(here)[group.index[0]]}: roads driven"
         yield (
             slug("-".join(["explored", Path(name).stem, *map(str, names)])),
             "Edges by how often they were driven, all worlds together.",

@@ -1,0 +1,182 @@
+"""Curves of methods: means over the worlds with a band of one standard error.
+
+`in_panels` has a panel for each trip, search and so on, and a legend. `in_one` is small: one trip,
+with the names of the methods at the ends of their curves.
+"""
+
+from typing import Any
+
+from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
+from evroute.report.extras import alt, pd
+
+_PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
+_SMALL_WIDTH = 420
+_SMALL_HEIGHT = 240
+_SMALL_FONT = 12
+
+
+def means(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
+    """Return mean, low and high of ``value`` over the seeds, ± one standard error, by ``keys``."""
+    of_seed = frame.groupby([*keys, "seed"])["value"].mean()
+    curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
+    low, high = curve["mean"] - curve["sem"], curve["mean"] + curve["sem"]
+    return curve.assign(low=low, high=high).drop(columns="sem")
+
+
+def in_panels(
+    frame: "pd.DataFrame",
+    title: str,
+    *,
+    rule_at: float | None = None,
+    log_scale: bool = False,
+    by_trip: bool = True,
+) -> "alt.FacetChart":
+    """Draw the mean of ``value`` against ``t``, a panel for each label of `panel_labels`.
+
+    Parameters
+    ----------
+    frame
+        Rounds with a column ``value``; ``t`` is the trip number, or the lengthscale.
+    title
+        Title of the figure, with the unit.
+    rule_at
+        Value of a horizontal rule; None for none.
+    log_scale
+        Whether the values have a log scale.
+    by_trip
+        False if ``t`` is the lengthscale, which has a log scale.
+    """
+    curve = means(frame.assign(panel=panel_labels(frame)), ["panel", "method", "t"])
+    if log_scale:
+        curve["low"] = curve["low"].clip(lower=0.5 * curve["mean"].min())
+    styles = method_styles(frame)
+    panels = sorted(curve["panel"].unique())
+    columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
+    width = _PANEL_WIDTH[columns]
+    base = alt.Chart().encode(
+        x=alt.X(
+            "t:Q",
+            title=None,
+            axis=alt.Axis(
+                tickMinStep=int(by_trip),
+                tickCount=5,
+                grid=False,
+                values=alt.Undefined if by_trip else sorted(curve["t"].unique()),
+            ),
+            scale=alt.Scale(type="linear" if by_trip else "log", nice=False),
+        ),
+        color=alt.Color(
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]),
+            legend=alt.Legend(
+                title=None,
+                orient="top",
+                columns=6,
+                symbolType="stroke",
+                symbolSize=500,
+                symbolOpacity=1,
+                labelLimit=240,
+            ),
+        ),
+    )
+    scale = alt.Scale(type="log" if log_scale else "linear")
+    band = base.mark_area(opacity=0.15).encode(
+        y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
+    )
+    line = base.mark_line(strokeWidth=1.8).encode(
+        y=alt.Y("mean:Q", title=None, scale=scale),
+        strokeDash=alt.StrokeDash(
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()]),
+        ),
+        tooltip=[
+            "method:N",
+            alt.Tooltip("t:Q", title="trip"),
+            alt.Tooltip("mean:Q", title=title, format=".4~g"),
+        ],
+    )
+    layers = [band, line]
+    if rule_at is not None:
+        once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
+        layers.insert(
+            0,
+            once.mark_rule(aria=False, color="#555", strokeDash=[2, 2]).encode(
+                y=alt.datum(rule_at)
+            ),
+        )
+    header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
+    return (
+        alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
+        .properties(width=width, height=min(round(0.62 * width), 320))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
+        .resolve_scale(y="independent")
+        .properties(
+            title=alt.Title(
+                f"{title}, by {'trip number' if by_trip else 'lengthscale'}; "
+                "band: ± 1 standard error",
+                anchor="start",
+                fontSize=14,
+            )
+        )
+    )
+
+
+def in_one(
+    frame: "pd.DataFrame", title: str, *, rule_at: float | None = None
+) -> "alt.LayerChart | alt.FacetChart":
+    """Draw the mean of ``value`` against the trip number in one small chart.
+
+    Parameters
+    ----------
+    frame
+        Rounds of one trip with a column ``value``.
+    title
+        Title of the figure, with the unit.
+    rule_at
+        Value of a horizontal rule; None for none.
+    """
+    curve, styles = means(frame, ["method", "t"]).round(6), method_styles(frame)
+    axis: dict[str, Any] = {
+        "labelFontSize": _SMALL_FONT,
+        "titleFontSize": _SMALL_FONT,
+        "tickCount": 5,
+    }
+    colours = alt.Scale(domain=list(styles), range=[colour for colour, _ in styles.values()])
+    dashes = alt.Scale(domain=list(styles), range=[list(dash) for _, dash in styles.values()])
+    base = alt.Chart(alt.Data(values=curve.to_dict("records"))).encode(
+        x=alt.X("t:Q", title="trip", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
+        color=alt.Color("method:N", scale=colours, legend=None),
+    )
+    band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
+    line = base.mark_line(strokeWidth=2).encode(
+        y=alt.Y("mean:Q", title=None, axis=alt.Axis(**axis)),
+        strokeDash=alt.StrokeDash("method:N", scale=dashes, legend=None),
+        tooltip=[
+            "method:N",
+            alt.Tooltip("t:Q", title="trip"),
+            alt.Tooltip("mean:Q", title=title, format=".3~g"),
+        ],
+    )
+    layers: list[alt.Chart] = [band, line]
+    if len(styles) > 1:
+        ends = curve[curve["t"] == curve["t"].max()].to_dict("records")
+        names = alt.Chart(alt.Data(values=ends)).mark_text(
+            align="right", dx=-2, dy=-8, fontSize=_SMALL_FONT
+        )
+        layers.append(
+            names.encode(
+                x="t:Q",
+                y="mean:Q",
+                text="method:N",
+                color=alt.Color("method:N", scale=colours, legend=None),
+            )
+        )
+    if rule_at is not None:
+        once = alt.Chart(alt.Data(values=[{}]))
+        rule = once.mark_rule(aria=False, color="#888888", strokeDash=[3, 3])
+        layers.insert(0, rule.encode(y=alt.datum(rule_at)))
+    return alt.layer(*layers).properties(
+        width=_SMALL_WIDTH,
+        height=_SMALL_HEIGHT,
+        title=alt.Title(title, anchor="start", fontSize=_SMALL_FONT + 1, frame="group"),
+    )
