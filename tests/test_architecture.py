@@ -183,13 +183,10 @@ def test_a_folder_is_a_room_and_not_a_street(folder: Path) -> None:
 
 
 WORKED_ON = (
-    "app",
-    "evroute/cli",
-    "evroute/experiments",
+    "evroute/cli/route.py",
+    "evroute/experiments/play.py",
     "evroute/learning",
-    "evroute/model",
     "evroute/planning",
-    "evroute/report",
     "evroute/service",
 )
 """Folders and files whose pieces do not read at sight yet; a line goes when its folder does."""

@@ -19,9 +19,9 @@ from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.parts import read_parts
 from evroute.network.road_network import RoadNetwork
+from evroute.report.charts.trips import energies_chart, intervals_chart
 from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
-from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of
 
 REPORT = "last_upload"
@@ -109,7 +109,8 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
 
 def _outcome(name: str, result: Learned) -> tuple[str, str, dict[str, str], list[str]]:
     text = f"learned {result.new} trip{'s' * (result.new != 1)}"
-    text += f", {result.known} known already" * bool(result.known)
+    if result.known:
+        text += f", {result.known} known already"
     return name, text, dict(result.skipped), list(result.notes)
 
 

@@ -101,8 +101,10 @@ def _print(learned: Learned) -> None:
     counts = [
         f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
     ]
-    counts += [f"{learned.known} known already"] * bool(learned.known)
-    counts += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
+    if learned.known:
+        counts.append(f"{learned.known} known already")
+    if learned.skipped:
+        counts.append(f"{len(learned.skipped)} set aside")
     reasons = [f"  {trip}: {reason}" for trip, reason in learned.skipped.items()]
     further = [f"  and {len(reasons) - SHOWN} more"] if len(reasons) > SHOWN else []
     aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
