@@ -19,9 +19,9 @@ from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
 from evroute.learning.parts import read_parts
 from evroute.network.road_network import RoadNetwork
-from evroute.report.charts.trips import energies_chart, intervals_chart
 from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
+from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of
 
 REPORT = "last_upload"

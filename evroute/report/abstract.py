@@ -9,9 +9,9 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from evroute.planning.plan import SMALL_WH
+from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.styles import panel_labels
-from evroute.report.mean_interval import half_interval
-from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE
+from evroute.report.table import FIRST_TRIPS, SMALL_SHARE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,15 +22,15 @@ from evroute.learning.trips.noise_fit import is_refit_due
 from evroute.learning.trips.terms import DRAG
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.network.road_network import RoadNetwork
-from evroute.report.charts.trips import (
+from evroute.report.extras import alt, pd
+from evroute.report.maps.network_maps import quantities_map
+from evroute.report.pages.run_page import Figure, Page, cells, png, svg_address, template
+from evroute.report.trip_charts import (
     coefficients_chart,
     coefficients_finding,
     energies_chart,
     intervals_chart,
 )
-from evroute.report.extras import alt, pd
-from evroute.report.maps.network_maps import quantities_map
-from evroute.report.pages.run_page import Figure, Page, cells, png, svg_address, template
 from evroute.tables import read_columns
 from evroute.text import counted
 

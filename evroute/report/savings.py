@@ -8,14 +8,13 @@ cancels.
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.report.abstract import abstract
+from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.styles import method_styles
 from evroute.report.extras import pd
-from evroute.report.mean_interval import half_interval
-from evroute.report.table import LAST_TRIPS, label_columns
+from evroute.report.table import FIRST_TRIPS, LAST_TRIPS, SMALL_SHARE, label_columns
 
-FIRST_TRIPS = 10
-SMALL_SHARE = 0.005
-"""Share of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
+__all__ = ["abstract", "savings_table", "vehicles_table"]
 
 
 def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":

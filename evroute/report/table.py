@@ -9,7 +9,10 @@ from evroute.report.charts.styles import AXES, axes, method_styles
 from evroute.report.extras import pd
 from evroute.report.words import distinct_routes
 
+FIRST_TRIPS = 10
 LAST_TRIPS = 50
+SMALL_SHARE = 0.005
+"""Share of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":

@@ -21,16 +21,16 @@ from evroute.learning.parts import read_parts
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.report.charts.trips import (
-    coefficients_finding,
-    energies_chart,
-    intervals_chart,
-)
 from evroute.report.own_trips import (
     accuracy,
     build_trips_page,
     coefficient_history,
     road_deviations,
+)
+from evroute.report.trip_charts import (
+    coefficients_finding,
+    energies_chart,
+    intervals_chart,
 )
 
 HOSTILE = "<img src=x onerror=alert(1)>{{ 6021023 * 7 }}"

@@ -17,8 +17,8 @@ from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
 from evroute.methods.method import Method
 from evroute.methods.parts import index_options, model_options
+from evroute.report.charts.mean_interval import half_interval
 from evroute.report.extras import pd
-from evroute.report.mean_interval import half_interval
 from evroute.report.results import read_bandit, read_rounds
 
 LEVEL = 0.9
