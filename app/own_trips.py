@@ -4,7 +4,6 @@ A car is its numbers, so that a trailer or a roof box is another car. Trips come
 by the readers of ``evroute learn``, and from the charge or energy entered after a planned trip.
 """
 
-import csv
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +26,8 @@ from evroute.learning.parts import set_aside
 from evroute.learning.readers.formats import suffixes
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
-from evroute.text import cell, slug
+from evroute.tables import write_table
+from evroute.text import slug
 
 ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
 """Endings of logs."""
@@ -136,11 +136,9 @@ def add_planned(
     }
     with TemporaryDirectory() as folder:
         path = Path(folder, "trip.csv")
-        with path.open("w", newline="", encoding="utf-8") as file:
-            table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-            table.writerow(["edge", "energy_wh", "travel_s", *day])
-            for edge, wh, s in zip(planned.edges, edge_wh.tolist(), edge_s.tolist(), strict=True):
-                table.writerow([cell(edge), wh, "" if travel_s is None else s, *day.values()])
+        edges = {"edge": planned.edges, "energy_wh": edge_wh, "travel_s": edge_s}
+        of_day = {name: [value] * len(rows) for name, value in day.items()}
+        write_table(path, pa.table({**edges, **of_day}))
         return _learn(roads, vehicle, path)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -45,6 +46,17 @@ def is_formula(written: str) -> bool:
     return written.startswith(DANGEROUS) or (
         written.startswith("-") and any(sign in written for sign in '(|!"')
     )
+
+
+def test_one_module_writes_csv() -> None:
+    root = Path(__file__).parents[2]
+    writers = {
+        str(path.relative_to(root))
+        for folder in ("evroute", "app")
+        for path in (root / folder).rglob("*.py")
+        if re.search(r"to_csv|csv\.writer|write_csv|DictWriter", path.read_text(encoding="utf-8"))
+    }
+    assert writers == {"evroute/tables.py"}
 
 
 def test_ten_thousand_random_ids_are_read_back_equal_by_every_reader(tmp_path: Path) -> None:

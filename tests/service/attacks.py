@@ -267,7 +267,7 @@ def attacks() -> list[Attack]:
             ),
             TINY,
         ),
-        Attack("a plan on their belief", post(plan, ENDS | {"belief": "attacked"}), (200, 422)),
+        Attack("a plan on their belief", post(plan, ENDS | {"belief": "attacked"}), (200,)),
         Attack(
             "a body that never comes", raw(HEAD + b"Content-Length: 10\r\n\r\n{"), (408,), slow=True
         ),
