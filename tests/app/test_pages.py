@@ -456,6 +456,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     assert re.fullmatch(r"\(\d+-\d+ %\)", shown(page, "cards")["cards"][0]["interval"])
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
+    assert network.selectbox(key="kept_seen_by").value == "reference"
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
     assert "difference (Wh)" in network.dataframe[0].value
 
