@@ -19,7 +19,7 @@ import pytest
 
 from evroute.network.road_network import RoadNetwork, Source
 
-PATIENCE_S = 120
+PATIENCE_S = 600
 
 
 @pytest.fixture(autouse=True)
@@ -238,7 +238,7 @@ def dashboard(dashboard_folder: Path) -> Iterator[str]:
             yield address
         finally:
             server.terminate()
-            server.wait(PATIENCE_S)
+            server.wait()
 
 
 @pytest.fixture

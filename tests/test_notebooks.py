@@ -9,6 +9,7 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 ROUNDS = 8
+PATIENCE_S = 600
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
 
 
@@ -39,8 +40,9 @@ def test_it_runs_from_the_first_cell_to_the_last(path, tmp_path, monkeypatch) ->
     monkeypatch.setenv("EVROUTE_NOTEBOOK_ROUNDS", str(ROUNDS))
     monkeypatch.setenv("EVROUTE_NOTEBOOK_RUNS", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(path.parent)}}
     NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}
+        notebook, timeout=None, startup_timeout=PATIENCE_S, resources=resources
     ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert not [output for output in shown if output.get("name") == "stderr"]

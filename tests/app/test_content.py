@@ -15,7 +15,7 @@ from evroute.network import store
 from evroute.network.catalog import cache_dir, keep, load_network
 from evroute.resources import app_path, data_path
 
-PATIENCE_S = 200
+PATIENCE_S = 600
 
 
 def opened(page: str, **link: str) -> AppTest:

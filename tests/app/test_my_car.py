@@ -18,7 +18,7 @@ from evroute.methods.setting import Setting, load_setting
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
-PATIENCE_S = 200
+PATIENCE_S = 600
 FACTOR, SLOWER = 1.5, 1.4
 
 

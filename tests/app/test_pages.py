@@ -30,7 +30,7 @@ from evroute.planning.places import load_trips
 from evroute.planning.plan import energy_text
 from evroute.resources import app_path, data_path
 
-PATIENCE_S = 200
+PATIENCE_S = 600
 planned = plan
 
 
@@ -463,13 +463,10 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
 
 def run_to_the_end(page: AppTest) -> None:
     page.button(key="go").click().run()
-    for _ in range(PATIENCE_S):
-        if page.button(key="stop").disabled:
-            break
+    while not page.button(key="stop").disabled:
         time.sleep(0.5)
         page.run()
     assert not page.exception
-    assert page.button(key="stop").disabled
 
 
 def test_a_broken_folder_of_runs_is_a_sentence(tmp_path: Path) -> None:

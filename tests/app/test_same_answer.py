@@ -11,7 +11,7 @@ from evroute.door.plan import plan
 from evroute.energy.driving import DrivingConditions
 from evroute.resources import app_path
 
-PATIENCE_S = 200
+PATIENCE_S = 600
 PLACES = ("39.753100,-104.996500", "39.741000,-104.980000", "39.760000,-104.975000")
 REQUESTS = {
     "two places": (

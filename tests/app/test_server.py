@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 import pytest
 
 pytestmark = pytest.mark.slow
+PATIENCE_S = 600
 
 
 def asked(
     dashboard: str, method: str, path: str, headers: dict[str, str], body: bytes | None = None
 ) -> http.client.HTTPResponse:
     """Return the answer to a request with exactly these headers, its Host included."""
-    connection = http.client.HTTPConnection(urlsplit(dashboard).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(dashboard).netloc, timeout=PATIENCE_S)
     connection.putrequest(method, path, skip_host=True)
     for name, value in headers.items():
         connection.putheader(name, value)

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
+PATIENCE_S = 600
 OPEN = """
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ import evroute
 from evroute.resources import app_path
 print(Path(evroute.__file__).parent)
 sys.path.insert(0, str(app_path()))  # as Streamlit does for its main script
-opened = AppTest.from_file(app_path("streamlit_app.py"), default_timeout=100).run()
+opened = AppTest.from_file(app_path("streamlit_app.py"), default_timeout=600).run()
 assert not opened.exception, opened.exception
 """
 
@@ -71,7 +71,7 @@ def address(site: Path, environment: dict[str, str], tmp_path: Path) -> Iterator
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
-            server.wait(PATIENCE_S)
+            server.wait()
 
 
 def answer(address: str) -> bytes:

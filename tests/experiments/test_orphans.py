@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+PATIENCE_S = 600
+
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="looks at processes through /proc"
 )
@@ -26,8 +28,8 @@ def processes_with(mark: str) -> list[int]:
     return found
 
 
-def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
+def wait_until(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if condition():
             return True
@@ -60,8 +62,8 @@ def test_workers_of_a_killed_caller_end(tmp_path: Path) -> None:
     caller = subprocess.Popen(command, env={**os.environ, "EVROUTE_TEST_MARK": mark})
     try:
         # the caller, two workers and the resource tracker
-        assert wait_until(lambda: len(processes_with(mark)) >= 4, 60)
+        assert wait_until(lambda: len(processes_with(mark)) >= 4)
     finally:
         caller.kill()
         caller.wait()
-    assert wait_until(lambda: not processes_with(mark), 30)
+    assert wait_until(lambda: not processes_with(mark))

@@ -185,13 +185,16 @@ def test_an_interrupted_command_leaves_finished_runs_and_no_debris(tmp_path) -> 
     program.write_text(PROGRAM_THAT_NEVER_ENDS, encoding="utf-8")
     options = "--network denver --horizon 20 --seeds 6 --model independent --jobs 2 --quiet --out"
     arguments = ["simulate", *options.split(), str(out)]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, program, *arguments], stderr=subprocess.PIPE, text=True
-    )
-    while process.poll() is None and not list((out / "parts").glob("*.parquet")):
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate()
+    ) as process:
+        try:
+            while process.poll() is None and not list((out / "parts").glob("*.parquet")):
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate()
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert (
         stderr

@@ -12,7 +12,8 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -174,19 +175,26 @@ class Report(Killed):
         return {page.name: page.read_bytes() for page in pages}
 
 
-def start(command: Killed, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+@contextmanager
+def start(command: Killed, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a command; it is killed at the end of the block."""
     environment = os.environ | {"EVROUTE_CACHE_DIR": str(command.place / "cache")}
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "evroute", *arguments],
         cwd=command.place,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def run(command: Killed, arguments: Sequence[str]) -> int:
-    return start(command, arguments).wait(300)
+    with start(command, arguments) as process:
+        return process.wait()
 
 
 def writing(command: Killed, process: subprocess.Popen[bytes]) -> None:
@@ -205,24 +213,23 @@ def kill_and_repeat(kind: type[Killed], place: Path, rng: np.random.Generator) -
         original.prepare()
         shutil.copytree(original.place, whole.place)
         began = time.monotonic()
-        process = start(whole, whole.arguments)
-        writing(whole, process)
-        wrote = time.monotonic()
-        assert process.wait(300) == 0
+        with start(whole, whole.arguments) as process:
+            writing(whole, process)
+            wrote = time.monotonic()
+            assert process.wait() == 0
         ended = time.monotonic()
         (place / "seconds").write_text(f"{ended - began} {ended - wrote}")
     whole_s, writing_s = map(float, (place / "seconds").read_text().split())
     killed = kind(place / "killed")
     shutil.copytree(original.place, killed.place)
     try:
-        process = start(killed, killed.arguments)
-        if rng.random() < FROM_THE_START:
-            time.sleep(rng.uniform(0, whole_s))
-        else:
-            writing(killed, process)
-            time.sleep(rng.uniform(0, writing_s))
-        process.kill()
-        ended = process.wait() == 0
+        with start(killed, killed.arguments) as process:
+            if rng.random() < FROM_THE_START:
+                time.sleep(rng.uniform(0, whole_s))
+            else:
+                writing(killed, process)
+                time.sleep(rng.uniform(0, writing_s))
+        ended = process.returncode == 0
         words = killed.words()
         assert run(killed, killed.arguments) == 0
         assert killed.state() == whole.state(), f"{words}: another end"

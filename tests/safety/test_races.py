@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -52,12 +53,15 @@ def race(place: Path, seed: int) -> tuple[list[int], int, int]:
             stdout=subprocess.DEVNULL,
         )
     before = 1 if out.exists() else 0
-    calls = []
-    for tag in "ab":
-        command = [*COMMAND, str(place / f"{tag}.csv"), "--out", str(out), "--quiet"]
-        calls.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
-        time.sleep(rng.uniform(0, APART_S))
-    statuses = [call.wait(300) for call in calls]
+    with ExitStack() as ending:
+        calls = []
+        for tag in "ab":
+            command = [*COMMAND, str(place / f"{tag}.csv"), "--out", str(out), "--quiet"]
+            call = ending.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+            ending.callback(call.kill)
+            calls.append(call)
+            time.sleep(rng.uniform(0, APART_S))
+        statuses = [call.wait() for call in calls]
     setting = load_setting("denver", "reference")
     recorded = read_parts(out, setting.network)
     learned = pq.read_table(out / "trips.parquet")["trip"].to_pylist()

@@ -24,7 +24,7 @@ from evroute.report.pages.run_page import template
 
 pytestmark = pytest.mark.browser
 
-PATIENCE_MS = 120_000
+PATIENCE_MS = 600_000
 STILL = """() =>
   document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
   && !document.querySelector('[data-testid=stSpinner]')"""

@@ -8,7 +8,7 @@ import pytest
 Start = Callable[..., tuple[str, subprocess.Popen[str]]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def start() -> Iterator[Start]:
     """Offer services in processes of their own: address and process."""
     running: list[subprocess.Popen[str]] = []
@@ -26,12 +26,14 @@ def start() -> Iterator[Start]:
         assert line.startswith("evroute: http://127.0.0.1:"), line
         return line.removeprefix("evroute: ").strip(), process
 
-    yield begin
-    for process in running:
-        process.terminate()
-        process.communicate()
+    try:
+        yield begin
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(start: Start, tmp_path_factory: pytest.TempPathFactory) -> str:
     return start(folder=tmp_path_factory.mktemp("service"))[0]
