@@ -65,15 +65,6 @@ def belief_vehicle(folder: str) -> str:
     return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
 
 
-def follow_belief(name: str) -> None:
-    """Set an input to the vehicle of a belief once the belief is chosen."""
-    folder, followed = st.session_state.get(key("folder")), f"followed:{name}"
-    if folder != st.session_state.get(followed):
-        st.session_state[followed] = folder
-        if (vehicle := belief_vehicle(str(folder))) in vehicle_names():
-            st.session_state[key(name)] = vehicle
-
-
 def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
     """Return physics, the car's own trips and the folders with beliefs, the newest first."""
     own = folder_of(roads, vehicle).path
