@@ -44,7 +44,8 @@ from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.edge_space import ROUNDING_WH, EdgeSpace
+from evroute.planning.spaces.arm_states import ROUNDING_WH
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 

@@ -13,7 +13,10 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import batch
 from evroute.planning.battery import Battery
+from evroute.planning.charge.stops import Charger, charging_stops
 from evroute.planning.planner import Planner
+from evroute.planning.searches.compiled import compiled
+from evroute.planning.searches.label_loops import PIECES, settle_stops, settle_two_costs
 from evroute.planning.searches.search import Search
 
 pytest.importorskip("numba")
@@ -141,3 +144,20 @@ def test_plans_are_equal_compiled_and_interpreted(
         compared += "energy" in plans[0]
         assert plans[0] == pytest.approx(plans[1], abs=1e-9)
     assert compared > 10
+
+
+def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNetwork]) -> None:
+    """Read-only and writeable arrays are different kinds for numba, which compiles for seconds."""
+    battery = Battery(1000.0, 300.0, 20.0, 80.0, 0.5)
+    for seed, physics in enumerate(["eq8", "driving"] * 4):
+        network = hilly(seed)
+        planner = Planner(network, load_vehicle(), physics=physics)
+        chargers = [Charger("Station", (3,), "ccs", 50.0, np.arange(101.0))]
+        for ends in [(0, 5), (2, network.n_edges - 1)]:
+            problem = planner.problem(ends)
+            problem.label_search.most_charge(battery)
+            problem.label_search.cheapest(None, problem.time_s, 900.0)
+            problem.label_search.cheapest(battery, problem.length_m, worth=(0.0, 1.0))
+            charging_stops(problem, battery, chargers)
+    for loop in (settle_two_costs, settle_stops):
+        assert len(compiled(loop, PIECES).signatures) == 1

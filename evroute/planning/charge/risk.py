@@ -20,7 +20,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions, Rows
-from evroute.planning.searches.labels import TOLERANCE_S
+from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
 from evroute.planning.searches.tradeoff import supported
 
@@ -96,7 +96,8 @@ class RiskSearch:
         self, worth: tuple[float, float], cost: FloatArray, limit: float, known: list[Route]
     ) -> tuple[Route | None, float]:
         """Return the result of `best` from known candidates; None if no route was found."""
-        legs, (per_wh, per_cost) = self.problem.legs, worth
+        legs = self.problem.legs
+        per_wh, per_cost = worth
 
         def price(route: Route) -> float:
             return per_wh * self.problem.taken_wh(route, self.battery) + per_cost * legs.total(
@@ -134,15 +135,15 @@ class RiskSearch:
         inclusive, and of the worth, exclusive. Routes that miss the reserve by expected energies
         have a risk of a half or more and are left out.
         """
-        legs, battery, (per_wh, per_cost) = self.problem.legs, self.battery, worth
-        search, stops, (last, least) = legs.search, legs.stops, limits
+        legs, battery = self.problem.legs, self.battery
+        search, stops = legs.search, legs.stops
+        per_wh, per_cost = worth
+        last, least = limits
         n, final = search.line_graph.n_edges, search.line_graph.n_edges * (len(stops) - 2)
         indptr, indices = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
         entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
-        (rest_wh, rest), costs = (
-            (each.tolist() for each in self.problem.label_search.bounds(cost)),
-            cost.tolist(),
-        )
+        rest_wh, rest = (each.tolist() for each in self.problem.label_search.bounds(cost))
+        costs = cost.tolist()
         states: list[int] = []
         before: list[int] = []
         queue: list[tuple[float, int, float, float, int]] = []

@@ -66,7 +66,8 @@ class Shortage:
 
     def _settled(self, battery: Battery, ends: tuple[int, ...]) -> Iterator[tuple[int, int, float]]:
         """Yield leg, edge and least charge, Wh, of routes that begin with an edge, backwards."""
-        search, stops, most_wh = self.legs.search, self.legs.stops, battery.capacity_wh
+        search, stops = self.legs.search, self.legs.stops
+        most_wh = battery.capacity_wh + TOLERANCE_WH
         first, before, arms = search.turns_into
         after_wh = self.head_wh[search.starts].tolist()
         done: set[tuple[int, int]] = set()
@@ -80,12 +81,12 @@ class Shortage:
                 continue
             done.add((leg, edge))
             need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
-            yield leg, edge, need_wh if need_wh <= most_wh + TOLERANCE_WH else np.inf
+            yield leg, edge, need_wh if need_wh <= most_wh else np.inf
             turns = slice(first[edge], first[edge + 1])
             begins = (leg - 1, leg) if leg and edge == stops[leg] else (leg,)
             for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
                 need_wh = self.charge.before(battery, end_wh, arm)
-                if need_wh <= most_wh + TOLERANCE_WH:
+                if need_wh <= most_wh:
                     for of_leg in begins:
                         heapq.heappush(
                             queue, (need_wh + after_wh[previous], of_leg, previous, need_wh)

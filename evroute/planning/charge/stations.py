@@ -9,7 +9,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError, require
+from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
@@ -51,21 +51,22 @@ def refuse_without_chargers(
     if chargers:
         return
     found = stations(network)
-    require(
-        found,
-        f"network '{network.name}' has no charging stations; add them with 'evroute network "
-        f"chargers {network.name} FILE'",
-    )
-    require(
-        vehicle.ac_kw or vehicle.dc_kw,
-        f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
-        "vehicle list', or set ac_kw or dc_kw in a vehicle file",
-    )
+    if not found:
+        raise EvrouteError(
+            f"network '{network.name}' has no charging stations; add them with 'evroute network "
+            f"chargers {network.name} FILE'"
+        )
+    if not (vehicle.ac_kw or vehicle.dc_kw):
+        raise EvrouteError(
+            f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
+            "vehicle list', or set ac_kw or dc_kw in a vehicle file"
+        )
     kinds = sorted({socket for station in found for socket, _ in station.sockets})
+    plugs = [("ac", vehicle.ac_kw), (vehicle.dc_plug, vehicle.dc_kw)]
     raise EvrouteError(
         f"no compatible plug: the {len(found)} charging stations of network '{network.name}' have "
         f"{', '.join(kinds)}; vehicle '{vehicle.name}' has "
-        f"{' and '.join(['ac'] * bool(vehicle.ac_kw) + [vehicle.dc_plug] * bool(vehicle.dc_kw))}"
+        f"{' and '.join(str(plug) for plug, kw in plugs if kw)}"
     )
 
 

@@ -14,8 +14,6 @@ at least the expected energy, and charging at least energy by power, so the boun
 a plan.
 """
 
-import heapq
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +22,16 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery
-from evroute.planning.searches.labels import compiled
+from evroute.planning.searches.compiled import read_only, run
+from evroute.planning.searches.label_loops import (
+    PIECES,
+    Charges,
+    Costs,
+    Pace,
+    Sockets,
+    Steps,
+    settle_stops,
+)
 from evroute.planning.searches.search_problem import SearchProblem
 
 SETUP_S = 300.0
@@ -142,18 +149,26 @@ def _followed(
     labels: list[tuple[int, int, float, float]],
 ) -> tuple[Route, tuple[ChargingStop, ...]]:
     """Return route and stops of labels: state, charger (-1 for driving), time, s, charge, Wh."""
-    n, edges, stops = problem.legs.search.line_graph.n_edges, [], []
+    n_edges = problem.legs.search.line_graph.n_edges
+    edges: list[int] = []
+    stops: list[ChargingStop] = []
     before_s, before_wh = 0.0, battery.start_wh
     for state, row, clock_s, charge_wh in labels:
         if row < 0:
-            edges.append(state % n)
+            edges.append(state % n_edges)
         else:
-            used, percents = chargers[row], (battery.percent(w) for w in (before_wh, charge_wh))
+            used = chargers[row]
             stops.append(
                 ChargingStop(
-                    *(used.station, used.socket, used.kw, len(edges), before_s),
-                    *(next(percents), round(next(percents))),
-                    *(clock_s - before_s, charge_wh - before_wh),
+                    station=used.station,
+                    socket=used.socket,
+                    kw=used.kw,
+                    after_edges=len(edges),
+                    arrive_s=before_s,
+                    arrive_percent=battery.percent(before_wh),
+                    to_percent=round(battery.percent(charge_wh)),
+                    time_s=clock_s - before_s,
+                    energy_wh=charge_wh - before_wh,
                 )
             )
         before_s, before_wh = clock_s, charge_wh
@@ -168,123 +183,36 @@ def _settled(
     effort: int,
 ) -> tuple[list[tuple[int, int, float, float]], float]:
     """Return the labels of the best plan, and the bound of the time at which the search stopped."""
-    legs, functions = problem.legs, problem.charge
-    search, stops = legs.search, legs.stops
-    after_wh, rise_wh = problem.head_wh[search.starts], problem.head_wh - problem.tail_wh
-    graph, start = search.line_graph, search.starts.start + stops[0]
-    pairs = sorted((edge, row) for row, each in enumerate(chargers) for edge in each.edges)
-    edges, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    legs, n_edges = problem.legs, problem.legs.search.line_graph.n_edges
+    entries = sorted((edge, row) for row, each in enumerate(chargers) for edge in each.edges)
+    edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
     table_s = np.array([each.time_s for each in chargers]).reshape(-1, 101)
     # s per Wh at the greatest power anywhere
     per_wh = float(np.diff(table_s).min()) / (battery.capacity_wh / 100)
     rest_wh, rest_s = problem.label_search.bounds(problem.time_s, whole=True)
-    both = problem.time_s + per_wh * np.maximum(functions.energy_wh - rise_wh, 0.0)
-    climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
-    fade = battery.fade / (10.0 * battery.capacity_wh / 100.0)
-    charges = battery.start_wh, battery.capacity_wh, battery.lossless_wh, battery.reserve_wh
-    numbers = tuple(map(float, (*charges, fade, per_wh, SETUP_S)))
-    arrays = [
-        *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
-        *(functions.start, functions.step_wh, problem.time_s, rest_wh, rest_s),
-        legs.rest(both, whole=True) + per_wh * climb_wh,
-        *(np.searchsorted(edges, np.arange(graph.n_edges + 1)), rows, table_s),
-    ]
-    settle, ready = compiled(search, _settle, arrays)
-    labels, bound_s = settle(*ready, stops[0], start, numbers, step, effort)
+    labels, bound_s = run(
+        legs.search,
+        settle_stops,
+        PIECES,
+        legs.ways(),
+        Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
+        Charges.of(battery, battery.reserve_wh),
+        Costs(read_only(problem.time_s), read_only(rest_wh), read_only(rest_s)),
+        Sockets(
+            read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
+            read_only(rows),
+            read_only(table_s),
+            read_only(_rest_both_s(problem, per_wh)),
+        ),
+        Pace(per_wh, SETUP_S, step, effort),
+    )
     return labels[::-1], bound_s
 
 
-def _settle(  # type: ignore[no-untyped-def]
-    indptr,
-    indices,
-    entering,
-    stops,
-    steps,
-    step_wh,
-    time_s,
-    rest_wh,
-    rest_s,
-    rest_both,
-    first_charger,
-    charger,
-    table_s,
-    origin,
-    start,
-    numbers,
-    step,
-    effort,
-):
-    """Settle labels of (time, charge); return the best plan's backwards, and the bound reached.
-
-    Plain Python that numba compiles. A label is a state with the charge after driving its edge, or
-    after charging there by the charger of a row; -1 for driving.
-    """
-    first_wh, capacity_wh, lossless_wh, reserve_wh, fade, per_wh, setup_s = numbers
-    n, legs = len(indptr) - 1, len(stops)
-    final = n * (legs - 1) + stops[legs - 1]
-    labels = [(-1, -1, -1, 0.0, first_wh, -1)]  # state, parent, charger, time, charge, older one
-    newest = [-1] * (n * legs)  # the last label of each state
-    queue = [(0.0, 0.0, 0.0, 0, 0, 0)]
-    queue.pop()
-    label, leg, edge, used, bound_s, charge_wh, clock_s = 0, 0, 0, -1, 0.0, first_wh, 0.0
-    while True:
-        moves = [(0.0, 0.0, 0, 0)]  # charge, time, state, charger
-        moves.pop()
-        low, high, following, arm = 0, 1, origin, start
-        if label > 0:
-            low, high = indptr[edge], indptr[edge + 1]
-        for turn in range(low, high):
-            if label > 0:
-                following, arm = indices[turn], entering[turn]
-            left_wh, low_wh = charge_wh, math.inf
-            for each in range(steps[arm], steps[arm + 1]):
-                before_wh, left_wh = left_wh, left_wh - step_wh[each]
-                if left_wh > lossless_wh:
-                    if fade > 0.0 and left_wh > before_wh:
-                        full_wh = max(before_wh, lossless_wh)
-                        taken = max(1.0 - fade * (full_wh - lossless_wh), 0.0)
-                        left_wh = full_wh - taken / fade * math.expm1(-fade * (left_wh - full_wh))
-                    left_wh = min(left_wh, capacity_wh)
-                low_wh = min(low_wh, left_wh)
-            into = leg + 1 if leg < legs - 1 and following == stops[leg] else leg
-            if low_wh >= reserve_wh - 1e-9:
-                moves.append((left_wh, clock_s + time_s[arm], n * into + following, -1))
-        if label > 0 and used < 0:
-            percent = 100.0 * charge_wh / capacity_wh
-            whole = min(int(percent), 99)
-            for place in range(first_charger[edge], first_charger[edge + 1]):
-                row = charger[place]
-                slope_s = table_s[row][whole + 1] - table_s[row][whole]
-                begun_s = clock_s + setup_s - table_s[row][whole] - (percent - whole) * slope_s
-                for to in range(step * (int(percent / step) + 1), 101, step):
-                    full_s = begun_s + table_s[row][to]
-                    moves.append((capacity_wh * (to / 100), full_s, n * leg + edge, row))
-        for left_wh, spent_s, state, row in moves:
-            spare_wh = left_wh - reserve_wh
-            if rest_s[state] < math.inf:
-                bound = spent_s + max(rest_s[state], rest_both[state] - per_wh * spare_wh)
-                if spare_wh < rest_wh[state] - 1e-9:
-                    bound += setup_s
-                heapq.heappush(queue, (bound, -left_wh, spent_s, state, label, row))
-        other = 0
-        while other >= 0 and len(queue) > 0 and len(labels) <= effort:
-            bound_s, minus_wh, clock_s, state, parent, used = heapq.heappop(queue)
-            charge_wh, other = -minus_wh, newest[state]
-            while other >= 0 and not (
-                labels[other][3] <= clock_s + 1e-9 and labels[other][4] >= charge_wh - 1e-9
-            ):
-                other = labels[other][5]
-        if other >= 0:
-            break
-        label, leg = len(labels), state // n
-        labels.append((state, parent, used, clock_s, charge_wh, newest[state]))
-        newest[state], edge = label, state - n * leg
-        if state == final:
-            break
-    path = [(0, 0, 0.0, 0.0)]
-    path.pop()
-    while other < 0 and label > 0:
-        state, parent, used, clock_s, charge_wh, _ = labels[label]
-        path.append((state, used, clock_s, charge_wh))
-        label = parent
-    return path, math.inf if other >= 0 and len(queue) == 0 else bound_s
+def _rest_both_s(problem: SearchProblem, per_wh: float) -> FloatArray:
+    """Return the least sum of time and energy by ``per_wh`` s/Wh from every state, s."""
+    legs, after_wh = problem.legs, problem.head_wh[problem.legs.search.starts]
+    rise_wh = problem.head_wh - problem.tail_wh
+    climb_wh = np.tile(after_wh[legs.stops[-1]] - after_wh, len(legs.stops) - 1)
+    both_s = problem.time_s + per_wh * np.maximum(problem.energy_wh - rise_wh, 0.0)
+    return legs.rest(both_s, whole=True) + per_wh * climb_wh

@@ -20,9 +20,14 @@ from evroute.planning.searches.search import Search, check_weights
 PER_WH = 1000
 INFINITE = 2**31 - 1
 """Greatest cost of RoutingKit, mWh; longer routes are searched by `Search`."""
-SEARCH, TREE, BUILD, BUILD_STORED = 10, 25, 5000, 400
-"""Time of a two-sided search, of a tree, and of a hierarchy without and with a stored order, in
-queries of the hierarchy on Luxembourg; on a region they are 130, 310, 39,000 and 3,100."""
+SEARCH = 10
+"""Time of a two-sided search in queries of the hierarchy on Luxembourg; 130 on a region."""
+TREE = 25
+"""Time of a tree in such queries; 310 on a region."""
+BUILD = 5000
+"""Time to build a hierarchy without a stored order; 39,000 on a region."""
+BUILD_STORED = 400
+"""Time to build one with a stored order; 3,100 on a region."""
 
 
 def pays(network: RoadNetwork, origin: IntArray, destination: IntArray, *, built: bool) -> bool:
@@ -41,8 +46,11 @@ def pays(network: RoadNetwork, origin: IntArray, destination: IntArray, *, built
         return False
     trees = min(len(np.unique(each)) for each in (origin, destination))
     saved = min(SEARCH * len(origin), TREE * trees) - len(origin)
-    unstored = not built and saved >= BUILD_STORED and stored_order(network) is None
-    return saved > (BUILD if unstored else 0 if built else BUILD_STORED)
+    if built:
+        return saved > 0
+    if saved <= BUILD_STORED:
+        return False
+    return saved > BUILD or stored_order(network) is not None
 
 
 class Contracted:

@@ -8,6 +8,8 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.planning.searches.compiled import read_only
+from evroute.planning.searches.label_loops import Ways
 from evroute.planning.searches.search import Search
 
 
@@ -45,6 +47,21 @@ class Legs:
         for origin, destination in pairwise(self.stops):
             edges += self.search.route(weights, origin, destination).edges[1:]
         return Route(edges)
+
+    def ways(self) -> Ways:
+        """Return the turns and the legs for the loops of label searches."""
+        search, graph = self.search, self.search.line_graph
+        n_edges, next_stops = graph.n_edges, np.array([*self.stops[1:-1], -1])
+        return Ways(
+            read_only(graph.indptr),
+            read_only(graph.indices),
+            read_only(search.entering),
+            read_only(next_stops),
+            n_edges=n_edges,
+            final=n_edges * (len(self.stops) - 2) + self.stops[-1],
+            origin=self.stops[0],
+            start=search.starts.start + self.stops[0],
+        )
 
     def total(self, values: FloatArray, route: Route) -> float:
         """Return the sum of values (a,) over the arms of a route."""

@@ -9,14 +9,16 @@ gap. With a battery the bounds still hold, since a bounded battery only adds cos
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.errors import NoRouteError, require
+from evroute.errors import NoRouteError
 from evroute.planning.battery import Battery
-from evroute.planning.searches.labels import GREATEST_EFFORT, TOLERANCE_S
+from evroute.planning.searches.label_loops import TOLERANCE_S
+from evroute.planning.searches.labels import GREATEST_EFFORT
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search_problem import NO_GAP_WH, SearchProblem, gap_text, rounded_up
 
@@ -32,6 +34,14 @@ class Hull:
 
     route: Route
     bound: float
+
+
+class Point(NamedTuple):
+    """The time, s, and the weight, Wh above the potential, of a route."""
+
+    time_s: float
+    weight: float
+    route: Route
 
 
 def hull(
@@ -60,28 +70,27 @@ def hull(
         If the fastest route takes longer than the limit.
     """
 
-    def point(route: Route) -> tuple[Route, float, float]:
-        return route, legs.total(weights, route), legs.total(time_s, route)
+    def point(route: Route) -> Point:
+        return Point(legs.total(time_s, route), legs.total(weights, route), route)
 
-    (cheap, cheap_wh, cheap_s), (fast, fast_wh, fast_s) = point(ends[0]), point(ends[1])
-    if cheap_s <= limit_s + TOLERANCE_S:
-        return Hull(cheap, cheap_wh)
-    require(
-        fast_s <= limit_s + TOLERANCE_S,
-        f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
-        "wanted",
-        NoRouteError,
-    )
+    cheap, fast = map(point, ends)
+    if cheap.time_s <= limit_s + TOLERANCE_S:
+        return Hull(cheap.route, cheap.weight)
+    if not fast.time_s <= limit_s + TOLERANCE_S:
+        raise NoRouteError(
+            f"the fastest route takes {fast.time_s / 60:.1f} min, more than the "
+            f"{limit_s / 60:.1f} min wanted"
+        )
     while True:
-        slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
-        route, route_wh, route_s = point(legs.route(weights + slope * time_s))
-        level = route_wh + slope * route_s
-        if level >= fast_wh + slope * fast_s - 1e-9 * max(1.0, abs(level)):
-            return Hull(fast, level - slope * limit_s)
-        if route_s <= limit_s + TOLERANCE_S:
-            fast, fast_wh, fast_s = route, route_wh, route_s
+        slope = max(0.0, (fast.weight - cheap.weight) / (cheap.time_s - fast.time_s))
+        found = point(legs.route(weights + slope * time_s))
+        level = found.weight + slope * found.time_s
+        if level >= fast.weight + slope * fast.time_s - 1e-9 * max(1.0, abs(level)):
+            return Hull(fast.route, level - slope * limit_s)
+        if found.time_s <= limit_s + TOLERANCE_S:
+            fast = found
         else:
-            cheap_wh, cheap_s = route_wh, route_s
+            cheap = found
 
 
 def supported(
@@ -107,20 +116,22 @@ def supported(
         If the destination cannot be reached.
     """
 
-    def point(searched: FloatArray) -> tuple[float, float, Route]:
+    def point(searched: FloatArray) -> Point:
         route = legs.route(searched)
-        return legs.total(time_s, route), legs.total(weights, route), route
+        return Point(legs.total(time_s, route), legs.total(weights, route), route)
 
     cheapest, fastest = point(weights), point(time_s)
     found, gaps = [fastest, cheapest], [(fastest, cheapest)]
     while gaps and len(found) < MOST_ROUTES:
-        left, right = gaps.pop(max(range(len(gaps)), key=lambda i: gaps[i][1][0] - gaps[i][0][0]))
-        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1] or left[0] > limit_s:
+        longest = max(range(len(gaps)), key=lambda i: gaps[i][1].time_s - gaps[i][0].time_s)
+        left, right = gaps.pop(longest)
+        apart_s = right.time_s - left.time_s
+        if apart_s <= TOLERANCE_S or left.weight <= right.weight or left.time_s > limit_s:
             continue
-        slope = (left[1] - right[1]) / (right[0] - left[0])
+        slope = (left.weight - right.weight) / apart_s
         middle = point(weights + slope * time_s)
-        level = left[1] + slope * left[0]
-        if middle[1] + slope * middle[0] < level - 1e-9 * max(1.0, abs(level)):
+        level = left.weight + slope * left.time_s
+        if middle.weight + slope * middle.time_s < level - 1e-9 * max(1.0, abs(level)):
             found.append(middle)
             gaps += [(left, middle), (middle, right)]
     return list(dict.fromkeys(route for *_, route in sorted(found, key=lambda each: each[:2])))
@@ -170,7 +181,7 @@ def cheapest_within(
             effort=effort,
         )
 
-    best, better, complete = min(known, key=cost), None, False
+    best, complete = min(known, key=cost), False
     if not per_s:  # the first label that arrives is the best
         better, complete = labels(best)
         if complete:

@@ -17,7 +17,8 @@ from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
 from evroute.planning.searches.search import Search
-from evroute.planning.spaces.edge_space import ArmStates, EdgeSpace
+from evroute.planning.spaces.arm_states import ArmStates
+from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import potential
 
 if TYPE_CHECKING:

@@ -1,16 +1,13 @@
-"""EdgeSpace: every edge of a network is an arm.
+"""EdgeSpace: every edge of a network is an arm."""
 
-ArmStates: the potential before and after each arm, common to all arm spaces.
-"""
-
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import (
     COMFORT_C,
     TEMPERATURE_UNIT_K,
@@ -33,6 +30,7 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import SPEED
 from evroute.planning.searches.search import Search
+from evroute.planning.spaces.arm_states import ArmStates
 
 if TYPE_CHECKING:
     from evroute.model.kernels.arms import ArmGraph
@@ -43,74 +41,6 @@ TEMPERATURE_STEP_K, SPEED_STEP_MPS = 1.0, 5 / 3.6
 
 
 Varied = TypeVar("Varied", Arms, Feedback)
-
-ROUNDING_WH = 1e-9
-"""Differences of energies that are rounding."""
-MAX_PASSES = 200
-"""Relaxations of the potential; more are needed only where closed walks gain energy."""
-
-
-@dataclass(frozen=True, eq=False)
-class ArmStates:
-    """The states before and after each of a arms, and their potential.
-
-    Parameters
-    ----------
-    edge
-        (a,) network row of the edge of each arm.
-    tail, head
-        (a,) states before and after each arm: junctions, or ends of edges. The head of an arm is
-        the tail of the arms that follow it.
-    state_wh
-        (s,) potential of the states, Wh; the energy of an arm by physics is never below its rise.
-    """
-
-    edge: IntArray
-    tail: IntArray
-    head: IntArray
-    state_wh: FloatArray
-
-    def __post_init__(self) -> None:
-        shape = (len(self.edge),)
-        freeze(
-            self,
-            edge=(self.edge, np.int64, shape),
-            tail=(self.tail, np.int64, shape),
-            head=(self.head, np.int64, shape),
-            state_wh=(self.state_wh, np.float64, (len(self.state_wh),)),
-        )
-
-    @property
-    def tail_wh(self) -> FloatArray:
-        """(a,) potential before each arm, Wh."""
-        return self.state_wh[self.tail]
-
-    @property
-    def head_wh(self) -> FloatArray:
-        """(a,) potential after each arm, Wh."""
-        return self.state_wh[self.head]
-
-    def under(self, energy_wh: FloatArray) -> "ArmStates":
-        """Return the states with the potential of a belief: no arm takes less than its rise.
-
-        The potential of physics is lowered along the arms until it fits, as in Johnson's algorithm
-        (Johnson 1977, *Efficient algorithms for shortest paths in sparse networks*). It exists
-        unless a closed walk gains energy; after `MAX_PASSES` relaxations the rest is left over.
-
-        Parameters
-        ----------
-        energy_wh
-            (a,) energies of the arms, Wh.
-        """
-        state_wh = self.state_wh.copy()
-        for _ in range(MAX_PASSES):
-            lowered_wh = state_wh.copy()
-            np.minimum.at(lowered_wh, self.head, state_wh[self.tail] + energy_wh)
-            lowered = lowered_wh < state_wh - ROUNDING_WH
-            if not lowered.any():
-                break
-            state_wh[lowered] = lowered_wh[lowered]
-        return replace(self, state_wh=state_wh)
 
 
 class EdgeSpace:

@@ -28,7 +28,8 @@ from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
 from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
 from evroute.planning.searches.search import Search
-from evroute.planning.spaces.edge_space import ArmStates, EdgeSpace
+from evroute.planning.spaces.arm_states import ArmStates
+from evroute.planning.spaces.edge_space import EdgeSpace
 
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
@@ -296,8 +297,9 @@ class TurnSpace:
     @cached_property
     def states(self) -> ArmStates:
         """The ends of the edges, then their starts, with height and kinetic energy."""
-        network, table, loaded = self.edges.network, self.table, self.energy.vehicle
-        kinetic_wh = 0.5 * loaded.mass_kg * self._expected_mps**2 / J_PER_WH
+        network, table = self.edges.network, self.table
+        mass_kg = self.energy.vehicle.mass_kg
+        kinetic_wh = 0.5 * mass_kg * self._expected_mps**2 / J_PER_WH
         height_wh = self.edges.states.state_wh
         after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
         tail = np.concatenate(
