@@ -39,8 +39,8 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.methods.parts import MODELS
 from evroute.model.base import EnergyModel, ModelOptions, ModelSetting, State
+from evroute.report.charts.mean_interval import half_interval
 from evroute.report.results import read_rounds, read_timings
-from evroute.report.savings import half_interval
 
 N_TREES, N_LEAVES, RATE, PENALTY, REGROWTHS = 100, 1024, 0.3, 1.0, 8
 """Trees, leaves of a tree at most, learning rate, penalty of leaf values, and regrowths for each
