@@ -10,7 +10,16 @@ from evroute.report.charts.rounds import (
     saving,
 )
 
+CURVES = {
+    "cumulative-regret": "evroute.report.charts.rounds:REGRET",
+    "saving": "evroute.report.charts.rounds:SAVING",
+    "beta": "evroute.report.charts.rounds:BETA",
+    "lengthscales": "evroute.report.charts.rounds:LENGTHSCALES",
+}
+"""Figures of rounds by file name, in the order of the page on runs."""
+
 __all__ = [
+    "CURVES",
     "beta",
     "cumulative_regret",
     "diagnostic",

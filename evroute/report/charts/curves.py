@@ -4,6 +4,8 @@
 with the names of the methods at the ends of their curves.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
@@ -13,6 +15,25 @@ _PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pix
 _SMALL_WIDTH = 420
 _SMALL_HEIGHT = 240
 _SMALL_FONT = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A figure of the rounds of runs, as their page and the dashboard show it.
+
+    Parameters
+    ----------
+    caption
+        One or two sentences below the figure.
+    draw
+        Returns the figure from rounds (`results.read_rounds`).
+    wanted
+        Returns whether rounds have the numbers of the figure.
+    """
+
+    caption: str
+    draw: "Callable[[pd.DataFrame], alt.TopLevelMixin]"
+    wanted: "Callable[[pd.DataFrame], bool]" = lambda rounds: True
 
 
 def means(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":

@@ -8,8 +8,8 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.report.charts.curves import in_one, in_panels
-from evroute.report.charts.styles import AXES, COLOURS
+from evroute.report.charts.curves import Curve, in_one, in_panels
+from evroute.report.charts.styles import AXES, COLOURS, axes
 from evroute.report.extras import alt, pd
 
 N_POINTS = 100
@@ -164,3 +164,24 @@ def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
     """Return the middle of the block of trips of each round; a block is 1/50 of the trips."""
     block = max(1, int(rounds["t"].max()) // N_BLOCKS)
     return (rounds["t"] - 1) // block * block + (block + 1) / 2
+
+
+REGRET = Curve(
+    caption="Mean over the worlds; the band is ± 1 standard error.",
+    draw=cumulative_regret,
+)
+SAVING = Curve(
+    caption="True expected energy of the route driven minus that of the eq. 8 route; "
+    "below 0 saves.",
+    draw=saving,
+)
+BETA = Curve(
+    caption="Multiplier of the variance in the confidence bounds.",
+    draw=beta,
+    wanted=has_beta,
+)
+LENGTHSCALES = Curve(
+    caption="Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
+    draw=regret_by_lengthscale,
+    wanted=lambda rounds: "lengthscale" in axes(rounds),
+)

@@ -14,13 +14,15 @@ from typing import Any
 
 from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
+from evroute.methods.parts import named
 from evroute.network.catalog import load_network
 from evroute.report.abstract import abstract
 from evroute.report.calibration import calibration_table, forecasts, reliability
-from evroute.report.charts import rounds as charts
+from evroute.report.charts import CURVES, diagnostic, duration
+from evroute.report.charts.curves import Curve
 from evroute.report.charts.interval_scores import interval_table
 from evroute.report.charts.profile import svg
-from evroute.report.charts.styles import axes, method_styles, panel_labels
+from evroute.report.charts.styles import method_styles, panel_labels
 from evroute.report.exploration import visits_chart
 from evroute.report.extras import alt, pd
 from evroute.report.pages.beliefs import Learned, beliefs
@@ -42,17 +44,6 @@ _Drawing = tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]
 """Name, caption and function of a figure, and whether it is an SVG."""
 _PNG_SCALE = 1.5
 _MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
-_CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.TopLevelMixin"], str]] = {
-    "cumulative-regret": (
-        charts.cumulative_regret,
-        "Mean over the worlds; the band is ± 1 standard error.",
-    ),
-    "saving": (
-        charts.saving,
-        "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
-    ),
-    "beta": (charts.beta, "Multiplier of the variance in the confidence bounds."),
-}
 _DIAGNOSTICS = {
     "dictionary_size": (
         "Points in the dictionary",
@@ -161,26 +152,20 @@ def _drawings(
     shown, left_out = few_methods(rounds)
     mapped, unmapped = few_maps(shown)
     notes += pooled + left_out + unmapped
-    for name, (draw, caption) in _CURVES.items():
-        if name != "beta" or charts.has_beta(curves):
-            yield name, caption, partial(draw, curves), True
-    if "lengthscale" in axes(rounds):
-        yield (
-            "lengthscales",
-            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
-            partial(charts.regret_by_lengthscale, curves),
-            True,
-        )
+    for name in CURVES:
+        curve: Curve = named(CURVES, "figure", name)
+        if curve.wanted(curves):
+            yield name, curve.caption, partial(curve.draw, curves), True
     yield (
         "duration",
         "Sum of posterior, index, search and update; medians of blocks of trips, log scale.",
-        partial(charts.duration, curves, read_timings(folder)),
+        partial(duration, curves, read_timings(folder)),
         True,
     )
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
-            draw_one = partial(charts.diagnostic, curves, diagnostics, name, title)
+            draw_one = partial(diagnostic, curves, diagnostics, name, title)
             yield name.replace("_", "-"), caption, draw_one, True
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
         yield (
