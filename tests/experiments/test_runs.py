@@ -22,6 +22,7 @@ from evroute.methods.method import Method
 from evroute.worlds.world import load_world
 
 PROGRAM_THAT_NEVER_ENDS = """
+import signal
 import time
 from evroute.experiments import execution
 
@@ -39,6 +40,7 @@ def play_until_stopped(run, folder, on_round):
 execution.play = play_until_stopped  # worker processes import this file too
 if __name__ == "__main__":
     from evroute.cli import main
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
     main()
 """
 COLUMNS = {
