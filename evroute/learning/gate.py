@@ -58,9 +58,9 @@ SINGLE = ("departed_s", *AT_DEPARTURE, "known_variance_wh2")
 STANDING_S = 600.0
 """Time on an edge beyond that at the slowest speed; a vehicle that stands longer is parked, s."""
 CLOCK_S = 1.0
-"""Step of a clock, by which the time on an edge may be too short, s."""
+"""Step of a clock of whole seconds, s."""
 PARKED_S = 6 * 3600.0
-"""Longest time on an edge whose heating or cooling counts as plausible energy, s."""
+"""Longest standing of a trip whose heating or cooling counts as plausible energy, s."""
 JAM_WH = 500.0
 """Energy that any edge may take or return beyond the plausible multiples of eq. 8, Wh."""
 FACTOR = LIMITS["energy_factor"].high
@@ -127,7 +127,7 @@ def gated(trip: MeasuredTrip, setting: Setting) -> Passed:
     if implausible.any():
         unknown["travel_s"] = _in_words(trip, implausible, network)
     passed = replace(trip, travel_s=np.where(implausible, np.nan, trip.travel_s), **values)
-    check_energy(passed, setting, stood_s=np.where(implausible.all(), 0.0, trip.travel_s))
+    check_energy(passed, setting, standing_s(trip, network))
     return Passed(passed, unknown)
 
 
@@ -172,8 +172,8 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
 def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
     """Return where the times of a trip cannot be those of driving over its edges, (k,).
 
-    A time is too short if the edge is faster than the greatest speed by more than the step of a
-    clock, and too long if the edge is slower than the least speed by more than the time of a stop.
+    A time is too short if the edge is faster than the greatest speed; whole seconds may be rounded
+    down. It is too long if the edge is slower than the least speed by more than the time of a stop.
     All times are implausible if those of more than half of the way are, or if the others together
     are faster than the greatest speed: then they are no seconds.
 
@@ -186,7 +186,9 @@ def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
     """
     length_m, limit = network.length_m[trip.edge], LIMITS["speed_mps"]
     travel_s, measured = trip.travel_s, ~np.isnan(trip.travel_s)
-    too_short = travel_s < np.maximum(length_m / limit.high - CLOCK_S, 0.0)
+    least_s = length_m / limit.high
+    is_rounded = (travel_s >= 0.0) & (np.floor(travel_s) == travel_s)
+    too_short = travel_s < np.where(is_rounded, least_s - CLOCK_S, least_s)
     too_long = travel_s > length_m / limit.low + STANDING_S
     odd = measured & (too_short | too_long)
     rest = measured & ~odd
@@ -194,6 +196,17 @@ def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
     if rest_m < measured_m / 2 or travel_s[rest].sum() < rest_m / limit.high:
         return measured
     return odd
+
+
+def standing_s(trip: MeasuredTrip, network: RoadNetwork) -> FloatArray:
+    """Return the time on each edge beyond that at the speed limit, (k,) s; 0 where unknown.
+
+    It is 0 on all edges if it sums to more than `PARKED_S`: then it explains no energy.
+    """
+    most_s = 2 * PARKED_S
+    driven_s = np.nan_to_num(np.minimum(trip.travel_s, most_s))
+    stood_s = np.maximum(driven_s - network.time_s[trip.edge], 0.0)
+    return stood_s * (stood_s.sum() <= PARKED_S)
 
 
 def _in_words(trip: MeasuredTrip, implausible: BoolArray, network: RoadNetwork) -> str:
@@ -209,8 +222,8 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
     """Check that the energies of a trip are possible.
 
     An edge may take or return `FACTOR` times its energy by eq. 8, `JAM_WH`, and the greatest
-    heating or cooling for the time on it, of at most `PARKED_S`. The trip may differ as much from
-    its climb, and turns over at least a hundredth of its energy by eq. 8.
+    heating or cooling while the vehicle stood. The trip may differ as much from its climb, and
+    turns over at least a hundredth of its energy by eq. 8.
 
     Parameters
     ----------
@@ -219,7 +232,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
     setting
         Network, vehicle and eq. 8.
     stood_s
-        (k,) time on each edge that may explain its energy, s; NaN if unknown.
+        (k,) standing on each edge (`standing_s`), s.
 
     Raises
     ------
@@ -232,7 +245,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         missing = edge[int(np.isnan(energy_wh).argmax())]
         raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
     power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
-    standing_wh = power_w / J_PER_WH * np.clip(np.nan_to_num(stood_s), 0.0, PARKED_S)
+    standing_wh = power_w / J_PER_WH * stood_s
     dissipated_wh, climb_wh = setting.prior.dissipated_wh[edge], setting.potential_wh[edge]
     room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh)) + standing_wh
     if np.any(np.abs(energy_wh) > room_wh):

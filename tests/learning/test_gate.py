@@ -67,8 +67,11 @@ def test_a_payload_that_makes_the_vehicle_too_heavy_is_unknown(make_network) -> 
         ([9, 90, 3], [False, False, False]),  # 40 km/h
         ([180, 1800, 65], [False, False, False]),  # a jam at 2 km/h
         ([2, 20, 0.72], [False, False, False]),  # 180 km/h
-        ([9, 90, 0], [False, False, False]),  # 36 m within the step of a clock
-        ([0, 90, 3], [True, False, False]),  # 100 m are not
+        ([9, 90, 0], [False, False, False]),  # 36 m within a whole second
+        ([1, 90, 3], [False, False, False]),  # 100 m within two
+        ([0, 90, 3], [True, False, False]),
+        ([9, 90, 0.4], [False, False, True]),
+        ([9, 90, 5e-324], [False, False, True]),
         ([9, 90, 600 + 36 / KMH], [False, False, False]),  # ten minutes of standing
         ([9, 90, 600.1 + 36 / KMH], [False, False, True]),
         ([9, 90, 10_800], [False, False, True]),  # three hours
@@ -135,26 +138,31 @@ def test_an_impossible_energy_sets_the_trip_aside(setting, energy_wh, reason) ->
     assert reason in str(refused.value)
 
 
-@pytest.mark.parametrize(("stood_s", "more_wh"), [(np.nan, 0), (3600, 5_000), (1e5, 30_000)])
-def test_the_room_of_an_edge_by_hand(setting, stood_s, more_wh) -> None:
-    """Ten times eq. 8, 500 Wh, and 5 kW for the time on it, of at most six hours."""
+@pytest.mark.parametrize(
+    ("short_s", "long_s", "more_wh"),
+    [
+        (np.nan, 100, 0),
+        (10 + 3600, 100, 5_000),  # at 10 m/s the edge takes 10 s
+        (10 + 6 * 3600, 100, 30_000),
+        (11 + 6 * 3600, 100, 0),
+        (10 + 3600, 101 + 5 * 3600, 0),  # together too long
+        (-np.inf, 100, 0),
+        (np.inf, 100, 0),
+        (1.7e308, 1.7e308, 0),
+    ],
+)
+def test_the_room_of_an_edge_by_hand(setting, short_s, long_s, more_wh) -> None:
+    """Ten times eq. 8, 500 Wh, and 5 kW while the vehicle stood, for at most six hours a trip."""
     rows = [setting.network.row_of[edge] for edge in ("short", "long")]
     short_wh, long_wh = setting.prior.dissipated_wh[rows]
     most_wh = 500 + 10 * short_wh + more_wh
     for wh, possible in ((most_wh - 1, True), (1 - most_wh, True), (most_wh + 1, False)):
-        trip = trip_of(setting, ["short", "long"], [stood_s, 90], energy_wh=[wh, long_wh])
+        trip = trip_of(setting, ["short", "long"], [short_s, long_s], energy_wh=[wh, long_wh])
         if possible:
             gated(trip, setting)
         else:
             with pytest.raises(ImpossibleTripError, match="edge 'short' of 100 m takes"):
                 gated(trip, setting)
-
-
-def test_times_that_are_none_do_not_explain_an_energy(setting) -> None:
-    trip = trip_of(setting, ["short", "long"], [3600, 1e6], energy_wh=[4000, 100])
-    with pytest.raises(ImpossibleTripError, match="edge 'short'"):
-        gated(trip, setting)
-    gated(replace(trip, travel_s=np.array([3600.0, 90.0])), setting)
 
 
 def test_a_length_outside_the_limits_sets_the_trip_aside(make_network) -> None:
