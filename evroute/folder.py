@@ -18,7 +18,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from evroute import limits
 from evroute.display import drawn_by
-from evroute.errors import EvrouteError, require
+from evroute.errors import DamagedFileError, EvrouteError, require
 from evroute.files import TEMPORARY, replacing, sweep
 from evroute.text import cut
 
@@ -57,10 +57,8 @@ class Folder:
             If the folder has other contents; the message shows the difference.
         """
         if not (self.path / "manifest.json").exists():
-            require(
-                not (self.path.exists() and (not self.path.is_dir() or self._is_foreign())),
-                f"{self.path} exists and is not a folder of runs; choose another --out",
-            )
+            if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
+                raise EvrouteError(f"{self.path} exists and is not a folder of runs; {self.remedy}")
             self.write_manifest(manifest)
             return
         there, here = _ADDED | dict(_flat(self.manifest())), _ADDED | dict(_flat(manifest))
@@ -112,9 +110,17 @@ class Folder:
                 f"{self.path} is not a folder of runs: it has no manifest.json"
             ) from None
         except ValueError:
-            raise EvrouteError(f"{target} is unreadable; choose another --out") from None
-        require(isinstance(manifest, dict), f"{target} holds no table; choose another --out")
+            raise DamagedFileError(f"{target} is unreadable; {self.remedy}") from None
+        if not isinstance(manifest, dict):
+            raise DamagedFileError(f"{target} holds no table; {self.remedy}")
         return manifest
+
+    @property
+    def remedy(self) -> str:
+        """The remedy of a damaged manifest, for messages."""
+        if (self.path / "measured").is_dir():
+            return f"its trips can be learned again: evroute learn --repair {self.path}"
+        return "choose another --out"
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:
         """Return the path of a run's belief, or of another vehicle's belief in that run."""

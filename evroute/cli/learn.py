@@ -7,24 +7,32 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import plain_console, print_table, progress
-from evroute.cli.shared import Network, VehicleName, parsed_options
-from evroute.errors import require
+from evroute.cli.shared import VehicleName, parsed_options, refuse
+from evroute.errors import EvrouteError, require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
+from evroute.learning.manifest import Choice
+from evroute.learning.repair import repair
 
 SHOWN = 20
 
 
 def learn(
     table: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
+            show_default=False,
             help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
-            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent."
+            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent.",
         ),
-    ],
-    out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],
-    network: Network = "denver",
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the belief; earlier trips in it are kept.")
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(help="A network's name, or a stored .npz file. [denver, or that of --repair]"),
+    ] = None,
     vehicle: VehicleName = None,
     model: Annotated[
         str | None,
@@ -54,6 +62,15 @@ def learn(
             "--reset", help="Start afresh; earlier trips are moved to reset-DATE in --out."
         ),
     ] = False,
+    mended: Annotated[
+        Path | None,
+        typer.Option(
+            "--repair",
+            metavar="FOLDER",
+            help="Learn the intact trips of a damaged folder again; damaged files are moved to "
+            "repair-DATE in it.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
@@ -63,19 +80,34 @@ def learn(
         valid = given is None or (isinstance(given, str) and given)
         require(valid, f"--option {name} is '{given}'; give one name")
     with progress(quiet=quiet) as report:
-        learned = run(
-            table,
-            out,
-            network=network,
-            vehicle=vehicle,
-            model=model,
-            options=options,
-            prior=prior,
-            kernel=kernel,
-            terrain=terrain,
-            reset=reset,
-            on_progress=lambda done, total: report("trips", done, total),
-        )
+        if mended is not None:
+            refuse(
+                (table or out, "--repair takes no table and no --out; learn a table afterwards"),
+                (reset, "--repair and --reset exclude each other; give one of them"),
+            )
+            learned = repair(
+                mended,
+                network=network,
+                vehicle=vehicle,
+                choice=Choice(model, options, prior, kernel, terrain),
+                on_progress=lambda done, total: report("trips", done, total),
+            )
+        else:
+            if table is None or out is None:
+                raise EvrouteError("give a table of trips and --out FOLDER, or --repair FOLDER")
+            learned = run(
+                table,
+                out,
+                network=network or "denver",
+                vehicle=vehicle,
+                model=model,
+                options=options,
+                prior=prior,
+                kernel=kernel,
+                terrain=terrain,
+                reset=reset,
+                on_progress=lambda done, total: report("trips", done, total),
+            )
     _print(learned)
 
 
@@ -107,10 +139,16 @@ def _print(learned: Learned) -> None:
         counts.append(f"{len(learned.skipped)} set aside")
     reasons = [f"  {trip}: {reason}" for trip, reason in learned.skipped.items()]
     further = [f"  and {len(reasons) - SHOWN} more"] if len(reasons) > SHOWN else []
-    aside = [f"the earlier trips are in {learned.aside}"] if learned.aside else []
+    aside = [f"{_moved(learned.aside)} are in {learned.aside}"] if learned.aside else []
     lines = ("; ".join(counts), *learned.findings, *reasons[:SHOWN], *further, *aside)
     for line in (*lines, *learned.notes, f"{learned.folder}/trips.parquet"):
         plain_console(highlight=False).print(line, soft_wrap=True)
+
+
+def _moved(aside: Path) -> str:
+    """Return the content of a folder to which files were moved, in words."""
+    is_repair = aside.name.startswith("repair-")
+    return "the damaged files and the earlier belief" if is_repair else "the earlier trips"
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:

@@ -9,8 +9,9 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
     beliefs/RUN.npz     the belief, and the number of these trips in it; written last
 
-Everything but the manifest follows from the measured trips, which are written first. A call learns
-the recorded trips that the belief lacks, after any interruption of earlier calls.
+Everything but the manifest follows from the measured trips. Trips are learned in memory, then
+recorded, and then the belief is written. A call learns the recorded trips that the belief lacks,
+after any interruption of earlier calls. A damaged folder is mended by `repair`.
 """
 
 import logging
@@ -37,7 +38,7 @@ from evroute.learning.history import (
     read_history,
 )
 from evroute.learning.manifest import DEFAULT_MODEL as DEFAULT_MODEL
-from evroute.learning.manifest import Choice, Start, start_of, vehicle_names
+from evroute.learning.manifest import Choice, Start, start_of, stored_manifest, vehicle_names
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import append_part, set_aside
 from evroute.learning.readers.formats import read_measured
@@ -72,7 +73,8 @@ class Learned:
     known: trips of the table that the folder had learned already.  conflicts: those of them that
     are recorded with other edges or energies, which stand.  skipped: trips set aside, with
     the reason.  notes: other omissions.
-    aside: folder to which ``reset`` moved the earlier trips; None if there was none.
+    aside: folder to which ``reset`` moved the earlier trips, or `repair` the damaged files; None if
+    nothing was moved.
     findings: sentences on errors, intervals and coefficients, over all trips.
     """
 
@@ -140,22 +142,21 @@ def learn(
     """
     folder = Folder(Path(out))
     reset = reset and folder.has_manifest
-    made = {} if reset or not folder.has_manifest else folder.manifest()
+    stored = stored_manifest(folder) if folder.has_manifest else {}
+    made = {} if reset else stored
     start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
     fresh = start.before_trips()
     manifest, measured = start.manifest_of(fresh), _read(table, start, vehicle)
     if not reset:
         folder.open(manifest)
-    elif folder.manifest().get("kind") != "learned":
-        raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
     # threads of small products wait for each other
     with folder.locked(WAIT_S), threadpool_limits(1):
         aside = set_aside(folder.path) if reset else None
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
-        call = _Call(folder, start, measured, aside, on_progress)
-        return _learn_locked(call, fresh)
+        call = Call(folder, start, manifest, measured, aside, on_progress)
+        return learn_locked(call, fresh)
 
 
 def _read(table: str | Path | None, start: Start, vehicle: Vehicle | str | None) -> Measured:
@@ -168,17 +169,18 @@ def _read(table: str | Path | None, start: Start, vehicle: Vehicle | str | None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
     """Folder, settings and trips of one call; ``aside`` holds the trips that a reset moved."""
 
     folder: Folder
     start: Start
+    manifest: dict[str, Any]
     measured: Measured
     aside: Path | None
     on_progress: Callable[[int, int], None]
 
 
-def _learn_locked(call: _Call, fresh: Belief) -> Learned:
+def learn_locked(call: Call, fresh: Belief) -> Learned:
     """Learn in memory, record the new trips, then write the rest of the folder."""
     folder, start = call.folder, call.start
     history = read_history(folder.path, start.setting)
@@ -197,7 +199,7 @@ def _learn_locked(call: _Call, fresh: Belief) -> Learned:
             f"none of {len(outcome.refused)} trips can be learned; '{name}': {reason}"
         )
     if kept := [trip for trip in new if trip.trip not in outcome.refused]:
-        append_part(folder.path, kept, start.setting.network)
+        append_part(folder.path, kept, start.setting.network, call.manifest)
     rows = _rows(start, history, outcome)
     _write(folder, start, outcome, rows)
     return _report(call, history, outcome, rows)
@@ -323,9 +325,7 @@ def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str,
     outcome.learner.save(folder.belief_path(start.run))
 
 
-def _report(
-    call: _Call, history: History, outcome: _Outcome, rows: list[dict[str, Any]]
-) -> Learned:
+def _report(call: Call, history: History, outcome: _Outcome, rows: list[dict[str, Any]]) -> Learned:
     measured = call.measured
     late = {trip.trip for trip in outcome.trips[outcome.before :]}
     known = [t for t in measured.trips if t.trip not in late and t.trip not in outcome.refused]

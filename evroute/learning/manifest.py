@@ -7,12 +7,17 @@ names none, from the manifest of the folder.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from evroute.energy import defaults
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
+from evroute.folder import Folder
+from evroute.invalid import first_problem
 from evroute.learning.base import Belief
 from evroute.learning.belief import KINDS
 from evroute.learning.learned_belief import LearnedBelief
@@ -91,6 +96,65 @@ class Start:
         if self.charging:
             manifest["charging"] = dict(self.charging)
         return manifest
+
+
+@checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+class Manifest:
+    """Fields of a manifest; the names are those of the file."""
+
+    kind: Literal["learned"]
+    method: dict[str, Any]
+    prior: str
+    networks: Annotated[dict[str, str], Field(min_length=1, max_length=1)]
+    vehicle: dict[str, Any]
+    kernel: str = DEFAULT_KERNEL
+    profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
+    charging: dict[str, Any] = Field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check model and vehicle."""
+        if not isinstance(self.method.get("model"), str):
+            raise ValueError("its method names no model")
+        Vehicle(**self.vehicle, **self.charging)
+
+
+_MANIFEST = TypeAdapter(Manifest)
+
+
+def checked_manifest(manifest: Any, origin: str, remedy: str) -> dict[str, Any]:
+    """Return a manifest of ``evroute learn``.
+
+    Parameters
+    ----------
+    manifest
+        Content of a JSON file.
+    origin, remedy
+        The file, and the remedy of a damaged one, for messages.
+
+    Raises
+    ------
+    DamagedFileError
+        If a field is missing, unknown or of another type, or it is of another kind.
+    """
+    try:
+        _MANIFEST.validate_python(manifest)
+    except (TypeError, ValueError) as error:
+        problem = first_problem(error) if isinstance(error, ValidationError) else str(error)
+        raise DamagedFileError(
+            f"{origin} was not made by 'evroute learn', or was changed ({problem}); {remedy}"
+        ) from None
+    return dict(manifest)
+
+
+def stored_manifest(folder: Folder) -> dict[str, Any]:
+    """Return the manifest of a folder of ``evroute learn``.
+
+    Raises
+    ------
+    DamagedFileError
+        If it is unreadable, incomplete or of another kind; the message names the remedy.
+    """
+    return checked_manifest(folder.manifest(), str(folder.path / "manifest.json"), folder.remedy)
 
 
 def start_of(

@@ -130,8 +130,8 @@ def damaged(path: Path, wrong: object) -> DamagedFileError:
 def _maker(path: Path) -> str:
     """Return the command that makes a belief again, for messages."""
     folder = path.parents[1]
-    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
-        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if any((folder / "measured").glob("[!.]*.parquet")):
+        return f"'evroute learn --repair {folder}'"
     if path.stem.endswith("-learned"):
         return f"'evroute learn' of the same tables with --out {folder} --reset"
     return f"'evroute simulate' of the same experiment with --out {folder}"

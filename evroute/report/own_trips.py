@@ -248,6 +248,6 @@ def read_trips(folder: Folder) -> pa.Table:
         return rows
     except (OSError, pa.ArrowException, LookupError) as error:
         raise DamagedFileError(
-            f"{path} is damaged ({str(error).splitlines()[0]}); learn a table into {folder.path} "
-            "to write it again"
+            f"{path} is damaged ({str(error).splitlines()[0]}); write it again: evroute learn "
+            f"--repair {folder.path}"
         ) from None

@@ -102,8 +102,8 @@ def test_the_command_that_a_damaged_belief_names_makes_it_again(table, tmp_path)
     belief.write_bytes(whole[:-100])
     refused = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
     assert isinstance(refused.exception, EvrouteError)
-    command = re.search(r"'evroute (learn .*?)' and the options", str(refused.exception))[1]
-    again = learn(*command.split()[1:], "--model", "physics")
+    command = re.search(r"'evroute (learn --repair .*?)'", str(refused.exception))[1]
+    again = learn(*command.split()[1:])
     assert again.exit_code == 0, again.output
     assert belief.read_bytes() == whole
     assert RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)]).exit_code == 0

@@ -221,6 +221,7 @@ def test_a_damaged_file_of_measured_trips_is_refused_and_its_table_makes_it_agai
         path.write_bytes(damaged)
         with pytest.raises(EvrouteError, match=r"0002\.parquet is damaged") as refused:
             learn(tables[2], out, **MODEL)
+        assert f"'evroute learn --repair {out}'" in str(refused.value)
         assert f"evroute learn TABLE --out {out}" in str(refused.value)
         assert "\n" not in str(refused.value)
     path.rename(tmp_path / "damaged")
@@ -272,7 +273,7 @@ def test_a_trip_at_midnight_is_not_one_without_a_time(setting, tmp_path) -> None
     edge, known = np.array([0, 1]), (np.array([30.0, 20.0]), np.array([40.0, 50.0]))
     midnight = MeasuredTrip("midnight", edge, *known, departed_s=0.0)
     unknown = MeasuredTrip("unknown", edge, *known)
-    parts.append_part(tmp_path, [midnight, unknown], setting.network)
+    parts.append_part(tmp_path, [midnight, unknown], setting.network, {})
     again = parts.read_parts(tmp_path, setting.network)
     assert again["midnight"].departed_s == 0.0
     assert again["unknown"].departed_s is None

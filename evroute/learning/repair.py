@@ -1,0 +1,160 @@
+"""Repair of a damaged folder of ``evroute learn``: its intact trips are learned again.
+
+The settings come from the manifest, or else from the belief, or else from the files of measured
+trips. Damaged files, the old manifest and the belief are moved to ``repair-DATE`` in the folder.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from evroute.energy.vehicle import Vehicle, charging_of, numbers_of
+from evroute.errors import DamagedFileError, EvrouteError
+from evroute.folder import Folder
+from evroute.learning import stored
+from evroute.learning.learn import WAIT_S, Call, Learned, learn_locked
+from evroute.learning.manifest import (
+    Choice,
+    Start,
+    checked_manifest,
+    start_of,
+    stored_manifest,
+)
+from evroute.learning.measured import Measured
+from evroute.learning.parts import (
+    derived,
+    manifest_of,
+    move,
+    new_aside,
+    part_paths,
+    read_part,
+)
+from evroute.network.road_network import RoadNetwork
+
+
+def repair(
+    folder: str | Path,
+    *,
+    network: RoadNetwork | str | None = None,
+    vehicle: Vehicle | str | None = None,
+    choice: Choice | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Learned:
+    """Learn the intact trips of a folder again, and set its damaged files aside.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``.
+    network
+        Network of its trips, or its name or file; None for the name in its settings.
+    vehicle, choice
+        Vehicle and model, used if no settings are left in the folder.
+    on_progress
+        Called with the number of trips learned and of trips to learn.
+
+    Returns
+    -------
+    Learned
+        The trips; ``aside`` has the damaged files and the earlier belief.
+
+    Raises
+    ------
+    EvrouteError
+        If no measured trip is intact, its network is unknown, or another process writes the folder
+        for longer than `learn.WAIT_S`; the folder then still is what it was.
+    """
+    place = Folder(Path(folder))
+    if not part_paths(place.path):
+        raise EvrouteError(
+            f"{place.path} holds no measured trips; learn their tables: evroute learn TABLE "
+            f"--out {place.path}"
+        )
+    with place.locked(WAIT_S), threadpool_limits(1):
+        start = _start(place, network, vehicle, choice or Choice())
+        fresh = start.before_trips()
+        damaged = _damaged(place.path, start.setting.network)
+        manifest = start.manifest_of(fresh)
+        aside = new_aside(place.path, "repair")
+        place.write_manifest(manifest)
+        move([*damaged, *derived(place.path)], place.path, aside)
+        notes = [f"set aside: {reason}" for reason in damaged.values()]
+        call = Call(place, start, manifest, Measured(notes=notes), aside, on_progress)
+        return learn_locked(call, fresh)
+
+
+def _damaged(folder: Path, network: RoadNetwork) -> dict[Path, str]:
+    """Return the damaged files of measured trips, and the reasons; at least one is intact."""
+    found: dict[Path, str] = {}
+    paths = part_paths(folder)
+    for path in paths:
+        try:
+            read_part(path, network)
+        except DamagedFileError as error:
+            found[path] = str(error).partition("; set it aside")[0]
+    if len(found) == len(paths):
+        raise EvrouteError(
+            f"{folder} has no intact file of measured trips; learn their tables again into "
+            "another folder"
+        )
+    return found
+
+
+def _start(
+    place: Folder,
+    network: RoadNetwork | str | None,
+    vehicle: Vehicle | str | None,
+    choice: Choice,
+) -> Start:
+    """Return the settings of a folder, from the first source that has them."""
+    problem: EvrouteError | None = None
+    for made in _manifests(place):
+        ((name, digest),) = made["networks"].items()
+        try:
+            start = start_of(made, network or name, None, Choice())
+            stored.check_roads(str(place.path), name, digest, start.setting.network)
+            start.before_trips()
+        except EvrouteError as error:
+            problem = problem or error
+        else:
+            return start
+    if problem:
+        raise problem
+    if network is None:
+        raise EvrouteError(
+            f"{place.path} has no settings left; name the network of its trips with --network, "
+            "and --vehicle and --model if they were not the usual ones"
+        )
+    return start_of({}, network, vehicle, choice)
+
+
+def _manifests(place: Folder) -> Iterator[dict[str, Any]]:
+    """Yield the settings that are left in a folder: manifest, belief, files of measured trips."""
+    with suppress(EvrouteError):
+        yield stored_manifest(place)
+    for path in sorted((place.path / "beliefs").glob("[!.]*-learned.npz")):
+        try:
+            about = stored.read(path).about
+        except EvrouteError:
+            continue
+        manifest: dict[str, Any] = {
+            "kind": "learned",
+            "method": about.method,
+            "prior": about.prior,
+            "kernel": about.kernel,
+            "networks": {about.network: about.digest},
+            "vehicle": numbers_of(about.vehicle),
+        }
+        if about.profile:
+            manifest["profile"] = about.profile
+        if charging := charging_of(about.vehicle):
+            manifest["charging"] = charging
+        yield manifest
+    for path in reversed(part_paths(place.path)):
+        try:
+            yield checked_manifest(manifest_of(path), str(path), "")
+        except DamagedFileError:
+            continue
