@@ -22,8 +22,8 @@ from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.learn import Learned, learn
-from evroute.learning.parts import set_aside
 from evroute.learning.readers.formats import suffixes
+from evroute.learning.records.parts import set_aside
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
 from evroute.tables import write_table

@@ -17,7 +17,7 @@ from evroute.folder import Folder
 from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table

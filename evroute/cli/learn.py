@@ -11,8 +11,8 @@ from evroute.cli.shared import VehicleName, parsed_options, refuse
 from evroute.errors import EvrouteError, require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
-from evroute.learning.manifest import Choice
-from evroute.learning.repair import repair
+from evroute.learning.records.manifest import Choice
+from evroute.learning.records.repair import repair
 
 SHOWN = 20
 

@@ -3,7 +3,7 @@
 `LIMITS` is the table of plausible values. A time or a reading outside becomes unknown, and the
 energy of the trip is still learned. A trip of an impossible length or energy is set aside. Trips of
 all formats (`evroute.learning.readers`) pass it, and recorded ones again when they are learned
-(`evroute.learning.history`).
+(`evroute.learning.records.history`).
 """
 
 from dataclasses import dataclass, replace

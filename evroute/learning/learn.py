@@ -4,14 +4,14 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
-    measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
+    measured/0001.parquet ...  the trips as measured, one file for each call: `records.parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
     beliefs/RUN.npz     the belief, and the number of these trips in it; written last
 
 Everything but the manifest follows from the measured trips. Trips are learned in memory, then
 recorded, and then the belief is written. A call learns the recorded trips that the belief lacks,
-after any interruption of earlier calls. A damaged folder is mended by `repair`.
+after any interruption of earlier calls. A damaged folder is mended by `records.repair`.
 """
 
 import logging
@@ -30,18 +30,24 @@ from evroute.folder import Folder
 from evroute.learning import belief
 from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.findings import findings
-from evroute.learning.history import (
+from evroute.learning.measured import Measured, MeasuredTrip
+from evroute.learning.readers.formats import read_measured
+from evroute.learning.records.history import (
     History,
     driven_edges,
     measured_row,
     numbered,
     read_history,
 )
-from evroute.learning.manifest import DEFAULT_MODEL as DEFAULT_MODEL
-from evroute.learning.manifest import Choice, Start, start_of, stored_manifest, vehicle_names
-from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.parts import append_part, set_aside
-from evroute.learning.readers.formats import read_measured
+from evroute.learning.records.manifest import DEFAULT_MODEL as DEFAULT_MODEL
+from evroute.learning.records.manifest import (
+    Choice,
+    Start,
+    start_of,
+    stored_manifest,
+    vehicle_names,
+)
+from evroute.learning.records.parts import append_part, set_aside
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, write_columns
 

@@ -16,7 +16,7 @@ from evroute.learning.base import Belief, HasCoefficients
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.learning.stored import subject
 from evroute.learning.trips.noise_fit import is_refit_due
 from evroute.learning.trips.terms import DRAG

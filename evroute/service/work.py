@@ -20,8 +20,8 @@ from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
-from evroute.learning.parts import read_parts
 from evroute.learning.physics_belief import physics_belief
+from evroute.learning.records.parts import read_parts
 from evroute.network.catalog import load_network, network_version
 from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork

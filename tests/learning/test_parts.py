@@ -14,11 +14,11 @@ import pytest
 
 from evroute.checked import digest_of
 from evroute.errors import EvrouteError
-from evroute.learning import parts
 from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.records import parts
 from evroute.methods.setting import load_setting
 
 learning = importlib.import_module("evroute.learning.learn")

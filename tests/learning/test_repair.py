@@ -16,8 +16,8 @@ from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
-from evroute.learning.manifest import Choice
-from evroute.learning.repair import repair
+from evroute.learning.records.manifest import Choice
+from evroute.learning.records.repair import repair
 from evroute.methods.setting import load_setting
 from evroute.report.own_trips import read_trips
 
@@ -262,7 +262,7 @@ def test_a_repair_that_is_interrupted_is_finished_by_the_next(
 
 
 def test_a_folder_that_another_process_writes_is_not_repaired(folder, monkeypatch) -> None:
-    monkeypatch.setattr("evroute.learning.repair.WAIT_S", 0.1)
+    monkeypatch.setattr("evroute.learning.records.repair.WAIT_S", 0.1)
     with Folder(folder).locked(), pytest.raises(EvrouteError, match="another process is writing"):
         repair(folder)
 

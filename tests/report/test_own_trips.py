@@ -17,7 +17,7 @@ from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork, Source

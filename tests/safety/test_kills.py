@@ -23,7 +23,7 @@ import pytest
 
 from evroute.checked import read_arrays
 from evroute.experiments.experiment import Experiment, simulate
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.methods.setting import load_setting
 from evroute.network import store
 from evroute.tables import read_columns

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.methods.setting import load_setting
 
 RACES, SEED = 5, 1

@@ -82,7 +82,7 @@ def test_the_odometer_chooses_among_routes(setting) -> None:
 
 
 def test_a_notebook_is_learned_and_read_again(setting, notebook, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("evroute.learning.manifest.load_setting", lambda *names: setting)
+    monkeypatch.setattr("evroute.learning.records.manifest.load_setting", lambda *names: setting)
     first = learn(notebook, tmp_path / "own", network="toy", vehicle="renault-zoe")
     again = learn(notebook, tmp_path / "own", network="toy", vehicle="renault-zoe")
     assert (first.new, again.new, again.known) == (2, 0, 2)

@@ -172,7 +172,17 @@ def new_aside(folder: Path, why: str) -> Path:
 
 
 def move(paths: Iterable[Path], folder: Path, to: Path) -> None:
-    """Move files and folders of one folder to the same places of another, in this order."""
+    """Move files and folders of one folder to the same places of another.
+
+    Parameters
+    ----------
+    paths
+        Files and folders, moved in this order.
+    folder
+        Folder that holds them.
+    to
+        Folder that they are moved to.
+    """
     for path in paths:
         target = to / path.relative_to(folder)
         target.parent.mkdir(exist_ok=True)

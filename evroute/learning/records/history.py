@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from evroute.learning.gate import admit
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.parts import read_parts
+from evroute.learning.records.parts import read_parts
 from evroute.methods.setting import Setting
 from evroute.tables import read_columns
 

@@ -16,15 +16,15 @@ from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
 from evroute.learning.learn import WAIT_S, Call, Learned, learn_locked
-from evroute.learning.manifest import (
+from evroute.learning.measured import Measured
+from evroute.learning.records.manifest import (
     Choice,
     Start,
     checked_manifest,
     start_of,
     stored_manifest,
 )
-from evroute.learning.measured import Measured
-from evroute.learning.parts import (
+from evroute.learning.records.parts import (
     derived,
     manifest_of,
     move,
