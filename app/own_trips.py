@@ -19,11 +19,12 @@ from cache import RUNS
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, numbers_of
-from evroute.errors import EvrouteError
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning.learn import Learned, learn
 from evroute.learning.readers.formats import suffixes
-from evroute.learning.records.parts import set_aside
+from evroute.learning.records.parts import part_paths, set_aside
+from evroute.learning.records.repair import repair
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
 from evroute.tables import write_table
@@ -52,6 +53,11 @@ def trip_count(folder: Folder) -> int:
     with suppress(OSError, pa.ArrowException):
         return int(pq.read_metadata(folder.path / "trips.parquet").num_rows)
     return 0
+
+
+def is_recorded(folder: Folder) -> bool:
+    """Return True if a folder has measured trips, learned or not."""
+    return bool(part_paths(folder.path))
 
 
 def add_log(
@@ -153,8 +159,22 @@ def undo(roads: RoadNetwork, vehicle: Vehicle) -> None:
     folder = folder_of(roads, vehicle)
     with folder.locked():
         set_aside(folder.path, last=True)
-    if any((folder.path / "measured").iterdir()):
+    if is_recorded(folder):
+        learn_again(roads, vehicle)
+
+
+def learn_again(roads: RoadNetwork, vehicle: Vehicle) -> None:
+    """Learn the recorded trips of a car; set damaged files aside.
+
+    Raises
+    ------
+    EvrouteError
+        If no recorded trip is intact, or another process writes the folder.
+    """
+    try:
         _learn(roads, vehicle, None)
+    except DamagedFileError:
+        repair(folder_of(roads, vehicle).path, network=roads, vehicle=vehicle)
 
 
 def forget(roads: RoadNetwork, vehicle: Vehicle) -> None:

@@ -6,13 +6,22 @@ from basis import PHYSICS, basis
 from cache import choose_network, known_network, planner
 from literal import literal, sentence
 from map_component import classes_of, show_map
-from own_trips import ENDINGS, add_log, folder_of, forget, trip_count, undo
+from own_trips import (
+    ENDINGS,
+    add_log,
+    folder_of,
+    forget,
+    is_recorded,
+    learn_again,
+    trip_count,
+    undo,
+)
 from request import ask_vehicle
 from state import choose_next
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
@@ -49,23 +58,36 @@ def main() -> None:
             with st.popover(literal(title), key="chip:network"):
                 roads = choose_network()
             _, vehicle = ask_vehicle({})
-        folder = folder_of(roads, vehicle)
-        upload, shown = st.columns([1, 2], gap="medium")
-        with upload:
-            add(roads, vehicle)
-            if trip_count(folder):
-                change(roads, vehicle, folder)
-        with shown:
+        own(roads, vehicle)
+    except (EvrouteError, OSError) as error:
+        st.error(sentence(str(error)))
+
+
+def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
+    """Show the trips of a car; offer to learn them again where files are missing or damaged."""
+    folder = folder_of(roads, vehicle)
+    upload, shown = st.columns([1, 2], gap="medium")
+    with upload:
+        add(roads, vehicle)
+        if is_recorded(folder):
+            change(roads, vehicle, folder)
+    with shown:
+        try:
             if trip_count(folder):
                 show(roads, vehicle, folder)
+            elif is_recorded(folder):
+                raise DamagedFileError("the recorded trips of this car are not learned")
             else:
                 st.info(
                     "No trips of this car yet. Upload a log, or enter the charge on arrival in "
                     "the tab After the trip of a plan. Plans are based on physics until then."
                 )
                 show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn={})
-    except (EvrouteError, OSError) as error:
-        st.error(sentence(str(error)))
+        except DamagedFileError as error:
+            st.error(sentence(str(error)))
+            if st.button("Learn the recorded trips again", key="again"):
+                learn_again(roads, vehicle)
+                _changed(folder)
 
 
 def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
@@ -125,17 +147,18 @@ def change(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
         if st.button("Set all aside", key="forget"):
             forget(roads, vehicle)
             _changed(folder)
-    trips = trips_table(read_trips(folder).to_pandas())
-    last.download_button(
-        "Trips (CSV)", csv_of(trips), "trips.csv", on_click="ignore", width="stretch"
-    )
-    everything.download_button(
-        "Report (HTML)",
-        lambda: build_trips_page(folder, roads).html,
-        "my-car.html",
-        on_click="ignore",
-        width="stretch",
-    )
+    if trip_count(folder):
+        trips = trips_table(read_trips(folder).to_pandas())
+        last.download_button(
+            "Trips (CSV)", csv_of(trips), "trips.csv", on_click="ignore", width="stretch"
+        )
+        everything.download_button(
+            "Report (HTML)",
+            lambda: build_trips_page(folder, roads).html,
+            "my-car.html",
+            on_click="ignore",
+            width="stretch",
+        )
     st.caption(literal(f"Kept in {folder.path}."))
 
 
@@ -174,7 +197,12 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     left, right = st.columns(2)
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
     right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
-    driven = [trip.edge for trip in read_parts(folder.path, roads).values() if trip.routes == 1]
+    learned = set(rows["trip"].to_pylist())
+    driven = [
+        trip.edge
+        for trip in read_parts(folder.path, roads).values()
+        if trip.routes == 1 and trip.trip in learned
+    ]
     visits = np.bincount(np.concatenate([[], *driven]).astype(int), minlength=roads.n_edges)
     drawn = {}
     if visits.any():

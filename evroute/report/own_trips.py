@@ -16,7 +16,7 @@ from evroute.learning.base import Belief, HasCoefficients
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.records.parts import read_parts
+from evroute.learning.records.history import read_history
 from evroute.learning.stored import subject
 from evroute.learning.trips.noise_fit import is_refit_due
 from evroute.learning.trips.terms import DRAG
@@ -91,7 +91,7 @@ def build_trips_page(
     """
     learner = load_belief(folder.path, network=network)
     rows = read_trips(folder)
-    measured = list(read_parts(folder.path, learner.network).values())[: rows.num_rows]
+    measured = read_history(folder.path, learner.setting).learned
     trips = rows.to_pandas()
     captions = accuracy(rows)
     drawings: dict[str, tuple[str, Callable[[], alt.TopLevelMixin]]] = {

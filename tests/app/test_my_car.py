@@ -4,7 +4,9 @@ import csv
 import json
 from functools import partial
 from pathlib import Path
+from shutil import copytree
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from evroute.door.plan import plan
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import load_vehicle, numbers_of
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
+from evroute.network.catalog import load_network
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
@@ -156,3 +160,77 @@ def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) 
     assert recent(learned.trips) == (
         f"forecasts are {100 * error:.0f} % off (last 20 trips); 90 % intervals held {held} of 20"
     )
+
+
+LOCKED = Path(__file__).parents[1] / "compat" / "locked" / "departed"
+"""A folder of an earlier version that a trip with an odd number locked."""
+
+
+def own_folder(place: Path) -> Path:
+    """Return a copy of the locked folder as that of the default car on Denver."""
+    network, vehicle = load_network("denver"), load_vehicle("nissan-leaf-40")
+    about = json.dumps([network.digest, numbers_of(vehicle)], sort_keys=True)
+    name = f"my-nissan-leaf-40-denver-{crc32(about.encode()):08x}"
+    return copytree(LOCKED, place / "runs" / name)
+
+
+def undone(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob("reset-*/measured/*.parquet")]
+
+
+def test_a_locked_folder_of_an_earlier_version_is_healed_by_an_upload(
+    tmp_path: Path, setting: Setting
+) -> None:
+    folder = own_folder(tmp_path)
+    page = opened("car", vehicle="nissan-leaf-40", folder="physics alone")
+    add(page, log(tmp_path / "next.csv", setting, range(2)))
+    assert page.success[0].value == r"next.csv\: learned 4 trips."
+    assert any("Departed" in each.value for each in page.caption)
+    names = read_columns(folder / "trips.parquet")["trip"].to_pylist()
+    assert names == ["A", "odd", "later", "0", "1"]
+    page.button(key="undo").click().run()
+    assert not page.exception
+    assert undone(folder) == ["0004.parquet"]
+    assert read_columns(folder / "trips.parquet")["trip"].to_pylist() == ["A", "odd", "later"]
+
+
+def test_undo_of_a_locked_folder_learns_the_others_and_its_button_stays(tmp_path: Path) -> None:
+    folder = own_folder(tmp_path)
+    page = opened("car", vehicle="nissan-leaf-40", folder="physics alone")
+    for left in (["A", "odd"], ["A"]):
+        page.button(key="undo").click().run()
+        assert not page.exception
+        assert read_columns(folder / "trips.parquet")["trip"].to_pylist() == left
+    page.button(key="undo").click().run()
+    assert not page.exception
+    assert "No trips of this car yet" in page.info[0].value
+    assert sorted(undone(folder)) == ["0001.parquet", "0002.parquet", "0003.parquet"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "trips.parquet").unlink(),
+        lambda folder: (folder / "manifest.json").write_text("{"),
+        lambda folder: (folder / "measured" / "0003.parquet").write_bytes(b""),
+        lambda folder: (folder / "beliefs" / "denver-learned.npz").write_bytes(b""),
+    ],
+    ids=["trips", "manifest", "measured", "belief"],
+)
+def test_a_damaged_folder_is_learned_again_by_a_button(tmp_path: Path, damage) -> None:
+    folder = own_folder(tmp_path)
+    damage(folder)
+    page = opened("car", vehicle="nissan-leaf-40", folder="physics alone")
+    if page.error:
+        page.button(key="again").click().run()
+        assert not page.exception
+    else:  # the page does not need the file
+        add(page, folder / "measured" / "0001.parquet")
+        assert f"evroute learn --repair {Path('runs') / folder.name}" in plain(page.error[0].value)
+        page.button(key="undo").click().run()
+    names = read_columns(folder / "trips.parquet")["trip"].to_pylist()
+    assert names[:2] == ["A", "odd"]
+
+
+def plain(shown: str) -> str:
+    return shown.replace("\\", "")

@@ -40,11 +40,15 @@ class History:
     rows: Sequence[dict[str, Any]]
 
     @property
+    def learned(self) -> list[MeasuredTrip]:
+        """The trips of the rows, in their order."""
+        return [self.trips[row["trip"]] for row in self.rows]
+
+    @property
     def in_order(self) -> list[MeasuredTrip]:
         """The trips in the order of their rows; those without a row follow as recorded."""
-        first = [row["trip"] for row in self.rows]
-        names = dict.fromkeys([*first, *self.trips])
-        return [self.trips[name] for name in names]
+        learned = {trip.trip: trip for trip in self.learned}
+        return list((learned | dict(self.trips)).values())
 
 
 def read_history(folder: Path, setting: Setting) -> History:
