@@ -1,8 +1,10 @@
 """Inputs of the page Plan: places, chips that open settings, their effects, and its link."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
+from address import COMPASS, without_input
 from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
 from layers import LAYERS
@@ -22,9 +24,8 @@ from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.plan import Plan
+from evroute.planning.request import PlanRequest
 
-COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
-COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 315.0}
 CHANGEABLE = {
     "mass_kg": ("Mass (kg)", 500.0, 45_000.0, 10.0),
     "drag": ("Drag coefficient", 0.1, 1.5, 0.01),
@@ -35,37 +36,63 @@ CHANGEABLE = {
 CARS = "cars"
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
 """Offered limits of risk, %; 0 is none."""
-WEATHER = ("temperature", "wind", "bearing", "speed", "payload")
 
 
 @dataclass(frozen=True)
 class Request:
     """Inputs of a plan.
 
-    places: origin, stops and destination; empty ones are missing.  example: True if they are those
-    of the example.  usual: the vehicle with its catalogue values.  risk: greatest probability of
-    ever falling below the reserve, None for no limit.  layers: names of the
-    layers that the map shows.  charges: whether to charge on the way where the battery falls
-    short.  effects: captions below the inputs, by the changed field.
+    Parameters
+    ----------
+    network, vehicle, usual
+        Roads, the vehicle, and the vehicle with the values of the catalogue.
+    places
+        Origin, stops and destination; empty ones are missing.
+    example
+        Whether they are those of the example.
+    wishes
+        Fields of `PlanRequest` that are not places.
+    layers
+        Names of the layers that the map shows.
+    folder, run
+        Folder and run of the belief; empty for physics alone.
+    effects
+        Captions below the inputs, by the changed field.
     """
 
     network: RoadNetwork
     vehicle: Vehicle
     usual: Vehicle
-    conditions: DrivingConditions
     places: tuple[str, ...]
     example: bool
-    battery: Battery
-    risk: float | None
+    wishes: PlanRequest
     layers: tuple[str, ...]
-    charges: bool
-    max_extra_time: float | None
-    depart: str
-    price: float | None
-    time_value: float | None
     folder: str
     run: str
     effects: dict[str, DeltaGenerator] = field(default_factory=dict)
+
+    @property
+    def conditions(self) -> DrivingConditions:
+        """Conditions of the day."""
+        return self.wishes.conditions
+
+    @property
+    def battery(self) -> Battery:
+        """Charge at the start and reserve."""
+        found = Battery.requested(self.vehicle.battery_kwh, self.wishes.soc, self.wishes.reserve)
+        assert found is not None, "the page always has a charge"
+        return found
+
+    @property
+    def risk(self) -> float | None:
+        """Greatest probability of ever falling below the reserve; None for no limit."""
+        return self.wishes.risk
+
+    def asked(self) -> PlanRequest:
+        """Return the request between its places; a stop may still be empty."""
+        origin, *via, destination = (place for place in self.places if place)
+        ends = {"trip": None, "origin": origin, "via": tuple(via), "destination": destination}
+        return self.wishes.model_copy(update=ends)
 
 
 def ask() -> Request:
@@ -84,10 +111,9 @@ def ask() -> Request:
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
         usual, vehicle = ask_vehicle(effects)
-        battery, charges = _ask_battery(vehicle, roads)
-        risk = _ask_risk()
-        conditions = _ask_conditions(effects)
-        depart, price, time_value, max_extra_time = _ask_time_and_money()
+        wishes = _ask_battery(roads) | _ask_risk()
+        day = _ask_conditions(effects)
+        wishes |= _ask_time_and_money(charges=wishes["charge"])
         label = basis_label(basis(roads, vehicle), roads, vehicle)
         with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
             folder, run = choose_basis(roads, vehicle)
@@ -100,17 +126,10 @@ def ask() -> Request:
         network=roads,
         vehicle=vehicle,
         usual=usual,
-        conditions=conditions,
         places=tuple(chosen()),
         example=example,
-        battery=battery,
-        risk=risk,
+        wishes=PlanRequest.without_places(wishes | day | without_input() | {"vehicle": vehicle}),
         layers=tuple(name for name in LAYERS if starting(name, False)),
-        charges=charges,
-        max_extra_time=max_extra_time,
-        depart=depart,
-        price=price,
-        time_value=time_value,
         folder=folder,
         run=run,
         effects=effects,
@@ -142,18 +161,12 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
     request, plan
         Inputs and routes; the trip and the day are theirs, the charge is that at the start, %.
     """
-    assert plan.battery is not None
-    percent = [plan.battery.percent(wh) for wh in (plan.battery.start_wh, plan.battery.reserve_wh)]
     rows = []
     for name in vehicle_names():
         car = load_vehicle(name)
         try:
             made = planner(request.network, car, request.conditions, "", "").plan(
-                plan.origin,
-                plan.destination,
-                via=plan.via,
-                battery=Battery.of_percent(car.battery_kwh, *percent),
-                max_extra_time=request.max_extra_time,
+                plan.request.model_copy(update={"vehicle": car, "risk": None, "charge": False})
             )
         except EvrouteError:
             rows.append((name, "", "charge too low", ""))
@@ -169,28 +182,26 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
 
 
 def link_of(request: Request) -> dict[str, object]:
-    """Return the inputs that reopen a plan."""
-    inputs = {name: st.session_state.get(key(name)) for name in ("network", "vehicle", "trip")}
-    if not inputs["trip"]:
+    """Return the texts that reopen a plan."""
+    texts = request.wishes.texts()
+    trip = st.session_state.get(key("trip"))
+    texts.pop("trip", None)
+    if trip:
+        texts["trip"] = trip
+    else:
         origin, *via, destination = request.places
-        inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
-    names = ["soc", "reserve", "risk", "depart", "price", "time_value", "route"]
-    names += request.layers
-    names += ["charge"] if request.charges else []
-    names += ["limited", "extra"] if request.max_extra_time is not None else []
-    names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
+        texts |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
+    names = ["network", "route", *request.layers]
     names += ["folder", "run"] if request.folder else []
     if not request.folder and folder_of(request.network, request.vehicle).has_manifest:
         names.append("folder")  # else own trips would be the basis of the reopened plan
-    inputs |= {name: st.session_state.get(key(name)) for name in names}
+    shown = {name: st.session_state.get(key(name)) for name in names}
     changed = {
         f"{name}:{request.usual.name}": getattr(request.vehicle, name)
         for name in CHANGEABLE
         if getattr(request.vehicle, name) != getattr(request.usual, name)
     }
-    for name in ("risk", "price", "time_value"):
-        inputs[name] = inputs[name] or None  # 0 is no limit, and leaves money out
-    return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
+    return {name: value for name, value in {**texts, **shown}.items() if value} | changed
 
 
 def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
@@ -212,7 +223,7 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     return usual, replace(usual, **changed)
 
 
-def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool]:
+def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
     """Ask for charge and reserve, and whether to charge on the way; a switch shows the range.
 
     The reserve ends at the charge.
@@ -230,10 +241,10 @@ def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool]:
         )
     with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
         st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
-    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), charges
+    return {"soc": soc, "reserve": reserve, "charge": charges}
 
 
-def _ask_risk() -> float | None:
+def _ask_risk() -> dict[str, Any]:
     """Ask for the greatest probability of ever falling below the reserve."""
     percent = starting("risk", 0.0, (0.0, 50.0))
     with st.popover(f"Risk {percent:g} %" if percent else "Any risk", key="chip:risk"):
@@ -243,48 +254,55 @@ def _ask_risk() -> float | None:
             format_func=lambda each: f"{each:g} %" if each else "no limit",
             key=key("risk"),
         )
-    return percent / 100 or None
+    return {"risk": percent / 100 or None}
 
 
-def _ask_conditions(effects: dict[str, DeltaGenerator]) -> DrivingConditions:
+def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """Ask for the conditions of the day, with space for the effect below each."""
     on = starting("weather", False)
     temperature = starting("temperature", 20, (-30, 45))
     with st.popover(f"{temperature:d} °C" if on else "Mild weather", key="chip:weather"):
         if not st.toggle("Weather, load and traffic", key=key("weather")):
-            return DrivingConditions()
+            return {}
         starting("wind", 0, (0, 25))
         starting("bearing", "west", list(COMPASS))
         starting("speed", 100, (30, 120))
         starting("payload", 0, (0, 2000))
         st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
         effects["temperature_c"] = st.empty()
-        wind_mps = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
+        wind = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
         effects["wind_mps"] = st.empty()
         wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
         speed = st.slider("Speed against the limits (%)", 30, 120, key=key("speed"))
         effects["speed_factor"] = st.empty()
-        payload_kg = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
+        payload = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
         effects["payload_kg"] = st.empty()
-    return DrivingConditions(
-        temperature_c=float(temperature),
-        wind_mps=float(wind_mps),
-        wind_from_deg=COMPASS[wind_from],
-        speed_factor=speed / 100,
-        payload_kg=float(payload_kg),
-    )
+    return {
+        "temperature": temperature,
+        "wind": wind,
+        "wind_from": COMPASS[wind_from] if wind else None,
+        "speed_factor": speed / 100,
+        "payload": payload,
+    }
 
 
-def _ask_time_and_money() -> tuple[str, float | None, float | None, float | None]:
-    """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out."""
+def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
+    """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out.
+
+    A plan that may charge on the way takes the least time, without a limit or a value of it.
+    """
     depart = starting("depart", "").strip()
     with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
         st.text_input("Departure (HH:MM)", key=key("depart"))
         limited = starting("limited", False)
-        limited = st.toggle("Limit the extra time", key=key("limited"))
+        limited = st.toggle("Limit the extra time", key=key("limited"), disabled=charges)
         starting("extra", 20, (0, 100))
         extra = st.slider(
-            "Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited
+            "Longer than the fastest by at most (%)",
+            0,
+            100,
+            key=key("extra"),
+            disabled=charges or not limited,
         )
         starting("price", 0.0, (0.0, 10.0))
         price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
@@ -295,11 +313,11 @@ def _ask_time_and_money() -> tuple[str, float | None, float | None, float | None
             1000.0,
             step=1.0,
             key=key("time_value"),
-            disabled=not price,
+            disabled=charges or not price,
         )
-    return (
-        depart,
-        price or None,
-        value if price and value else None,
-        extra / 100 if limited else None,
-    )
+    return {
+        "depart": depart or None,
+        "price": price or None,
+        "time_value": value if price and value and not charges else None,
+        "max_extra_time": extra / 100 if limited and not charges else None,
+    }

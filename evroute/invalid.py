@@ -7,6 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+SENTENCE = "sentence"
+UNKNOWN_NAME = "unknown_name"
+"""Types of the errors whose message is complete (`evroute.forms`)."""
 SHOWN = 60
 """Number of characters shown of a value."""
 MOST_BITS = 200
@@ -25,6 +28,8 @@ def first_problem(error: ValidationError, known: Iterable[str] = ()) -> str:
 
 def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     """Return one of the problems that `ValidationError.errors` lists, as `first_problem` does."""
+    if problem["type"] in (SENTENCE, UNKNOWN_NAME):
+        return str(problem["msg"])
     parts = [str(part) for part in problem["loc"]]
     # branches of unions, such as "constrained-int", are no fields
     inner = [part for part in parts[:-1] if "-" not in part and "[" not in part]
@@ -44,10 +49,10 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
             return f"{field}: {message}" if field else message
         case _:
             wanted = message.replace("Input should", "it must").replace("String should", "it must")
-            return f"{field or 'value'} is {_shown(problem['input'])}; {wanted}"
+            return f"{field or 'value'} is {shown(problem['input'])}; {wanted}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value as text, without the text of a whole list or of a huge number."""
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"an integer of {value.bit_length():,} bits"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from address import read_texts
 from cache import planner
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
@@ -23,7 +24,6 @@ from state import key, read_link, write_link
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import greatest_start_wh
-from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
@@ -41,6 +41,7 @@ STOP = "Click the stop on the map, or choose it by name."
 
 def main() -> None:
     read_link()
+    read_texts()
     with st.container(horizontal=True, key="plan", gap="small"):
         left, right = st.container(width=360, key="plan-left"), st.container(key="plan-map")
     request = None
@@ -86,80 +87,53 @@ def make_plan(request: Request) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
     if not (request.places[0] and request.places[-1]):
         return None
-    roads = request.network
-    known = [place for place in request.places if place]  # a stop may still be empty
     try:
-        for place in known:
-            check_place(roads, place)
-        rows = stops(roads, None, known)
-        try:
-            return plan_between(request, rows)
-        except NotEnoughChargeError as error:
-            if not request.charges:
-                show_shortage(request, rows, error)
-                return None
-        return plan_between(request, rows, charge=True)
+        for place in filter(None, request.places):
+            check_place(request.network, place)
+        return planned(request)
+    except NotEnoughChargeError as error:
+        if request.wishes.charge:
+            st.error(sentence(str(error)))
+        else:
+            show_shortage(request, error)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
 
 
-def show_shortage(request: Request, rows: tuple[int, ...], error: NotEnoughChargeError) -> None:
+def planned(request: Request) -> Plan:
+    """Return the plan of the inputs; raise EvrouteError if it cannot be met."""
+    return planner_of(request).plan(request.asked())
+
+
+def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
     """Show the missing charge with buttons that mend it; a first visit shows routes with enough.
 
     Parameters
     ----------
     request
         Inputs with too little charge.
-    rows
-        Edge rows of origin, stops and destination.
     error
         From the planner.
     """
-    needed, battery = error.start_percent, request.battery
-    possible = replace(request, risk=None)
+    needed, possible = error.start_percent, {"risk": None}
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="shortage"):
         if needed is None or needed > 100:
             st.error(sentence(str(error).removesuffix(" (--charge)")))
         else:
-            soc, risk = battery.percent(battery.start_wh), request.risk
+            risk = request.risk
             goal = f" for a risk of {100 * risk:g} %" if risk else ""
-            st.error(sentence(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %"))
+            st.error(
+                sentence(f"{request.wishes.soc:.0f} % is not enough{goal}: start with {needed:d} %")
+            )
             st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
-            enough_wh = battery.capacity_wh * needed / 100
-            possible = replace(request, battery=replace(battery, start_wh=enough_wh))
+            possible = {"risk": None, "soc": float(needed)}
         if planner_of(request).chargers:
             st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
     if LAST not in st.session_state:
+        wishes = request.wishes.model_copy(update=possible)
         with suppress(NotEnoughChargeError):
-            st.session_state[LAST] = request.network, plan_between(possible, rows)
-
-
-def plan_between(request: Request, rows: tuple[int, ...], *, charge: bool = False) -> Plan:
-    """Return the plan of a request between edge rows.
-
-    Parameters
-    ----------
-    request
-        All other inputs.
-    rows
-        Origin, stops and destination.
-    charge
-        Whether to charge on the way; the plan then takes the least time, without its limit.
-    """
-    origin, *via, destination = rows
-    return planner_of(request).plan(
-        origin,
-        destination,
-        via=via,
-        battery=request.battery,
-        risk=request.risk,
-        max_extra_time=None if charge else request.max_extra_time,
-        depart=request.depart or None,
-        price=request.price,
-        time_value=None if charge else request.time_value,
-        charge=charge,
-    )
+            st.session_state[LAST] = request.network, planned(replace(request, wishes=wishes))
 
 
 def planner_of(request: Request) -> Planner:

@@ -82,6 +82,9 @@ def _commands(words: str, found: Any) -> Iterator[tuple[str, Callable[..., None]
         yield words, found
 
 
+_KINDS = {"<float>": "NUMBER", "<float range>": "NUMBER", "<int range>": "INTEGER"}
+
+
 def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
     """Return the names, the value type and the typer settings of a command-line parameter."""
     annotation, info = get_args(parameter.annotation)[:2]
@@ -100,7 +103,8 @@ def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
     takes = (
         ""
         if kind is bool
-        else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+        else _KINDS.get(info.metavar, info.metavar)
+        or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
     )
     return names, takes, info
 

@@ -25,15 +25,13 @@ Line = tuple[str, list[str]]
 """Title and one cell for each column."""
 
 
-def print_plan(roads: RoadNetwork, plan: Plan, alternatives: int, note: str) -> None:
+def print_plan(roads: RoadNetwork, plan: Plan, note: str) -> None:
     """Print a plan.
 
     Parameters
     ----------
     roads, plan
         Network and plan.
-    alternatives
-        Number of alternatives that were requested.
     note
         Basis of the intervals of the belief; empty without a belief.
     """
@@ -43,6 +41,7 @@ def print_plan(roads: RoadNetwork, plan: Plan, alternatives: int, note: str) -> 
     console.print(plan.verdict, soft_wrap=True)
     if plan.recommended_route.stops:
         console.print(_stops(plan))
+    alternatives = plan.request.alternatives
     found = sum(name.startswith("alternative") for name in plan.routes)
     fewer = (
         f"{found} of {alternatives} alternatives: no more lie between the fastest and the least "

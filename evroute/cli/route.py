@@ -1,34 +1,26 @@
 """``evroute route``: the least-energy, the fastest and the shortest route, side by side."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from threadpoolctl import threadpool_limits
 
+from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.plan_table import print_plan
-from evroute.cli.shared import (
-    Belief,
-    Charge,
-    Map,
-    Network,
-    Origin,
-    Payload,
-    Run,
-    Temperature,
-    VehicleName,
-    refuse,
-    write,
-)
-from evroute.energy.driving import DrivingConditions, conditions
+from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.contraction import contraction_installed
 from evroute.network.heights.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import (
     COLUMNS,
     ENERGY_COLUMNS,
@@ -37,109 +29,28 @@ from evroute.planning.answers import (
     answer_energies,
     document,
 )
-from evroute.planning.battery import Battery
+from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
-from evroute.planning.numbers import share_of
-from evroute.planning.places import stops
+from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
+from evroute.planning.request import PLACES, PlanRequest, entries
 from evroute.planning.requests import AnswerTable, check_out, read_requests
 from evroute.planning.searches.search import numba_installed
-from evroute.text import escaped
+from evroute.text import UNPRINTABLE
+
+_COLUMNS = [name for name in entries() if name != "trip"]
+_OF_MATRIX = ("vehicle", *(name for name, entry in entries().items() if entry.of_day))
+"""Fields of a request that a matrix takes."""
 
 
+@takes_request(first=("network",), before={"physics": "search"})
 def route(
     network: Network = "denver",
-    start: Origin = None,
-    goal: Annotated[
-        str | None, typer.Option("--to", metavar="PLACE", help="Destination, written likewise.")
-    ] = None,
-    via: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PLACE", help="A place to pass on the way; repeatable, in order."),
-    ] = None,
-    trip: Annotated[
-        str | None, typer.Option(help="A named trip of the network, instead of two places.")
-    ] = None,
-    vehicle: VehicleName = None,
     physics: Annotated[
         str | None,
         typer.Option(
             help="Physics without --belief: driving (kinetic energy, turns, stops, real speeds) "
             "or eq8 (steady speeds at the limits). [driving]"
-        ),
-    ] = None,
-    search: Annotated[
-        str,
-        typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
-    ] = "potential",
-    max_extra_time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Longest extra time over the fastest route, such as 10%; the shortest is exempt.",
-        ),
-    ] = None,
-    alternatives: Annotated[
-        int,
-        typer.Option(
-            min=0, max=5, help="Number of further routes between the fastest and the least energy."
-        ),
-    ] = 0,
-    depart: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HH:MM",
-            help="Time of departure, on the clock of the learned trips: shows times of arrival, "
-            "and selects the speeds that a belief learned in its quarter of the day.",
-        ),
-    ] = None,
-    price: Annotated[
-        float | None, typer.Option(metavar="MONEY", help="Price of a kWh: shows costs.")
-    ] = None,
-    time_value: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MONEY", help="Value of an hour: recommends the least cost. Needs --price."
-        ),
-    ] = None,
-    soc: Charge = None,
-    reserve: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
-    ] = None,
-    risk: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; "
-            "without --belief by the uncertainty of physics.",
-        ),
-    ] = None,
-    charge: Annotated[
-        bool,
-        typer.Option(
-            "--charge",
-            help="Charge on the way where no route keeps the reserve, or the limit of --risk: the "
-            "fastest such plan. Needs --soc and 'evroute network chargers'.",
-        ),
-    ] = False,
-    temperature: Temperature = None,
-    wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
-    wind_from: Annotated[
-        float,
-        typer.Option(
-            metavar="DEGREES", help="Origin of the wind: 0 north, 90 east, 180 south, 270 west."
-        ),
-    ] = 0.0,
-    speed_factor: Annotated[
-        float, typer.Option(help="Driven speeds as a share of the speeds of the network.")
-    ] = 1.0,
-    payload: Payload = 0.0,
-    aux: Annotated[
-        float | None,
-        typer.Option(
-            metavar="W",
-            help="Auxiliary power at departure (heating, cooling and others), W.",
         ),
     ] = None,
     terrain: Annotated[
@@ -163,9 +74,8 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Answer rows of a CSV table (id, trip | from, via, to, vehicle, soc, reserve, "
-            "max_extra_time, depart, price, time_value, risk, charge (yes, no), temperature, "
-            "wind, wind_from, payload) with JSON lines.",
+            help=f"Answer rows of a CSV table (id, trip | {', '.join(_COLUMNS)}) with JSON lines; "
+            "empty cells use the options.",
         ),
     ] = None,
     out: Annotated[
@@ -190,168 +100,183 @@ def route(
             "faster."
         ),
     ] = None,
+    **given: Any,
 ) -> None:
     """Plan a trip by least energy, beside the fastest and the shortest route."""
-    places = [place for place in (start, *(via or ()), goal) if place is not None]
+    texts, files = texts_of(given), Files(geojson, gpx, map_)
+    tables = batch is not None or matrix is not None
     refuse(
-        (via and (start is None or goal is None), "--via goes between --from and --to"),
-        (
-            trip is None and (start is None) != (goal is None),
-            "give origin and destination: --from and --to",
-        ),
-        (
-            not (batch or matrix or trip or places),
-            "give a named trip (--trip A), or two places (--from, --to)",
-        ),
-        (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
-        (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
-        (
-            charge and (batch or matrix),
-            "--charge plans one trip; --batch reads it from its file, --matrix has no stops",
-        ),
-        (charge and soc is None, "--charge needs the charge at the start: --soc"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
-        (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
+        (only is not None and batch is None, "--only energy goes with --batch"),
+        (out and not tables, "--out goes with --batch or --matrix"),
         (
-            only is not None and (only != "energy" or batch is None or search != "potential"),
-            "--only energy goes with --batch, and with no other --search than potential",
-        ),
-        (out and not (batch or matrix), "--out goes with --batch or --matrix"),
-        (
-            (batch or matrix) and any((trip, places, json, geojson, gpx, map_, alternatives)),
+            tables and (json or any(files.paths) or any(name in texts for name in PLACES)),
             "--batch and --matrix read places from files, and print no other form of plan",
         ),
-        (
-            matrix and (batch or out is None or search != "potential"),
-            "--matrix needs --out FILE, and goes with neither --batch nor another --search",
-        ),
-        (
-            matrix and any(each is not None for each in (max_extra_time, depart, soc, price)),
-            "--matrix has the routes of least energy, without charges, limits or prices",
-        ),
-        (
-            batch and any(each is not None for each in (max_extra_time, depart, soc, price, risk)),
-            "--batch reads charges, limits, departures, prices and risks from its file",
-        ),
-        (
-            time_value is not None and (batch or price is None),
-            "--time-value goes with --price, not with --batch",
-        ),
+        (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
     )
+    # refused before the network is read
+    request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
+    door = Door.opened(network, terrain, belief, run, physics)
+    if batch is not None:
+        _answer(door, Batch(batch, out, only), texts)
+    elif matrix is not None:
+        _write_matrix(door.planner(request.vehicle, request.conditions), matrix, out, texts)
+    else:
+        planner = door.planner(request.vehicle, request.conditions, single=True)
+        _show(planner.plan(request), door, files, json=json)
 
-    day = conditions(
-        temperature_c=temperature,
-        wind_mps=wind,
-        wind_from_deg=wind_from,
-        speed_factor=speed_factor,
-        payload_kg=payload,
-        auxiliary_w=aux,
-    )
-    roads = on_terrain(load_network(network), terrain)
-    learned = None
-    if belief is not None:
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that a plan is written to; None for none."""
+
+    geojson: Path | None
+    gpx: Path | None
+    map: Path | None
+
+    @property
+    def paths(self) -> tuple[Path | None, ...]:
+        """The paths in the order in which they are printed."""
+        return self.geojson, self.gpx, self.map
+
+    def write(self, roads: RoadNetwork, plan: Plan) -> None:
+        """Write a plan on roads to the files."""
+        if not any(self.paths):
+            return
+        from evroute.report import exports
+        from evroute.report.maps import network_maps
+
+        write(self.geojson, lambda: exports.route_geojson(roads, plan))
+        write(self.gpx, lambda: exports.route_gpx(roads, plan))
+        write(self.map, lambda: network_maps.route_map(roads, plan))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A table of requests, the table of its answers, and which numbers are wanted alone."""
+
+    table: Path
+    out: Path | None
+    only: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Roads, and the belief or the physics of all plans of one call."""
+
+    roads: RoadNetwork
+    learned: LearnedEnergies | None
+    physics: str | None
+
+    @classmethod
+    def opened(
+        cls,
+        network: str,
+        terrain: str | None,
+        belief: Path | None,
+        run: str | None,
+        physics: str | None,
+    ) -> "Door":
+        """Read the roads, and the belief if there is one."""
+        roads = on_terrain(load_network(network), terrain)
+        if belief is None:
+            return cls(roads, None, physics)
         from evroute.learning.belief import load_belief  # half of the start of a plan without one
 
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
-        roads = learned.network
+        return cls(learned.network, learned, physics)
 
-    def planner_of(chosen: str | None, conditions: DrivingConditions) -> Planner:
+    def planner(
+        self,
+        vehicle: str | Vehicle | None,
+        conditions: DrivingConditions,
+        *,
+        single: bool = False,
+    ) -> Planner:
+        """Return the planner of a vehicle on a day; ``single`` as in `Planner`."""
         return Planner(
-            roads,
-            chosen,
-            learned,
+            self.roads,
+            vehicle,
+            self.learned,
             conditions=conditions,
-            physics=physics,
+            physics=self.physics,
             uncertainty=physics_belief,
-            single=batch is None and not matrix,
+            single=single,
         )
 
-    if batch is not None:
-        _answer(batch, planner_of, vehicle, day, search, only, out)
-        return
-    if matrix and out:
-        _write_matrix(*matrix, planner_of(vehicle, day), out)
-        return
 
-    origin, *between, destination = stops(roads, trip, places)
-    planner = planner_of(vehicle, day)
-    plan = planner.plan(
-        origin,
-        destination,
-        search=search,
-        battery=Battery.requested(planner.vehicle.battery_kwh, soc, reserve),
-        max_extra_time=(
-            None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-        ),
-        via=between,
-        alternatives=alternatives,
-        depart=depart,
-        price=price,
-        time_value=time_value,
-        risk=None if risk is None else share_of("--risk", risk),
-        charge=charge,
-    )
-    if geojson or gpx or map_:
-        from evroute.report import exports
-        from evroute.report.maps import network_maps
-
-        write(geojson, lambda: exports.route_geojson(roads, plan))
-        write(gpx, lambda: exports.route_gpx(roads, plan))
-        write(map_, lambda: network_maps.route_map(roads, plan))
+def _show(plan: Plan, door: Door, files: Files, *, json: bool) -> None:
+    files.write(door.roads, plan)
     if json:
         typer.echo(dumps(document(plan), ensure_ascii=False))
         return
-
-    print_plan(roads, plan, alternatives, "" if learned is None else learned.note)
-    for written in (geojson, gpx, map_):
+    print_plan(door.roads, plan, "" if door.learned is None else door.learned.note)
+    for written in files.paths:
         if written:
             typer.echo(written)
 
 
-def _answer(
-    batch: Path,
-    planner_of: Callable[[str | None, DrivingConditions], Planner],
-    vehicle: str | None,
-    day: DrivingConditions,
-    search: str,
-    only: str | None,
-    out: Path | None,
-) -> None:
-
-    found = AnswerTable(keep=out is not None)
-    if out:
-        check_out(out, batch)
-    with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
-        rows = requests.rows
+def _answer(door: Door, batch: Batch, usual: Mapping[str, str]) -> None:
+    refuse(
+        (
+            batch.only is not None and (batch.only != "energy" or "search" in usual),
+            "--only energy goes with --batch, and with no other --search than potential",
+        ),
+    )
+    found = AnswerTable(keep=batch.out is not None)
+    if batch.out:
+        check_out(batch.out, batch.table)
+    columns = ENERGY_COLUMNS if batch.only else COLUMNS
+    with read_requests(batch.table, columns, NUMBERS) as requests:
         if requests.ignored:
-            names = escaped(", ".join(requests.ignored))
-            typer.echo(f"evroute: {batch}: not read: {names}", err=True)
-        if only:
-            if not (numba_installed() or contraction_installed()):
-                typer.echo(
-                    "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
-                    err=True,
-                )
-            answers = answer_energies(rows, planner_of(vehicle, day))
+            names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
+            typer.echo(f"evroute: {batch.table}: not read: {names}", err=True)
+        if batch.only:
+            answers = _energies(door, requests.rows, usual)
         else:
-            answers = answer_all(rows, planner_of, vehicle=vehicle, conditions=day, search=search)
+            answers = answer_all(requests.rows, door.planner, usual)
         for answer in found.through(answers):
             sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
-    if out:
-        found.write(out)
+    if batch.out:
+        found.write(batch.out)
     typer.echo(f"evroute: {found.summary}", err=True)
     if found.failed:
         raise typer.Exit(1)
 
 
-def _write_matrix(origins: Path, destinations: Path, planner: Planner, out: Path) -> None:
+def _energies(
+    door: Door, rows: Iterator[Mapping[str, str | None]], usual: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Return the answers with least energies alone."""
+    if not (numba_installed() or contraction_installed()):
+        typer.echo(
+            "evroute: three times slower without numba; run: pip install 'evroute[fast]'", err=True
+        )
+    request = PlanRequest.without_places(usual)
+    return answer_energies(rows, door.planner(request.vehicle, request.conditions))
 
-    check_out(out, origins, destinations)
+
+def _write_matrix(
+    planner: Planner, tables: tuple[Path, Path], out: Path | None, texts: Mapping[str, str]
+) -> None:
+    if others := [name for name in texts if name not in _OF_MATRIX]:
+        refuse(
+            (
+                others,
+                "--matrix has the routes of least energy of one car and day; leave out "
+                f"--{others[0].replace('_', '-')}",
+            )
+        )
+    refuse((out is None, "--matrix needs --out FILE"))
+    assert out is not None
+    check_out(out, *tables)
+    origins, destinations = tables
     ends = [
-        read_stops(path, planner.network, leaving=leaving)
-        for path, leaving in ((origins, True), (destinations, False))
+        read_stops(origins, planner.network, leaving=True),
+        read_stops(destinations, planner.network, leaving=False),
     ]
     numbers = energy_matrix(planner, *ends)
     write_matrix(out, numbers, *ends)

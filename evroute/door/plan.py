@@ -1,47 +1,52 @@
 """`plan`: one trip between two places, or a named one, by one call."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import require
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery
 from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
-from evroute.planning.places import stops
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
-from evroute.planning.weights import DEFAULT_SEARCH
+from evroute.planning.request import PlanRequest
+
+ALSO = {"soc_percent": "soc", "reserve_percent": "reserve"}
+"""Further names of fields of a request."""
 
 
+def _with_fields(function: Callable[..., Plan]) -> Callable[..., Plan]:
+    """Show the fields of a request in the signature of a function that takes them."""
+    own = inspect.signature(function)
+    shown = [each for each in own.parameters.values() if each.name != "wishes"]
+    shown += [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation
+        )
+        for name, field in PlanRequest.model_fields.items()
+        if name not in own.parameters
+    ]
+    function.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+    return function
+
+
+@_with_fields
 def plan(
     network: RoadNetwork | str | Path,
-    *,
-    origin: str | None = None,
+    origin: PlanRequest | str | None = None,
     destination: str | None = None,
-    via: Sequence[str] = (),
-    trip: str | None = None,
+    *,
     waypoints: Sequence[str] = (),
-    vehicle: Vehicle | str | Path | None = None,
-    search: str = DEFAULT_SEARCH,
-    soc_percent: float | None = None,
-    reserve_percent: float = 0.0,
-    max_extra_time: float | None = None,
-    alternatives: int = 0,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
     physics: str | None = None,
-    depart: str | None = None,
-    price: float | None = None,
-    time_value: float | None = None,
-    risk: float | None = None,
-    charge: bool = False,
     uncertainty: LearnedEnergies | None = None,
+    **wishes: Any,
 ) -> Plan:
     """Plan one trip between two places, or a named one.
 
@@ -49,18 +54,11 @@ def plan(
     ----------
     network
         A network, its name, or the path of a stored one.
-    origin, destination, via
-        Places to drive from, to and, in this order, over: names, ``"lat,lon"`` or edge ids.
-    trip, waypoints
-        In place of these a named trip of the network, or all places in driving order.
-    vehicle
-        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
-    soc_percent, reserve_percent
-        Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value, risk, charge
-        As in `Planner.plan`.
-    conditions
-        Temperature, wind, payload and speeds of the day.
+    origin, destination
+        Places to drive from and to: names, ``"lat,lon"`` or edge ids. In place of ``origin`` a
+        whole `PlanRequest`.
+    waypoints
+        In place of origin and destination all places in driving order.
     belief
         Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
         None.
@@ -68,44 +66,66 @@ def plan(
         For plans without a belief, as in `Planner`.
     uncertainty
         Belief of the same physics for the limit of risk; `physics_belief` if None.
+    **wishes
+        Further fields of `PlanRequest`, such as ``trip="A"``, ``vehicle``, ``soc=40``, ``risk`` and
+        ``conditions``. ``soc_percent`` and ``reserve_percent`` are ``soc`` and ``reserve``.
 
     Raises
     ------
     EvrouteError
         If the request cannot be met; see `Planner.plan` and `places.stops`.
+
+    Examples
+    --------
+    >>> import evroute
+    >>> ends = "Walnut Street & 33rd Street", "Broadway & 20th Street"
+    >>> evroute.plan("denver", *ends, soc=40).recommended_route.streets[0].name
+    'Walnut Street'
     """
+    if isinstance(origin, PlanRequest):
+        require(
+            destination is None and not waypoints and not wishes,
+            "a PlanRequest has all wishes; change it with request.model_copy(update=...)",
+        )
+        request = origin
+    else:
+        request = _request(origin, destination, waypoints, wishes)
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    ends = [place for place in (origin, *via, destination) if place is not None]
-    require(
-        not ends or (origin is not None and destination is not None and not waypoints),
-        "give origin and destination with via between, or waypoints alone",
-    )
-    first, *between, last = stops(roads, trip, ends or waypoints)
     require(
         not isinstance(belief, (str, Path)),
         f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
     )
-    car = vehicle_of(vehicle, belief)
+    car = vehicle_of(request.vehicle, belief)
     if belief is None and uncertainty is None:
-        planner = _physics_planner(roads, car, conditions, physics)
+        planner = _physics_planner(roads, car, request.conditions, physics)
     else:
         planner = Planner(
-            roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+            roads,
+            car,
+            belief,
+            conditions=request.conditions,
+            physics=physics,
+            uncertainty=uncertainty or physics_belief,
         )
-    return planner.plan(
-        first,
-        last,
-        search=search,
-        battery=Battery.requested(car.battery_kwh, soc_percent, reserve_percent),
-        max_extra_time=max_extra_time,
-        via=between,
-        alternatives=alternatives,
-        depart=depart,
-        price=price,
-        time_value=time_value,
-        risk=risk,
-        charge=charge,
-    )
+    return planner.plan(request)
+
+
+def _request(
+    origin: str | None, destination: str | None, waypoints: Sequence[str], wishes: dict[str, Any]
+) -> PlanRequest:
+    """Return the request of keywords, with their older names."""
+    for older, name in ALSO.items():
+        if older in wishes:
+            require(name not in wishes, f"{older} and {name} are the same; give one of them")
+            wishes[name] = wishes.pop(older)
+    if waypoints:
+        require(
+            origin is None and destination is None and not wishes.get("via"),
+            "give origin and destination with via between, or waypoints alone",
+        )
+        require(len(waypoints) > 1, "give origin and destination; got 1 place")
+        origin, *wishes["via"], destination = waypoints
+    return PlanRequest(origin=origin, destination=destination, **wishes)
 
 
 @lru_cache(maxsize=4)

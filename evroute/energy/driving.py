@@ -1,7 +1,7 @@
 """Conditions of a day: how temperature, wind, payload and traffic change eq. 8."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.forms import Number
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 
@@ -29,13 +30,23 @@ TEMPERATURE_UNIT_K = 10.0
 class DrivingConditions:
     """Conditions of a trip; the defaults are those of eq. 8.
 
-    temperature_c: air temperature, °C, which sets the air density and the power of heating or
-    cooling (`hvac_w`); ``None``: eq. 8's density and no heating.  wind_mps, wind_from_deg: a steady
-    wind, m/s, and the bearing it blows from, clockwise from north.  speed_factor: driven speed
-    divided by the speed of the network.  payload_kg: added to the vehicle's mass.
-    auxiliary_w: power of heating, cooling and other loads at departure, W; None for the vehicle's
-    load with heating or cooling by the temperature.  departed_s: time of departure since a
-    midnight, s, by which learned speeds differ; None for the mean of the day.
+    Parameters
+    ----------
+    temperature_c
+        Air temperature, °C, which sets the air density and the power of heating or cooling
+        (`hvac_w`); None for the density of eq. 8 and no heating.
+    wind_mps, wind_from_deg
+        A steady wind, m/s, and the bearing it blows from, clockwise from north.
+    speed_factor
+        Driven speed divided by the speed of the network.
+    payload_kg
+        Load on top of the mass of the vehicle, kg.
+    auxiliary_w
+        Power of heating, cooling and other loads at departure, W; None for the load of the vehicle
+        with heating or cooling by the temperature.
+    departed_s
+        Time of departure since a midnight, s, by which learned speeds differ; None for the mean of
+        the day.
 
     Raises
     ------
@@ -43,12 +54,57 @@ class DrivingConditions:
         If a number is not finite or out of its range.
     """
 
-    temperature_c: float | None = Field(default=None, ge=-50, le=50)
-    wind_mps: float = Field(default=0.0, ge=0, le=40)
-    wind_from_deg: float = Field(default=0.0, ge=0, le=360)
-    speed_factor: float = Field(default=1.0, ge=0.1, le=1.5)
-    payload_kg: float = Field(default=0.0, ge=0, le=20_000)
-    auxiliary_w: float | None = Field(default=None, ge=0, le=50_000)
+    temperature_c: Annotated[
+        float | None,
+        Number(
+            "Outside temperature, °C: changes air density, heating and cooling.",
+            name="temperature",
+            metavar="C",
+            unit="°C",
+            least=-50,
+            most=50,
+        ),
+    ] = None
+    wind_mps: Annotated[
+        float, Number("Steady wind, m/s.", name="wind", metavar="M/S", unit="m/s", least=0, most=40)
+    ] = 0.0
+    wind_from_deg: Annotated[
+        float,
+        Number(
+            "Origin of the wind: 0 north, 90 east, 180 south, 270 west.",
+            name="wind_from",
+            metavar="DEGREES",
+            unit="degrees",
+            least=0,
+            most=360,
+        ),
+    ] = 0.0
+    speed_factor: Annotated[
+        float,
+        Number("Driven speeds as a share of the speeds of the network.", least=0.1, most=1.5),
+    ] = 1.0
+    payload_kg: Annotated[
+        float,
+        Number(
+            "Load on top of the mass of the vehicle, kg.",
+            name="payload",
+            metavar="KG",
+            unit="kg",
+            least=0,
+            most=20_000,
+        ),
+    ] = 0.0
+    auxiliary_w: Annotated[
+        float | None,
+        Number(
+            "Auxiliary power at departure (heating, cooling and others), W.",
+            name="aux",
+            metavar="W",
+            unit="W",
+            least=0,
+            most=50_000,
+        ),
+    ] = None
     departed_s: float | None = Field(default=None, ge=0)
 
     @property

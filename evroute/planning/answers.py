@@ -8,37 +8,24 @@ from math import isnan
 from typing import Any
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.driving import conditions as make_conditions
-from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
+from evroute.forms import Number
 from evroute.network.places.names import edge_label
 from evroute.planning.battery import Battery
-from evroute.planning.numbers import number_of, share_of
-from evroute.planning.places import different_rows, stops
+from evroute.planning.places import different_stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
-from evroute.planning.weights import check_search
+from evroute.planning.request import PlanRequest, entries
 
 ENERGY_COLUMNS = ("id", "trip", "from", "to")
 """Columns of requests for least energies alone."""
 _ENERGIES = ("energy_wh", "length_m", "time_s", "within_wh")
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
-COLUMNS = (
-    *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
-    *("depart", "price", "time_value", "risk", "charge"),
-    *("temperature", "wind", "wind_from", "payload"),
-)
-CHARGE = {"yes": True, "true": True, "no": False, "false": False}
-"""Cells of the column ``charge``, and whether to charge on the way."""
-WEATHER = {
-    "temperature": "temperature_c",
-    "wind": "wind_mps",
-    "wind_from": "wind_from_deg",
-    "payload": "payload_kg",
-}
-"""Columns of conditions, and their fields."""
-NUMBERS = ("soc", "reserve", "max_extra_time", "price", "time_value", *WEATHER)
+COLUMNS = ("id", *entries())
+"""Columns of requests: those of `PlanRequest`."""
+NUMBERS = tuple(name for name, entry in entries().items() if isinstance(entry.form, Number))
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -47,7 +34,7 @@ def document(plan: Plan) -> dict[str, Any]:
     return {
         "network": plan.network,
         "vehicle": plan.vehicle,
-        "search": plan.options.search,
+        "search": plan.request.search,
         "origin": plan.origin,
         "destination": plan.destination,
         "via": list(plan.via),
@@ -56,7 +43,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "via_names": list(plan.titles[1:-1]),
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
-        "risk": plan.options.risk,
+        "risk": plan.request.risk,
         "safety": plan.safety,
         "verdict": plan.verdict,
         "proof": plan.proof,
@@ -121,44 +108,38 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
 
 def answer_all(
     rows: Iterator[Mapping[str, str | None]],
-    planner_of: Callable[[str | None, DrivingConditions], Planner],
-    *,
-    vehicle: str | None = None,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
-    search: str,
+    planner_of: Callable[[str | Vehicle | None, DrivingConditions], Planner],
+    usual: Mapping[str, str] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the answers to requests in their order; one that cannot be met has an ``error``.
 
     Parameters
     ----------
     rows
-        Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
-        optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
-        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
-        ``price`` per kWh, ``time_value`` per hour, ``risk`` as ``1%`` or ``0.01``, ``temperature``
-        in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, ``payload`` in kg, and
-        ``charge`` (`CHARGE`).
+        Requests by column (`COLUMNS`; others are errors): an ``id``, and the fields of
+        `PlanRequest` as texts.
     planner_of
         Returns the planner for a vehicle, None for the usual one, in conditions. The last
         `MOST_PLANNERS` are kept.
-    vehicle, conditions
-        Vehicle (None for the usual one) and conditions of requests without their own.
-    search
-        Weight rule of all.
+    usual
+        Texts of requests whose own cells are empty.
 
     Raises
     ------
     EvrouteError
-        If the vehicle or the rule is unknown; before the first answer.
+        If a usual text is refused or the usual vehicle is unknown; before the first answer.
     """
-    check_search(search)
-    planner = lru_cache(MOST_PLANNERS)(planner_of)
-    planner(vehicle, conditions)
+    usual = usual or {}
+    planner, first = lru_cache(MOST_PLANNERS)(planner_of), PlanRequest.without_places(usual)
+    planner(first.vehicle, first.conditions)
     for number, row in enumerate(rows, start=1):
         name = row.get("id") or str(number)
         try:
-            found = planner(row.get("vehicle") or vehicle, _weather(row, conditions))
-            yield {"id": name, **document(_plan(found, row, search))}
+            _check_columns(row, COLUMNS, "")
+            own = {column: text for column, text in row.items() if text and column != "id"}
+            request = PlanRequest.from_texts({**usual, **own})
+            plan = planner(request.vehicle, request.conditions).plan(request)
+            yield {"id": name, **document(plan)}
         except EvrouteError as error:
             yield {"id": name, "error": str(error)}
 
@@ -206,58 +187,12 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | 
     try:
         _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        return different_rows(
-            planner.network, stops(planner.network, row.get("trip") or None, places)
-        )
+        return different_stops(planner.network, row.get("trip") or None, places)
     except EvrouteError as error:
         return str(error)
-
-
-def _weather(row: Mapping[str, str | None], usual: DrivingConditions) -> DrivingConditions:
-    """Return the conditions of a request: its own columns, else the usual ones."""
-    own = {
-        field: number_of(column, text)
-        for column, field in WEATHER.items()
-        if (text := row.get(column))
-    }
-    require(
-        row.get("wind") or usual.wind_mps or not row.get("wind_from"),
-        "wind_from needs a wind speed, 'wind' (m/s)",
-    )
-    return make_conditions(**asdict(usual) | own) if own else usual
 
 
 def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:
     require(None not in row, "the row has more cells than the table has columns")
     if unknown := [column for column in row if column not in columns]:
         raise EvrouteError(f"unknown column '{unknown[0]}'{where}; there are {', '.join(columns)}")
-
-
-def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
-    _check_columns(row, COLUMNS, "")
-    via = [place.strip() for place in (row.get("via") or "").split(";") if place.strip()]
-    places = [place for place in (row.get("from"), *via, row.get("to")) if place]
-    origin, *between, destination = stops(planner.network, row.get("trip") or None, places)
-    soc, reserve, price, time_value = (
-        number_of(name, text) if (text := row.get(name)) else None
-        for name in ("soc", "reserve", "price", "time_value")
-    )
-    extra, risk = (
-        share_of(name, text) if (text := row.get(name)) else None
-        for name in ("max_extra_time", "risk")
-    )
-    charge = (row.get("charge") or "no").lower()
-    require(charge in CHARGE, f"charge is '{charge}'; it must be one of {', '.join(CHARGE)}")
-    return planner.plan(
-        origin,
-        destination,
-        search=search,
-        battery=Battery.requested(planner.vehicle.battery_kwh, soc, reserve),
-        max_extra_time=extra,
-        via=between,
-        depart=row.get("depart") or None,
-        price=price,
-        time_value=time_value,
-        risk=risk,
-        charge=CHARGE[charge],
-    )

@@ -97,19 +97,22 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     return network.row_of[ends[0]], network.row_of[ends[1]]
 
 
-def different_rows(network: RoadNetwork, places: Sequence[int | str]) -> tuple[int, ...]:
-    """Return the edge rows of places, given as rows or texts, that differ from their neighbours.
+def different_stops(
+    network: RoadNetwork, trip: str | None, waypoints: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the edge rows of a named trip, or of places that differ from their neighbours.
+
+    Parameters
+    ----------
+    network, trip, waypoints
+        As in `stops`.
 
     Raises
     ------
     EvrouteError
         If a place follows itself; and as `stops`.
     """
-    rows = tuple(place for place in places if not isinstance(place, str))
-    if len(rows) < len(places):
-        rows = stops(
-            network, None, [p if isinstance(p, str) else network.edge_id[p] for p in places]
-        )
+    rows = stops(network, trip, waypoints)
     for place, following in pairwise(rows):
         if place == following:
             ends = "origin and destination" if len(rows) == 2 else "two successive places"

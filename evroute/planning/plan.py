@@ -13,7 +13,8 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
-from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
+from evroute.planning.request import PlanRequest
+from evroute.planning.rows import RECOMMENDED_EXTRA_TIME
 
 SMALL_WH = 100.0
 ROW_LABELS = {
@@ -135,8 +136,10 @@ class Plan:
         How far each optimum is certified, by row.
     recommended
         The recommended row.
-    options
-        Weight rule, battery, limits and prices.
+    request
+        The request.
+    battery
+        Start charge, reserve and capacity; None without a battery.
     minutes_from
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
@@ -156,18 +159,14 @@ class Plan:
     routes: dict[str, PlannedRoute]
     proofs: dict[str, str]
     recommended: str
-    options: PlanOptions
+    request: PlanRequest
+    battery: Battery | None
     minutes_from: str
     depart_s: float | None
     unlimited: PlannedRoute | None
     roads: RoadNetwork = field(repr=False)
 
     _repr_html_ = drawn_by("plan_html")
-
-    @property
-    def battery(self) -> Battery | None:
-        """Start charge, reserve and capacity; None without a battery."""
-        return self.options.battery
 
     @property
     def proof(self) -> str:
@@ -182,7 +181,7 @@ class Plan:
     @property
     def safety(self) -> str:
         """Sentence on the extra time and energy for the limit of risk; empty without a limit."""
-        safe, other, risk = self.recommended_route, self.unlimited, self.options.risk
+        safe, other, risk = self.recommended_route, self.unlimited, self.request.risk
         if other is None or risk is None or not (safe.charge_forecast and other.charge_forecast):
             return ""
         kept = safe.charge_forecast.never_below_reserve
@@ -201,12 +200,12 @@ class Plan:
 
     def energy_cost(self, name: str) -> float | None:
         """Return the price of the energy of a row, money; None without a price."""
-        price = self.options.price
+        price = self.request.price
         return None if price is None else price * self.routes[name].energy_wh / 1000
 
     def cost(self, name: str) -> float | None:
         """Return the price of energy and time of a row, money; None without a value of time."""
-        money, value = self.energy_cost(name), self.options.time_value
+        money, value = self.energy_cost(name), self.request.time_value
         return (
             None
             if money is None or value is None

@@ -5,20 +5,21 @@ It plans on physics, or on the means of a belief, which also gives each route an
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
-from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
+from evroute.forms import clock_s
 from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -35,20 +36,20 @@ from evroute.planning.forecasts.learned import (
     PhysicsBelief,
     vehicle_of,
 )
-from evroute.planning.numbers import clock_s
-from evroute.planning.places import different_rows
-from evroute.planning.plan import Plan, PlannedRoute, streets_of
-from evroute.planning.rows import PlanOptions
+from evroute.planning.places import different_stops
+from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.request import CONDITIONS, PlanRequest
+from evroute.planning.route_numbers import RouteNumbers
 from evroute.planning.searches.cch import Contracted, pays
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.arm_states import ROUNDING_WH
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
-from evroute.planning.weights import DEFAULT_SEARCH
 
+MOST_DAYS = 16
+"""Number of other days whose planners are kept."""
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
@@ -98,6 +99,7 @@ class Planner:
             physics is None or belief is None, "a belief has its own physics; leave physics out"
         )
         physics = defaults.check_physics(physics or defaults.PHYSICS)
+        self._named = str(vehicle) if isinstance(vehicle, Path) else vehicle
         vehicle = vehicle_of(vehicle, belief)
         self.network = network
         self.vehicle = vehicle
@@ -131,15 +133,11 @@ class Planner:
         self.search = shared_search(
             network, turns=self.space is not self.space.edges, single=single
         )
+        self.single = single
         self._leaving = cache(
-            lambda quarter_s: Planner(
-                network,
-                vehicle,
-                belief,
-                conditions=replace(conditions, departed_s=quarter_s),
-                single=single,
-            )
+            lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
+        self._on_day = lru_cache(MOST_DAYS)(self._new_day)
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:
@@ -181,83 +179,115 @@ class Planner:
             return None
         return self.space.edge_belief(self.learned.posterior())
 
+    def under(self, conditions: DrivingConditions) -> "Planner":
+        """Return the planner of a day and a departure; the last `MOST_DAYS` days are kept."""
+        if conditions == self.conditions:
+            return self
+        mean = replace(conditions, departed_s=None)
+        day = self if mean == self.conditions else self._on_day(mean)
+        return day.leaving(conditions.departed_s)
+
+    def _new_day(self, conditions: DrivingConditions) -> "Planner":
+        return Planner(
+            self.network,
+            self.vehicle,
+            self.belief,
+            conditions=conditions,
+            physics=self.physics if self.belief is None else None,
+            uncertainty=self._uncertainty,
+            single=self.single,
+        )
+
     def plan(
         self,
-        origin: int | str,
-        destination: int | str,
+        origin: PlanRequest | int | str,
+        destination: int | str | None = None,
         *,
-        search: str = DEFAULT_SEARCH,
         battery: Battery | None = None,
-        max_extra_time: float | None = None,
-        via: Sequence[int | str] = (),
-        alternatives: int = 0,
-        depart: str | None = None,
-        price: float | None = None,
-        time_value: float | None = None,
-        risk: float | None = None,
-        charge: bool = False,
+        **wishes: Any,
     ) -> Plan:
-        """Plan one request between two places.
+        """Plan one request.
 
         Parameters
         ----------
-        origin, destination, via
-            Places to drive from, to and, in this order, over: names, ``"lat,lon"``, ids or rows.
-        depart
-            Clock time, ``HH:MM``; adds times of arrival, and learned speeds of its quarter of day.
-        search, battery, max_extra_time, alternatives, price, time_value, risk, charge
-            As in `PlanOptions`.
+        origin, destination
+            Places to drive from and to: names, ``"lat,lon"``, edge ids, or rows of the network. In
+            place of ``origin`` a whole `PlanRequest`.
+        battery
+            In place of the charge and reserve of the request, another battery.
+        **wishes
+            Further fields of the request, such as ``soc=40``. Its conditions are those of the
+            planner if they are left out.
 
         Raises
         ------
         UnknownNameError
-            If there is no such rule or place.
+            If there is no such place.
         EvrouteError
-            If a place follows itself, or the options contradict each other.
+            If a place follows itself, the request is of another vehicle, or values contradict each
+            other.
         NoRouteError
             If the destination cannot be reached, or not with this charge; the message states the
             missing charge.
         """
+        request = origin
+        if not isinstance(request, PlanRequest):
+            ends, ids = (request, destination), self.network.edge_id
+            request = PlanRequest.between(ends, ids, battery, wishes)
+        named = request.vehicle
+        if named not in (None, self._named) and vehicle_of(named, self.belief) != self.vehicle:
+            raise EvrouteError(
+                f"the planner is of vehicle '{self.vehicle.name}', the request of another one; "
+                "make a Planner of that vehicle"
+            )
+        given = CONDITIONS in request.model_fields_set
+        day = request.conditions if given else self.conditions
+        if request.depart is not None:
+            day = replace(day, departed_s=clock_s(request.depart))
+        return self.under(day)._planned(request, battery)
+
+    def _planned(self, request: PlanRequest, battery: Battery | None) -> Plan:
+        """Return the plan of a request on this day."""
+        if battery is None:
+            battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
         battery = None if battery is None else self.fading(battery)
-        options = PlanOptions(
-            search, battery, max_extra_time, alternatives, price, time_value, risk, charge
-        )
-        if charge:
+        if request.charge:
             refuse_without_chargers(self.network, self.vehicle, self.chargers)
-        departed_s = None if depart is None else clock_s("depart", depart)
-        planner = self.leaving(departed_s)
-        places = different_rows(self.network, (origin, *via, destination))
-        named = [self.network.edge_id[place] for place in places]
+        places = different_stops(self.network, request.trip, request.places)
         titles = route_ends(self.network, places)
-        problem = planner.problem(places)
+        problem = self.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        unlimited, forecasts = None, None if risk is None else planner.forecasts
-        rows = rows_of_plan(problem, fastest, options, self.chargers, forecasts)
-        if risk is not None:
-            without = replace(options, risk=None)
-            usual = rows_of_plan(problem, fastest, without, self.chargers, None)
+        risky = request.risk is not None
+        forecasts = self.forecasts if risky else None
+        rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts)
+        unlimited = None
+        if risky:
+            without = request.model_copy(update={"risk": None})
+            usual = rows_of_plan(problem, fastest, without, battery, self.chargers, None)
             route = usual.routes[usual.recommended]
-            unlimited = planner.describe(route, battery, risky=True, stops=usual.stops)
+            unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
         described = {
-            route: planner.describe(route, battery, risky=risk is not None, stops=rows.stops)
+            route: self.describe(route, battery, risky=risky, stops=rows.stops)
             for route in set(rows.routes.values())
         }
+        ids = [self.network.edge_id[place] for place in places]
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
-            origin=named[0],
-            destination=named[-1],
-            via=tuple(named[1:-1]),
+            origin=ids[0],
+            destination=ids[-1],
+            via=tuple(ids[1:-1]),
             titles=titles,
             routes={name: described[route] for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
-            options=options,
+            request=request,
+            battery=battery,
             minutes_from="map" if self.belief is None else self.belief.minutes_from,
-            depart_s=departed_s,
+            depart_s=None if request.depart is None else clock_s(request.depart),
             unlimited=unlimited,
             roads=self.network,
         )
@@ -324,48 +354,27 @@ class Planner:
         stops
             Stops to charge.
         """
-        rows, arms_of_route = route.rows, self.space.arms_of_route(route)
-        edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
-        parts = self.space.parts_wh(route)
-        if self.belief is not None:
-            # learned minutes move energy from the learned part to the auxiliary part
-            auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
-            minutes_wh = auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
-            parts["auxiliary"] += float(minutes_wh)
-            off_wh = ((edge_wh - held_wh) - self.space.reference.prior_mean_wh[arms_of_route]).sum()
-            parts["learned"] = float(off_wh - minutes_wh)
-        if (self.held_wh > ROUNDING_WH).any():
-            parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
-        charge = None
-        if battery is not None:
-            battery = self.fading(battery)
-            charge = self.charge.follow_stops(
-                battery, arms_of_route, [(s.after_edges, s.to_percent) for s in stops]
-            )
-            parts["lost"] = charge.lost_wh
-        held_wh = held_wh + self.space.edges.parts.held_wh[rows]
-        described = PlannedRoute(
-            route=route,
-            edges=tuple(self.network.edge_id[row] for row in route.edges),
-            streets=streets_of(self.network, route.edges, edge_wh),
-            edge_wh=edge_wh,
-            energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
-            parts_wh=parts,
-            length_m=float(self.network.length_m[rows].sum()),
-            time_s=float(self.time_s[rows].sum()) + sum(stop.time_s for stop in stops),
-            ascent_m=float(self.network.ascent_m[rows].sum()),
-            descent_m=float(self.network.descent_m[rows].sum()),
-            held_arms=int((held_wh > ROUNDING_WH).sum()),
-            held_wh=float(held_wh.sum()),
-            charge=charge,
-            stops=stops,
-        )
+        battery = None if battery is None else self.fading(battery)
+        described = self._numbers.of(route, battery, stops)
         if self.learned is not None:
-            energy = self.learned.forecast(arms_of_route, edge_wh, charge)
+            arms_of_route = self.space.arms_of_route(route)
+            energy = self.learned.forecast(arms_of_route, described.edge_wh, described.charge)
             described = replace(described, energy_forecast=energy)
         if battery is None or not (risky or self.learned):
             return described
         return replace(described, charge_forecast=self.forecasts.of_route(route, battery, stops)[1])
+
+    @cached_property
+    def _numbers(self) -> RouteNumbers:
+        auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
+        return RouteNumbers(
+            space=self.space,
+            mean_wh=self.mean_wh,
+            held_wh=self.held_wh,
+            time_s=self.time_s,
+            charge=self.charge,
+            learned_with_w=None if self.belief is None else auxiliary_w,
+        )
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

@@ -28,7 +28,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.numbers import clock_s
-from evroute.planning.places import different_rows
+from evroute.planning.places import different_stops
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 from evroute.service.problems import brief
@@ -183,7 +183,7 @@ class Work:
         with self._planning:
             planner = self._planner(request)
             network, capacity_kwh = planner.network, planner.vehicle.battery_kwh
-            ends = different_rows(network, (request.origin, request.destination))
+            ends = different_stops(network, None, (request.origin, request.destination))
             least = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
             expected_percent = charge_needed(planner, ends[1], least)[ends[0]]
             needed_percent = _least_percent(planner, ends, least, 1.0 - request.p)

@@ -140,7 +140,7 @@ def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
 
 
 def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
-    link = {"trip": "A", "soc": "14", "risk": "5.0", "range": "True"}
+    link = {"trip": "A", "soc": "14", "risk": "5%", "range": "True"}
     page = linked(link)
     roads, car = load_network("denver"), load_vehicle(VEHICLE)
     request = {"soc_percent": 14, "reserve_percent": 10, "risk": 0.05, "physics": "driving"}
@@ -201,7 +201,7 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         (spot,) = (each for each in shown(page, "map")["spots"] if each["label"])
         assert spot["label"] == f"charge to {stop.to_percent} %"
         assert spot["at"] == pytest.approx([lat, lon], abs=1e-5)
-        assert page.query_params["charge"] == "True"
+        assert page.query_params["charge"] == "yes"
     finally:
         path.unlink()
 

@@ -21,8 +21,8 @@ REQUESTS = {
     ),
     "a stop, cold, a limit and a price": (
         {"from": PLACES[0], "via": PLACES[1], "to": PLACES[2], "soc": "60", "reserve": "20"}
-        | {"weather": "True", "temperature": "-5", "payload": "100", "limited": "True"}
-        | {"extra": "5", "price": "0.35", "depart": "08:15", "vehicle": "renault-zoe"},
+        | {"temperature": "-5", "payload": "100", "max_extra_time": "5%"}
+        | {"price": "0.35", "depart": "08:15", "vehicle": "renault-zoe"},
         (
             f"--from {PLACES[0]} --via {PLACES[1]} --to {PLACES[2]} --soc 60 --reserve 20 "
             "--temperature -5 --payload 100 --max-extra-time 5% --price 0.35 --depart 08:15 "

@@ -75,7 +75,7 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--charge",), "needs the charge at the start: --soc"),
+        (("--charge",), "needs the charge at the start: soc"),
         (("--charge", "--soc", 9), "add them with 'evroute network chargers denver FILE'"),
         (("--charge", "--soc", 9, "--alternatives", 2), "takes the least time; leave out"),
     ],

@@ -145,7 +145,7 @@ def test_money_and_clock_times_are_shown(route: Run) -> None:
     assert "arrival" in out
     assert "minutes: from the speeds of the map" in out
     status, _, err = route("--trip", "A", "--time-value", "12")
-    assert (status, "--price" in err) == (2, True)
+    assert (status, "the price of energy: price" in err) == (2, True)
 
 
 def test_it_writes_geojson_gpx_and_a_map(route: Run, tmp_path: Path) -> None:
@@ -212,8 +212,8 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--from 0,0 --to 1,1", "from the nearest road"),
         ("--trip A --vehicle delorean", "unknown vehicle 'delorean'"),
         ("--trip A --search magic", "unknown search 'magic'"),
-        ("--trip A --reserve 10", "--soc"),
-        ("--trip A --risk 1%", "--soc"),
+        ("--trip A --reserve 10", "the charge at the start: soc"),
+        ("--trip A --risk 1%", "the charge at the start: soc"),
         ("--trip A --soc 50 --risk 1% --alternatives 2", "alternatives"),
         ("--trip A --soc 50 --risk 1% --search clamped", "clamped"),
         ("--trip A --soc 10 --reserve 20", "reserve"),
@@ -252,9 +252,9 @@ def test_percentages_out_of_range_are_refused(route: Run, arguments: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--soc 120", "--soc is '120'; it must be less than or equal to 100"),
-        ("--price 0,35", "--price is '0,35'; it must be a valid number"),
-        ("--max-extra-time 10", "--max-extra-time is '10'; it must be a share such as 10% or 0.1"),
+        ("--soc 120", "soc is 120 %; it must be from 0 to 100 %"),
+        ("--price 0,35", "price is '0,35'; it must be a number above 0"),
+        ("--max-extra-time 10", "max_extra_time is '10'; it must be a share such as 10% or 0.1"),
     ],
 )
 def test_a_refused_number_is_shown_with_its_range(route: Run, arguments: str, message: str) -> None:

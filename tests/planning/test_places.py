@@ -42,7 +42,7 @@ def test_names_serve_the_command_line_python_and_batches_alike(denver: RoadNetwo
     by_name = plan(denver, origin=FROM, destination=TO, via=[VIA])
     rows = [{"id": "x", "from": FROM, "via": VIA, "to": TO}]
     planner = Planner(denver)
-    (answer,) = answer_all(iter(rows), lambda *_: planner, search="potential")
+    (answer,) = answer_all(iter(rows), lambda *_: planner)
     assert answer == {"id": "x", **document(by_name)}
     assert document(planner.plan(FROM, TO, via=[VIA])) == document(by_name)
     assert document(plan(denver, waypoints=(FROM, VIA, TO))) == document(by_name)

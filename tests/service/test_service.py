@@ -67,7 +67,7 @@ def test_a_plan_is_that_of_the_library(service: str) -> None:
 def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
     wrong: dict[str, Any] = {
         "no such place": {"destination": "no such place"},
-        "temperature_c is 900": {"conditions": {"temperature_c": 900}},
+        "temperature is 900 °C": {"conditions": {"temperature_c": 900}},
         "soc is 140": {"soc": 140},
         "'orgin'; known: origin": {"orgin": "a"},
         "'conditions.winds_mps'; known: conditions.wind_mps": {"conditions": {"winds_mps": 3}},
@@ -93,7 +93,7 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         (ENDS | {"reserve": 10}, "soc"),
         (ENDS | {"soc": 140}, "soc"),
         (ENDS | {"belief": "nobody"}, "nobody"),
-        (ENDS | {"conditions": {"temperature_c": 900}}, "temperature_c"),
+        (ENDS | {"conditions": {"temperature_c": 900}}, "temperature is 900"),
         (ENDS | {"soc": 0.01}, "start with"),
         (ENDS | {"soc": 40, "charge": True}, "charging stations"),
         (ENDS | {"price": 1e308, "time_value": 1}, "price is 1e+308"),

@@ -19,7 +19,8 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
-from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions, Rows
+from evroute.planning.request import PlanRequest
+from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, Rows
 from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
 from evroute.planning.searches.tradeoff import supported
@@ -203,22 +204,22 @@ class RiskSearch:
         )
 
 
-def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
+def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
     """Return the rows of a plan whose routes keep a limit of risk; alternatives are left out.
 
     Parameters
     ----------
     search
         The request and its limit of risk.
-    options
-        Options of the plan.
+    request
+        The wishes of the plan.
 
     Raises
     ------
     NotEnoughChargeError
         If no route was found that keeps the risk; the message states a sufficient charge.
     """
-    problem, extra = search.problem, options.max_extra_time
+    problem, extra = search.problem, request.max_extra_time
     fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
     shortest, long_m = search.best((0.0, 1.0), problem.length_m)
     limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
@@ -238,10 +239,10 @@ def choose_safe_rows(search: RiskSearch, options: PlanOptions) -> Rows:
         recommended = "energy-limited"
         routes[recommended], gap_wh = search.best((1.0, 0.0), problem.time_s, usual_s)
         proofs[recommended] = _proof(gap_wh)
-    if options.price is not None and options.time_value is not None:
+    if request.price is not None and request.time_value is not None:
         recommended = "cost"
         routes[recommended], gap = search.best(
-            (options.price / 1000, options.time_value / 3600), problem.time_s, limit_s
+            (request.price / 1000, request.time_value / 3600), problem.time_s, limit_s
         )
         proofs[recommended] = (
             f"within {rounded_up(gap, 1000):.3f} of the least cost with this risk"

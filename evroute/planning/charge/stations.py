@@ -18,7 +18,8 @@ from evroute.planning.charge.risk import choose_safe_rows
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.charge.stops import SETUP_S, Charger, ChargingStop, charging_stops
 from evroute.planning.forecasts.day_forecasts import DayForecasts
-from evroute.planning.rows import PlanOptions, Rows, choose_rows
+from evroute.planning.request import PlanRequest
+from evroute.planning.rows import Rows, choose_rows
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
@@ -73,7 +74,8 @@ def refuse_without_chargers(
 def rows_of_plan(
     problem: SearchProblem,
     fastest: Route,
-    options: PlanOptions,
+    request: PlanRequest,
+    battery: Battery | None,
     chargers: Sequence[Charger],
     forecasts: DayForecasts | None,
 ) -> Rows:
@@ -85,8 +87,10 @@ def rows_of_plan(
         The request and its numbers.
     fastest
         The fastest route without a battery.
-    options
-        Options of the plan.
+    request
+        The wishes of the plan.
+    battery
+        Charge at the start and reserve; None for no bounds.
     chargers
         Sockets that fit the car.
     forecasts
@@ -97,31 +101,31 @@ def rows_of_plan(
     NotEnoughChargeError
         If the destination cannot be reached with this charge and risk; the message has the advice.
     """
-    battery, risk = options.battery, options.risk
+    risk = request.risk
     if battery is None:
-        return choose_rows(problem, fastest, options)
+        return choose_rows(problem, fastest, request, None)
 
     def within(route: Route, stops: Stops) -> bool:
         if forecasts is None or risk is None:
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
-    found, needs_stops = None, options.charge and problem.label_search.most_charge(battery) is None
+    found, needs_stops = None, request.charge and problem.label_search.most_charge(battery) is None
     if needs_stops:
         found = stops_within(problem, battery, chargers, within)
     if not found:
         try:
             return (
-                choose_rows(problem, fastest, options)
+                choose_rows(problem, fastest, request, battery)
                 if forecasts is None or risk is None
-                else choose_safe_rows(forecasts.search(problem, battery, risk), options)
+                else choose_safe_rows(forecasts.search(problem, battery, risk), request)
             )
         except NotEnoughChargeError as error:
             if not chargers:
                 raise
             if not needs_stops:
                 found = stops_within(problem, battery, chargers, within)
-            if not (found and options.charge):
+            if not (found and request.charge):
                 raise with_advice(error, problem, battery, chargers, found) from None
     return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
 
