@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate same app screenshots figures claims plots notebooks docs clean
+.PHONY: help setup demo test lint bench mutate same price app screenshots figures claims plots notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -59,6 +59,9 @@ bench: setup ## the benchmarks, each two ways in one run
 same: setup ## compare with an older commit: make same BASE=HEAD~1 (an hour; QUICK=1: minutes; ONLY=simulate, TABLE=same.csv)
 	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) \
 	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(TABLE),--table $(TABLE)) $(if $(IGNORE),--ignore $(IGNORE))
+
+price: setup ## what ten standard changes cost, in files and lines; each in a copy, judged by its tests (CHANGES="index world")
+	@$(BIN)/python tests/price $(CHANGES)
 
 mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \

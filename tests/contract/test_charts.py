@@ -15,9 +15,8 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.methods.parts import named
 from evroute.report.charts import CURVES
-from evroute.report.charts.curves import Curve
+from evroute.report.charts.curves import N_POINTS, Curve
 from evroute.report.charts.profile import svg
-from evroute.report.charts.rounds import N_POINTS
 from evroute.report.charts.styles import method_styles
 from evroute.report.pages.run_page import build_page
 from evroute.report.results import read_rounds

@@ -5,6 +5,7 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
+from evroute.report.charts import curves
 from evroute.report.charts import rounds as charts
 from evroute.report.charts.styles import axes, method_styles, panel_labels
 from evroute.report.results import read_rounds, read_timings
@@ -32,7 +33,7 @@ def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
 def test_the_duration_of_a_trip_is_the_median_of_its_block(
     run_folder: RunFolder, monkeypatch
 ) -> None:
-    monkeypatch.setattr(charts, "N_BLOCKS", 2)
+    monkeypatch.setattr(curves, "N_BLOCKS", 2)
     timings = read_timings(run_folder)
     drawn = curve(
         charts.duration(read_rounds(run_folder), timings.assign(ms=10.0 ** timings["t"])), "GP-TS"
@@ -134,9 +135,9 @@ def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: 
         t=range(1, 2001), cumulative_regret_wh=range(2000)
     )
     drawn = curve(charts.cumulative_regret(long), "GP-TS")
-    assert len(drawn) == charts.N_POINTS
+    assert len(drawn) == curves.N_POINTS
     assert {1, 2000} <= drawn.keys()
-    assert len(curve(charts.saving(long), "GP-TS")) == charts.N_BLOCKS
+    assert len(curve(charts.saving(long), "GP-TS")) == curves.N_BLOCKS
 
 
 @pytest.mark.parametrize("draw", [charts.cumulative_regret, charts.saving])

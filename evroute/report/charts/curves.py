@@ -8,9 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
 from evroute.report.extras import alt, pd
 
+N_POINTS = 100
+N_BLOCKS = 50
 _PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 _SMALL_WIDTH = 420
 _SMALL_HEIGHT = 240
@@ -42,6 +46,19 @@ def means(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
     curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
     low, high = curve["mean"] - curve["sem"], curve["mean"] + curve["sem"]
     return curve.assign(low=low, high=high).drop(columns="sem")
+
+
+def thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Keep at most `N_POINTS` rounds, the first and the last among them."""
+    horizon = int(rounds["t"].max())
+    kept = np.unique(np.linspace(1, horizon, min(N_POINTS, horizon)).round())
+    return rounds[rounds["t"].isin(kept)]
+
+
+def blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
+    """Return the middle of the block of trips of each round; a block is 1/50 of the trips."""
+    block = max(1, int(rounds["t"].max()) // N_BLOCKS)
+    return (rounds["t"] - 1) // block * block + (block + 1) / 2
 
 
 def in_panels(

@@ -8,12 +8,10 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.report.charts.curves import Curve, in_one, in_panels
+from evroute.report.charts.curves import Curve, blocks, in_one, in_panels, thinned
 from evroute.report.charts.styles import AXES, COLOURS, axes
 from evroute.report.extras import alt, pd
 
-N_POINTS = 100
-N_BLOCKS = 50
 N_BARS = 40
 
 
@@ -29,7 +27,7 @@ def cumulative_regret(
     compact
         Whether it is one small chart of one trip.
     """
-    frame = _thinned(rounds)
+    frame = thinned(rounds)
     frame = frame.assign(value=frame["cumulative_regret_wh"] / 1000)
     if compact:
         return in_one(frame, "Energy lost against the best routes (kWh, all trips so far)")
@@ -49,7 +47,7 @@ def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart 
     compact
         Whether it is one small chart of one trip.
     """
-    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=_blocks(rounds))
+    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=blocks(rounds))
     if compact:
         return in_one(frame, "Energy against the route by physics (Wh per trip)", rule_at=0.0)
     return in_panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
@@ -64,7 +62,7 @@ def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart
         From `results.read_rounds` and `results.read_timings`.
     """
     frame = rounds.merge(timings[["run", "t", "ms"]], on=["run", "t"])
-    frame = frame.assign(t=_blocks(frame))
+    frame = frame.assign(t=blocks(frame))
     median = frame.groupby(["run", "t"])["ms"].median().rename("value").reset_index()
     return in_panels(
         frame.drop_duplicates(["run", "t"]).merge(median), "Time of a trip (ms)", log_scale=True
@@ -85,7 +83,7 @@ def diagnostic(
     title
         Title of the figure, with the unit.
     """
-    frame = _thinned(rounds.merge(diagnostics[["run", "t", name]].dropna(), on=["run", "t"]))
+    frame = thinned(rounds.merge(diagnostics[["run", "t", name]].dropna(), on=["run", "t"]))
     return in_panels(frame.assign(value=frame[name]), title)
 
 
@@ -103,7 +101,7 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
         If none of them has one.
     """
     require(has_beta(rounds), "none of these runs has a beta: only confidence bounds do")
-    frame = _thinned(rounds)
+    frame = thinned(rounds)
     return in_panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
 
 
@@ -151,19 +149,6 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
             ],
         )
     )
-
-
-def _thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Keep at most `N_POINTS` rounds, the first and the last among them."""
-    horizon = int(rounds["t"].max())
-    kept = np.unique(np.linspace(1, horizon, min(N_POINTS, horizon)).round())
-    return rounds[rounds["t"].isin(kept)]
-
-
-def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the middle of the block of trips of each round; a block is 1/50 of the trips."""
-    block = max(1, int(rounds["t"].max()) // N_BLOCKS)
-    return (rounds["t"] - 1) // block * block + (block + 1) / 2
 
 
 REGRET = Curve(

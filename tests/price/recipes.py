@@ -1,0 +1,238 @@
+"""Standard changes as recipes: new files, lines of existing files at anchors found by name.
+
+Templates are the examples of `docs/how-to/extend.md`, word by word.
+"""
+
+import csv
+import difflib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GUIDE = "docs/how-to/extend.md"
+POINTS = "data/examples/points.csv"
+TABLE = Path(__file__).with_name("prices.csv")
+"""Committed prices, which may only fall."""
+
+
+class AnchorError(ValueError):
+    """A line that a recipe looks for is missing, or occurs twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines that replace the one place of a file that a pattern matches.
+
+    Parameters
+    ----------
+    file
+        Path below the root.
+    anchor
+        Regular expression of the place, in multi-line mode.
+    lines
+        Its replacement, as of `re.sub`.
+    """
+
+    file: str
+    anchor: str
+    lines: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A standard change.
+
+    Parameters
+    ----------
+    example
+        Name of what is added; pytest's ``-k`` finds its tests by it.
+    suite
+        Files of tests that judge the change.
+    new
+        Functions from the root to the contents of each new file, by path.
+    edits
+        Edits of existing files.
+    """
+
+    example: str
+    suite: tuple[str, ...]
+    new: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Cost of a change: new files, existing files touched, and lines touched in these."""
+
+    new_files: int
+    files: int
+    lines: int
+
+
+def from_guide(title: str, kind: str = "python") -> Callable[[Path], str]:
+    """Return a function that reads the first block of a kind below a title of the guide."""
+
+    def read(root: Path) -> str:
+        page = (root / GUIDE).read_text(encoding="utf-8")
+        section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        block = section.partition(f"```{kind}\n")[2].partition("```")[0]
+        if not block:
+            raise AnchorError(f"{GUIDE} has no block of {kind} below '{title}'")
+        return block
+
+    return read
+
+
+def entry(file: str, table: str, line: str) -> Edit:
+    """Return the edit that adds a line at the head of a table of names."""
+    return Edit(file, rf"(^{table}\b[^\n]*\{{\n)", rf"\1    {line},\n")
+
+
+def as_json_lines(root: Path) -> str:
+    """Return the example of points, a JSON object a line."""
+    rows = csv.DictReader((root / POINTS).read_text(encoding="utf-8").splitlines())
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+RECIPES = {
+    "index": Recipe(
+        "cautious",
+        ("tests/contract/test_pairs.py",),
+        {"evroute/policy/cautious.py": from_guide("An index")},
+        (
+            entry(
+                "evroute/methods/parts.py",
+                "INDICES",
+                '"cautious": "evroute.policy.cautious:CautiousOptions"',
+            ),
+        ),
+    ),
+    "kernel": Recipe(
+        "rq",
+        ("tests/contract/test_kernels.py",),
+        {"evroute/model/context_kernels/rational_quadratic.py": from_guide("A kernel")},
+        (
+            entry(
+                "evroute/model/context_kernels/__init__.py",
+                "KERNELS",
+                '"rq": "evroute.model.context_kernels.rational_quadratic:RationalQuadratic"',
+            ),
+        ),
+    ),
+    "world": Recipe(
+        "rain",
+        ("tests/contract/test_worlds.py",),
+        {"evroute/worlds/rain.py": from_guide("A world")},
+        (entry("evroute/worlds/world.py", "WORLDS", '"rain": "evroute.worlds.rain:RainWorld"'),),
+    ),
+    "model": Recipe(
+        "newest",
+        ("tests/contract/test_models.py", "tests/contract/test_pairs.py"),
+        {"evroute/model/nystrom/newest.py": from_guide("A dictionary rule")},
+        (
+            entry(
+                "evroute/methods/parts.py",
+                "MODELS",
+                '"newest": "evroute.model.nystrom.newest:NewestOptions"',
+            ),
+        ),
+    ),
+    "reader": Recipe(
+        "jsonl",
+        ("tests/contract/test_readers.py",),
+        {
+            "evroute/learning/readers/json_lines.py": from_guide("A reader of measured trips"),
+            "data/examples/jsonl.jsonl": as_json_lines,
+        },
+        (
+            entry(
+                "evroute/learning/readers/formats.py",
+                "READERS",
+                '"jsonl": "evroute.learning.readers.json_lines:READER"',
+            ),
+        ),
+    ),
+    "vehicle": Recipe(
+        "example-van",
+        ("tests/contract/test_vehicles.py",),
+        {"data/vehicles/example-van.toml": from_guide("A vehicle", "toml")},
+    ),
+    "layer": Recipe(
+        "steep",
+        ("tests/contract/test_layers.py",),
+        {"app/layers/steep.py": from_guide("A layer of the dashboard's map")},
+        (entry("app/layers/__init__.py", "LAYERS", '"steep": "layers.steep:LAYER"'),),
+    ),
+    "figure": Recipe(
+        "on-best",
+        ("tests/contract/test_charts.py",),
+        {"evroute/report/charts/on_best.py": from_guide("A figure of runs")},
+        (
+            entry(
+                "evroute/report/charts/__init__.py",
+                "CURVES",
+                '"on-best": "evroute.report.charts.on_best:ON_BEST"',
+            ),
+        ),
+    ),
+}
+
+
+def changed_files(root: Path, recipe: Recipe) -> dict[str, str]:
+    """Return the text of each new and each changed file after a change, by path.
+
+    Raises
+    ------
+    AnchorError
+        If an anchor or a template is missing, or a new file exists.
+    """
+    texts = {}
+    for file, make in recipe.new.items():
+        if (root / file).exists():
+            raise AnchorError(f"{file} exists already")
+        texts[file] = make(root)
+    for edit in recipe.edits:
+        before = texts.get(edit.file) or (root / edit.file).read_text(encoding="utf-8")
+        found = re.findall(edit.anchor, before, re.MULTILINE)
+        if len(found) != 1:
+            raise AnchorError(f"{edit.file} has {len(found)} places like {edit.anchor!r}")
+        texts[edit.file] = re.sub(edit.anchor, edit.lines, before, flags=re.MULTILINE)
+    return texts
+
+
+def lines_touched(before: str, after: str) -> int:
+    """Return the number of lines added, removed or changed; a changed line counts once."""
+    match = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    return sum(
+        max(end_a - start_a, end_b - start_b)
+        for kind, start_a, end_a, start_b, end_b in match.get_opcodes()
+        if kind != "equal"
+    )
+
+
+def price(root: Path, recipe: Recipe) -> Price:
+    """Return the price of a change of a tree, which stays as it is.
+
+    Raises
+    ------
+    AnchorError
+        As `changed_files`.
+    """
+    touched = [
+        lines_touched((root / file).read_text(encoding="utf-8"), text)
+        for file, text in changed_files(root, recipe).items()
+        if file not in recipe.new
+    ]
+    return Price(len(recipe.new), len(touched), sum(touched))
+
+
+def committed() -> dict[str, Price]:
+    """Return the committed price of each change."""
+    rows = csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())
+    return {
+        row["change"]: Price(int(row["new_files"]), int(row["files"]), int(row["lines"]))
+        for row in rows
+    }
