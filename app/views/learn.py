@@ -239,7 +239,7 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     left.altair_chart(cumulative_regret(rounds, compact=True), width="content", theme="streamlit")
     right.altair_chart(saving(rounds, compact=True), width="content", theme="streamlit")
     right.caption(
-        "Below the dashed line the learner saves energy against routes by physics alone. "
+        "Above the dashed line the learner saves energy against routes by physics alone. "
         "Band: one standard error of the mean over the worlds."
     )
     with st.expander("Diagnostics"):

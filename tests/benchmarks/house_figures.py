@@ -1,11 +1,8 @@
 """Size and plainness of a checkout: modules, words of docstrings, documented parameters, options.
 
     python tests/benchmarks/house_figures.py TREE [TREE ...]
-    python tests/benchmarks/house_figures.py --siblings CLONE
 
-The second form adds the index, kernel, world and model of `docs/how-to/extend.md` to a clone of
-this tree, word by word, and prints the files and lines that each touches. The tests of that page's
-first block then judge the clone.
+`make price` has the cost of standard changes.
 """
 
 import ast
@@ -44,22 +41,6 @@ def params(command):
 kinds = [p.param_type_name for c in commands for p in params(c)]
 print(kinds.count("option") + len(get_command(app).params), kinds.count("argument"))
 """
-SIBLINGS = {
-    "index": ("evroute/policy/cautious.py", "An index", "INDICES", "evroute/methods/parts.py"),
-    "kernel": (
-        "evroute/model/context_kernels/rational_quadratic.py",
-        "A kernel",
-        "KERNELS",
-        "evroute/model/context_kernels/__init__.py",
-    ),
-    "world": ("evroute/worlds/rain.py", "A world", "WORLDS", "evroute/worlds/world.py"),
-    "model": (
-        "evroute/model/nystrom/newest.py",
-        "A dictionary rule",
-        "MODELS",
-        "evroute/methods/parts.py",
-    ),
-}
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -115,34 +96,8 @@ def figures(root: Path) -> dict[str, str]:
     return found
 
 
-def block(page: str, title: str) -> str:
-    """Return the first Python block below a title of a page."""
-    section = page.partition(f"\n## {title}\n")[2]
-    return section.partition("```python\n")[2].partition("```")[0]
-
-
-def add_siblings(clone: Path) -> None:
-    """Add the siblings of the page to a clone, and print the files and lines of each."""
-    page = (clone / "docs/how-to/extend.md").read_text(encoding="utf-8")
-    for kind, (file, title, table, home) in SIBLINGS.items():
-        source, (line,) = (
-            block(page, title),
-            set(re.findall(rf'`?(".*{Path(file).stem}:.*?")`?', page)),
-        )
-        (clone / file).write_text(source, encoding="utf-8")
-        text = (clone / home).read_text(encoding="utf-8")
-        start = re.search(rf"^{table}\b[^\n]*\{{\n", text, re.MULTILINE)
-        assert start, f"{home} has no table {table}"
-        text = f"{text[: start.end()]}    {line},\n{text[start.end() :]}"
-        (clone / home).write_text(text, encoding="utf-8")
-        print(f"{kind}: 1 new file of {source.count(chr(10))} lines, 1 line in {home}")
-
-
 def main() -> None:
-    """Print the figures of each checkout, or add the siblings to a clone."""
-    if sys.argv[1] == "--siblings":
-        add_siblings(Path(sys.argv[2]))
-        return
+    """Print the figures of each checkout."""
     columns = [figures(Path(root).resolve()) for root in sys.argv[1:]]
     for name in columns[0]:
         print(f"{name:64s}", *(f"{each[name]:>14s}" for each in columns))

@@ -26,8 +26,8 @@ def test_cumulative_regret_is_the_mean_with_one_standard_error(run_folder: RunFo
 
 def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
     drawn = curve(charts.saving(read_rounds(run_folder)), "BI-UCB")
-    assert drawn[1][0] == pytest.approx(390)  # 490 + (300 + 500) / 2 - 500
-    assert drawn[4] == pytest.approx((-10, -10, -10))
+    assert drawn[1][0] == pytest.approx(-390)  # 500 - 490 - (300 + 500) / 2
+    assert drawn[4] == pytest.approx((10, 10, 10))
 
 
 def test_the_duration_of_a_trip_is_the_median_of_its_block(

@@ -35,9 +35,9 @@ def cumulative_regret(
 
 
 def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart | alt.LayerChart":
-    """Draw the true expected energy of the route driven minus that of the eq. 8 route, Wh per trip.
+    """Draw the energy saved against the eq. 8 route, by true expectations, Wh per trip.
 
-    Below zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
+    Above zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
     horizon.
 
     Parameters
@@ -47,10 +47,10 @@ def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart 
     compact
         Whether it is one small chart of one trip.
     """
-    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=blocks(rounds))
+    frame = rounds.assign(value=rounds["eq8_wh"] - rounds["true_wh"], t=blocks(rounds))
     if compact:
-        return in_one(frame, "Energy against the route by physics (Wh per trip)", rule_at=0.0)
-    return in_panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
+        return in_one(frame, "Energy saved against the route by physics (Wh per trip)", rule_at=0.0)
+    return in_panels(frame, "Energy saved against the eq. 8 route (Wh per trip)", rule_at=0.0)
 
 
 def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
@@ -156,8 +156,7 @@ REGRET = Curve(
     draw=cumulative_regret,
 )
 SAVING = Curve(
-    caption="True expected energy of the route driven minus that of the eq. 8 route; "
-    "below 0 saves.",
+    caption="True expected energy of the eq. 8 route minus the route driven; above 0 is saved.",
     draw=saving,
 )
 BETA = Curve(
