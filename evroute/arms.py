@@ -221,6 +221,101 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Total:
+    """One measurement of a weighted sum of arms: the energy of a trip whose edges are unknown.
+
+    Parameters
+    ----------
+    id
+        (k,) rows of distinct arms.
+    features
+        (k, d) contexts during the trip.
+    prior_mean_wh
+        (k,) expected energy by physics, Wh.
+    weight
+        (k,) how often the trip passes each arm, on average over its plausible routes.
+    energy_wh
+        Measured sum, Wh.
+    known_variance_wh2
+        Variance of the measurement beside the noise of the arms, Wh².
+
+    Raises
+    ------
+    ValueError
+        If a shape does not match, or a number is not finite.
+    """
+
+    id: IntArray
+    features: FloatArray
+    prior_mean_wh: FloatArray
+    weight: FloatArray
+    energy_wh: float
+    known_variance_wh2: float = 0.0
+
+    def __post_init__(self) -> None:
+        k = len(self.id)
+        d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
+        freeze(
+            self,
+            id=(self.id, np.int64, (k,)),
+            features=(self.features, np.float64, (k, d)),
+            prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
+            weight=(self.weight, np.float64, (k,)),
+        )
+        numbers = [self.energy_wh, self.known_variance_wh2, *self.weight]
+        require(np.all(np.isfinite(numbers)), "measured energies must be finite", ValueError)
+
+    @classmethod
+    def of_arms(
+        cls,
+        arms: Arms,
+        rows: IntArray,
+        weight: FloatArray,
+        energy_wh: float,
+        known_variance_wh2: float = 0.0,
+    ) -> "Total":
+        """Return the sum over the passages of a trip.
+
+        Parameters
+        ----------
+        arms
+            Arms that include those of the trip.
+        rows
+            (p,) positions of the arm of each passage among them.
+        weight
+            (p,) weight of each passage.
+        energy_wh, known_variance_wh2
+            As above.
+        """
+        distinct, place = np.unique(rows, return_inverse=True)
+        return cls(
+            arms.id[distinct],
+            arms.features[distinct],
+            arms.prior_mean_wh[distinct],
+            np.bincount(place, weight).astype(np.float64),
+            energy_wh,
+            known_variance_wh2,
+        )
+
+    @property
+    def residual_wh(self) -> float:
+        """Measured minus expected sum, Wh."""
+        return self.energy_wh - float(self.weight @ self.prior_mean_wh)
+
+    def noise_wh2(self, noise_std_wh: FloatArray) -> float:
+        """Return the noise variance of the measurement, Wh².
+
+        The noise of the passages adds up; over plausible routes it is their average.
+
+        Parameters
+        ----------
+        noise_std_wh
+            (n,) noise deviation of one measurement of each arm, Wh.
+        """
+        return float(self.weight @ noise_std_wh[self.id] ** 2) + self.known_variance_wh2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Belief:
     """Marginals of the *expected* energy of each arm, without measurement noise.
 

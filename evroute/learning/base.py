@@ -180,6 +180,11 @@ class Belief(LearnedEnergies, Protocol):
         return day.space.edge_belief(day.posterior())
 
     @property
+    def learns_totals(self) -> bool:
+        """Whether it learns trips of which only the total energy was measured."""
+        return False
+
+    @property
     def block(self) -> int:
         """Number of trips that `learn_block` learns faster than one after the other; 1 if none."""
         return 1

@@ -152,7 +152,8 @@ def learn(
     made = {} if reset else stored
     start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
     fresh = start.before_trips()
-    manifest, measured = start.manifest_of(fresh), _read(table, start, vehicle)
+    names = vehicle_names(start.setting, vehicle)
+    manifest, measured = start.manifest_of(fresh), _read(table, fresh, names)
     if not reset:
         folder.open(manifest)
     # threads of small products wait for each other
@@ -165,13 +166,12 @@ def learn(
         return learn_locked(call, fresh)
 
 
-def _read(table: str | Path | None, start: Start, vehicle: Vehicle | str | None) -> Measured:
-    """Return the trips of a table; none without a table."""
+def _read(table: str | Path | None, fresh: Belief, names: set[str]) -> Measured:
+    """Return the trips of a table for a belief; none without a table."""
     if table is None:
         return Measured()
-    by_edges = start.model != DEFAULT_MODEL
-    names = vehicle_names(start.setting, vehicle)
-    return read_measured(Path(table), start.setting, names, with_routes=by_edges)
+    with_routes = not fresh.learns_totals
+    return read_measured(Path(table), fresh.setting, names, with_routes=with_routes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ the same object.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.random import default_rng
 
-from evroute.arms import Arms, Round, Route
+from evroute.arms import Arms, Round, Route, Total
 from evroute.arrays import IntArray
 from evroute.energy.driving import DrivingConditions
+from evroute.errors import EvrouteError
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.edges import blocks
 from evroute.learning.edges.day import EdgeDay
@@ -22,7 +24,7 @@ from evroute.learning.pace import Pace
 from evroute.learning.stored import Stored
 from evroute.methods.method import Method, checked_method, make_model, make_space
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel, State
+from evroute.model.base import EnergyModel, HasJoint, LearnsTotals, State
 from evroute.model.exact import ExactGP
 from evroute.planning.forecasts.forecast import predict
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -152,6 +154,11 @@ class LearnedBelief(Belief):
         return {"errors": self.errors, "pace": self.pace}
 
     @property
+    def learns_totals(self) -> bool:
+        """Whether the model learns the total energy of a trip as one measurement."""
+        return isinstance(self.model, LearnsTotals)
+
+    @property
     def block(self) -> int:
         """Number of trips that the exact model learns at once."""
         at_once = isinstance(self.model, ExactGP) and isinstance(self.space, EdgeSpace)
@@ -172,6 +179,8 @@ class LearnedBelief(Belief):
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy of a trip."""
+        if trip.whole:
+            return self._expected(*self._moments_of(self._total(trip)))
         route = Route(tuple(trip.edge.tolist()))
         return self._expected(*predict(self.model, *self.route_arms(route, trip.departed_s)))
 
@@ -184,13 +193,27 @@ class LearnedBelief(Belief):
             Measured trip.
         expected
             Its expectation.
+
+        Raises
+        ------
+        EvrouteError
+            If only the total energy of the trip was measured, and the model cannot learn it.
         """
+        if trip.whole and not isinstance(self.model, LearnsTotals):
+            raise EvrouteError(
+                f"model '{self.method.model}' learns single edges, and only the total energy of "
+                "the trip was measured; learn it with model trips, exact or physics+gp"
+            )
         self._take_around(trip, expected)
-        self.model.update(self.space.feedback(trip.feedback(self.setting)))
+        if trip.whole and isinstance(self.model, LearnsTotals):
+            self.model.update_total(self._total(trip))
+        else:
+            self.model.update(self.space.feedback(trip.feedback(self.setting)))
 
     def learn_block(self, trips: Sequence[MeasuredTrip]) -> list[dict[str, float]]:
         """Learn trips at once if the model can, and return the expectation of each in turn."""
-        if self.block == 1 or not isinstance(self.model, ExactGP):
+        whole = any(trip.whole for trip in trips)
+        if self.block == 1 or whole or not isinstance(self.model, ExactGP):
             return super().learn_block(trips)
         feedback = [trip.feedback(self.setting) for trip in trips]
         rows = []
@@ -228,6 +251,32 @@ class LearnedBelief(Belief):
         self.model.restore(
             {name: a for name, a in state.items() if "/" not in name and name not in of_space}
         )
+
+    def _total(self, trip: MeasuredTrip) -> Total:
+        """Return the total energy of a trip as a sum over its arms, in free flow.
+
+        That of several plausible routes is the average over them.
+        """
+        starts = np.flatnonzero(~self.network.has_turns(trip.edge)) + 1
+        begins = np.append(0, starts if trip.routes > 1 else starts[:0])
+        first, last = trip.edge[[0, -1]].tolist()
+        edges = self.space.edges.reference
+        arms = self.space.arms(Round(1, edges, first, last, departed_s=trip.departed_s))
+        rows = arms.rows_of(self.space.arms_of_routes(trip.edge, begins))
+        share = np.full(len(rows), 1.0 / trip.routes)
+        energy_wh = float(trip.energy_wh.sum())
+        return Total.of_arms(arms, rows, share, energy_wh, trip.known_variance_wh2)
+
+    def _moments_of(self, total: Total) -> tuple[float, float]:
+        """Return mean and deviation of a total, Wh; the deviation is NaN without a joint model."""
+        arms, weight = Arms(total.id, total.features, total.prior_mean_wh), total.weight
+        mean_wh = float(weight @ self.model.posterior(arms).mean_wh)
+        if not isinstance(self.model, HasJoint):
+            return mean_wh, float("nan")
+        noise_std_wh = np.zeros(self.space.size)
+        noise_std_wh[arms.id] = self.model.noise_std(arms)
+        variance = weight @ self.model.covariance(arms) @ weight + total.noise_wh2(noise_std_wh)
+        return mean_wh, float(np.sqrt(variance))
 
     def _expected(self, mean_wh: float, sd_wh: float) -> Expected:
         """Return the expectation of a trip of these moments, Wh."""

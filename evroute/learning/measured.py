@@ -30,7 +30,8 @@ class MeasuredTrip:
     soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
     temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
-    trip stands on average, one after another in ``edge``; 1 where the route is known.
+    trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
+    whether only the total energy was measured; those of edges are then shares of it.
     """
 
     trip: str
@@ -44,6 +45,7 @@ class MeasuredTrip:
     payload_kg: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
+    whole: bool = False
 
     def is_same(self, other: "MeasuredTrip") -> bool:
         """Return whether two trips have the same edges and energies."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf
 
-from evroute.arms import Arms, Belief, Feedback
+from evroute.arms import Arms, Belief, Feedback, Total
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, require
 from evroute.model.bounds.spectrum import Points, Spectrum
@@ -58,6 +58,14 @@ class EnergyModel(Protocol):
         ValueError
             If the state is not of this kind of model on as many edges.
         """
+
+
+@runtime_checkable
+class LearnsTotals(Protocol):
+    """A model that learns the total energy of a trip as one measurement."""
+
+    def update_total(self, total: Total) -> None:
+        """Learn one measurement of a weighted sum of arms."""
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import Field
 from scipy.linalg import cho_solve, solve_triangular
 
-from evroute.arms import Arms, Belief, Feedback
+from evroute.arms import Arms, Belief, Feedback, Total
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.energy.regressors import Derivatives
 from evroute.errors import require
@@ -136,6 +136,14 @@ class CoefficientModel(ABC):
         scaled = columns * self._prior_std / noise_wh[:, np.newaxis]
         self._precision += scaled.T @ scaled
         self._information += scaled.T @ ((feedback.energy_wh - feedback.prior_mean_wh) / noise_wh)
+
+    def update_total(self, total: Total) -> None:
+        """Learn one measurement of a weighted sum of arms."""
+        columns = self._columns(total.id, total.features, total.prior_mean_wh)
+        noise_wh = total.noise_wh2(self._noise_std) ** 0.5
+        scaled = total.weight @ columns * self._prior_std / noise_wh
+        self._precision += np.outer(scaled, scaled)
+        self._information += scaled * total.residual_wh / noise_wh
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², of rank p at most."""

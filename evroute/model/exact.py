@@ -14,10 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.blas import dtrmm, dtrmv
 
-from evroute.arms import Arms, Belief, Feedback
+from evroute.arms import Arms, Belief, Feedback, Total
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import require
-from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import (
     ModelOptions,
     ModelSetting,
@@ -30,6 +29,7 @@ from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.incremental_posterior import IncrementalPosterior
 from evroute.model.kernels.arms import ArmKernel
 from evroute.model.kernels.sparse_graph import PriorDraws
+from evroute.model.slots import Slots
 
 CHECK_EVERY = 10
 """Updates between checks of rounding errors."""
@@ -124,7 +124,7 @@ class ExactGP:
         self._core = IncrementalPosterior(
             self._kernel.diagonal(self._reference.id, self._reference.features)
         )
-        self._met = ArmSlots(self._reference.features.shape[1])
+        self._slots = Slots(self._kernel, self._reference.features.shape[1])
         self._updates = 0
         self.refreshes = 0
 
@@ -137,7 +137,7 @@ class ExactGP:
         for start in range(0, len(elsewhere), AT_ONCE):
             some = elsewhere[start : start + AT_ONCE]
             edge, features = arms.id[some], arms.features[some]
-            prior = self._prior_with_slots(edge, features)
+            prior = self._slots.with_arms(edge, features)
             mean[some] = weights @ prior
             variance[some] = self._kernel.diagonal(edge, features) - np.einsum(
                 "ij,ij->j", prior, self._core.solve(prior)
@@ -152,10 +152,22 @@ class ExactGP:
         """Learn the measurements of one trip or of a fleet; repeats of an arm count each time."""
         if not len(feedback.id):
             return
-        slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
-        count = np.bincount(place)
+        met, place = np.unique(self._meet(feedback.id, feedback.features), return_inverse=True)
+        count, slots = np.bincount(place), self._slots
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        self._core.observe(slots, residual_wh, self._noise_std_wh[self._met.id[slots]] ** 2 / count)
+        noise_wh2 = self._noise_std_wh[slots.arms.id[met]] ** 2 / count
+        self._observe(slots.of_arm[met], residual_wh, noise_wh2)
+
+    def update_total(self, total: Total) -> None:
+        """Learn one measurement of a weighted sum of arms, which is a linear functional of them."""
+        noise_wh2, slot = total.noise_wh2(self._noise_std_wh), self._slots.slot_of(total)
+        if slot is None:
+            self._core.append(*self._slots.rows_of(total, self._reference), np.array([-1]))
+            slot = self._slots.append_sum(total, noise_wh2)
+        self._observe(np.array([slot]), np.array([total.residual_wh]), np.array([noise_wh2]))
+
+    def _observe(self, slots: IntArray, residual_wh: FloatArray, noise_wh2: FloatArray) -> None:
+        self._core.observe(slots, residual_wh, noise_wh2)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
             self._check()
@@ -166,7 +178,7 @@ class ExactGP:
             return self._core.covariance(
                 arms.id, lambda some: self.prior_covariance(arms.take(some))
             )
-        prior = self._prior_with_slots(arms.id, arms.features)
+        prior = self._slots.with_arms(arms.id, arms.features)
         covariance = self.prior_covariance(arms)
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
@@ -179,20 +191,20 @@ class ExactGP:
         ``prior(edge, features)`` returns the prior covariance (D, m) of the D measured arms,
         edges (D,) in contexts (D, d), with these numbers.
         """
-        with_slots = prior(self._met.id, self._met.features)
+        with_slots = self._slots.over(prior)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def spectrum(self) -> Spectrum:
         """Return the measurements in the eigenbasis of their Gram matrix."""
-        prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
+        prior = self._slots.among(np.arange(len(self._slots)))
         precision = self._core.precision
         return Spectrum.of_gram(prior, self._core.information / precision, precision)
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
         return spectrum.points(
-            self._prior_with_slots(arms.id, arms.features),
+            self._slots.with_arms(arms.id, arms.features),
             self._kernel.diagonal(arms.id, arms.features),
         )
 
@@ -202,7 +214,7 @@ class ExactGP:
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
-        return float(self._core.precision @ self._noise_std_wh[self._met.id] ** 2)
+        return float(self._core.precision @ self._slots.noise_wh2(self._noise_std_wh))
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
@@ -222,7 +234,7 @@ class ExactGP:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
         if (
             len(arms) <= DIRECT_SAMPLE_ARMS
-            or self._core.size > np.count_nonzero(self._core.slot_of >= 0)  # other contexts
+            or self._elsewhere(*self._slots.points()).any()
             or self._elsewhere(arms.id, arms.features).any()
         ):
             factor = lower_factor(
@@ -258,18 +270,21 @@ class ExactGP:
             mean_wh = self.mean(arms)
             draw: FloatArray = self.sample_many(arms, rng, 1)[0]
             return mean_wh + multiplier * (draw - mean_wh)
-        edge = np.concatenate([self._met.id, arms.id])
-        features = np.concatenate([self._met.features, arms.features])
+        met, contexts = self._slots.points()
+        edge, features = np.concatenate([met, arms.id]), np.concatenate([contexts, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * np.sqrt(core.precision) * rng.standard_normal(core.size)
-        surprise = core.information - core.precision * draw[: core.size] - noise
-        return arms.prior_mean_wh + draw[core.size :] + self._regressed(core.weigh(surprise), arms)
+        at_slots = self._slots.of_points(draw[: len(met), np.newaxis])[:, 0]
+        surprise = core.information - core.precision * at_slots - noise
+        return arms.prior_mean_wh + draw[len(met) :] + self._regressed(core.weigh(surprise), arms)
 
     def state(self) -> State:
         """Return the visited arms and the numbers of their posterior."""
-        learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
+        arms = self._slots.arms
+        learned = {"edge": arms.id.copy(), "features": arms.features.copy()}
         return (
             learned
+            | self._slots.sums_state()
             | {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
             | self._core.state()
         )
@@ -283,27 +298,19 @@ class ExactGP:
             If the state is not of an exact model of as many edges and features.
         """
         n, d = self._kernel.graph.n_edges, self._reference.features.shape[1]
-        size, n_open = len(state.get("edge", ())), len(state.get("open", ()))
-        expected: dict[str, tuple[int, ...]] = {
-            "edge": (size,),
-            "features": (size, d),
-            "updates": (),
-            "refreshes": (),
-            "precision": (size,),
-            "information": (size,),
-            "mean": (size,),
-            "covariance": (size * (size + 1) // 2,),
-            "slot_of": (len(self._reference),),
-            "open": (n_open,),
-            "open_mean": (n_open,),
-            "open_variance": (n_open,),
-        }
+        size, n_open = len(state.get("mean", ())), len(state.get("open", ()))
+        expected = Slots.shapes(state, size, d)
+        expected |= dict.fromkeys(("updates", "refreshes"), ())
+        expected |= dict.fromkeys(("precision", "information", "mean"), (size,))
+        expected |= dict.fromkeys(("open", "open_mean", "open_variance"), (n_open,))
+        expected["covariance"] = (size * (size + 1) // 2,)
+        expected["slot_of"] = (len(self._reference),)
         check_state(state, expected, f"an exact model of {n} edges with {d} features")
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
-        self._met.append(state["edge"], state["features"])
+        self._slots.restore(state)
         features = self._reference.features
-        self._core.restore(state, lambda edge: self._prior_with_slots(edge, features[edge]))
+        self._core.restore(state, lambda edge: self._slots.with_arms(edge, features[edge]))
 
     def unpack(self) -> None:
         """Expand a restored posterior, before a model continues to learn."""
@@ -326,7 +333,8 @@ class ExactGP:
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
         noise = np.sqrt(core.precision) * rng.standard_normal((size, core.size))
-        draws += core.respond(core.information - core.precision * draws[:, self._met.id] - noise)
+        at_slots = self._slots.of_points(draws[:, self._slots.points()[0]].T).T
+        draws += core.respond(core.information - core.precision * at_slots - noise)
         return draws
 
     def _own_factor(self) -> FloatArray:
@@ -341,7 +349,7 @@ class ExactGP:
         regressed = np.empty(len(arms))
         for start in range(0, len(arms), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            regressed[some] = weights @ self._prior_with_slots(arms.id[some], arms.features[some])
+            regressed[some] = weights @ self._slots.with_arms(arms.id[some], arms.features[some])
         return regressed
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
@@ -352,38 +360,34 @@ class ExactGP:
             return np.zeros(len(edge), dtype=np.bool_)
         return np.any(features != self._reference.features[edge], axis=1)
 
-    def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); add slots for new arms."""
-        new = self._met.unmet(edge, features)
+    def _meet(self, edge: IntArray, features: FloatArray) -> IntArray:
+        """Return the number of each arm among those measured, (k,); add slots for new arms."""
+        new = self._slots.arms.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])
-        return self._met.of(edge, features)
+        return self._slots.arms.of(edge, features)
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         """Add a slot for each new arm."""
         reference = self._reference
         self._core.append(
-            self._kernel(edge, features, self._met.id, self._met.features),
+            self._slots.of_arms(edge, features),
             self._kernel(edge, features, edge, features),
             self._kernel(edge, features, reference.id, reference.features),
             np.where(self._elsewhere(edge, features), -1, edge),
         )
-        self._met.append(edge, features)
-
-    def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of the slots with arms, (D, a) Wh²."""
-        return self._kernel(self._met.id, self._met.features, edge, features)
+        self._slots.append(edge, features)
 
     def _check(self) -> None:
         """Correct the means of some slots; recompute everything if the variances drifted."""
-        core, met = self._core, self._met
+        core = self._core
         parts = -(-core.size // CHECK_SLOTS)
         slots = np.arange(self._updates // CHECK_EVERY % parts, core.size, parts)
-        prior = self._prior_with_slots(met.id[slots], met.features[slots]).T
+        prior = self._slots.among(slots).T
         if (drift := core.correct(slots, prior, CHECK_ARMS)) > DRIFT_TOLERANCE:
             log.info(
                 "rounding errors of %.1g after %d updates; computing afresh", drift, self._updates
             )
-            prior = self._prior_with_slots(met.id, met.features)
+            prior = self._slots.among(np.arange(core.size))
             core.refresh(0.5 * (prior + prior.T))
             self.refreshes += 1

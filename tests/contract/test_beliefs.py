@@ -137,6 +137,28 @@ class Checks:
             assert expected["predicted_sd_wh"] < make().expected(trip)["predicted_sd_wh"]
 
     @staticmethod
+    def a_total_is_learned_or_refused_in_one_line(make: Make, place: Path) -> None:
+        belief = make()
+        trips = [replace(trip, whole=True) for trip in trips_of(belief.setting, 30)]
+        if not belief.learns_totals:
+            before = belief.state()
+            with pytest.raises(EvrouteError, match="total energy") as refused:
+                belief.learn(trips[0])
+            assert "\n" not in str(refused.value)
+            assert equal(belief.state(), before)
+            return
+        for trip in trips:
+            belief.learn(trip)
+        for edges in (OVER, ROUND):
+            trip = replace(trip_of(belief.setting, edges), whole=True)
+            expected = belief.expected(trip)
+            assert expected["predicted_wh"] == pytest.approx(trip.energy_wh.sum(), rel=0.06)
+            wide = belief.expected(replace(trip, known_variance_wh2=1e4))
+            assert wide["predicted_sd_wh"] ** 2 == pytest.approx(
+                expected["predicted_sd_wh"] ** 2 + 1e4
+            )
+
+    @staticmethod
     def the_day_forecasts_what_the_belief_expects(make: Make, place: Path) -> None:
         belief = taught(make)
         for edges in (OVER, ROUND):
@@ -377,9 +399,14 @@ class Ratio(Belief):
     def under(self, conditions):
         return RatioDay(self, conditions)
 
+    @property
+    def learns_totals(self):
+        return True
+
     def expect(self, trip):
         x = float(self.setting.arms.prior_mean_wh[trip.edge].sum())
         variance = self.ratio.variance * x**2 + self.noise_wh**2 * len(trip.edge)
+        variance += trip.known_variance_wh2
         spread, n = self.errors.spread, self.errors.trips
         return Expected(TripPrediction(self.ratio.mean * x, variance**0.5, spread, n, 0.0))
 
@@ -466,6 +493,13 @@ class Restless(Ratio):
         self.ratio = Number()
 
 
+class Confident(Ratio):
+    """It takes every meter for exact."""
+
+    def expect(self, trip):
+        return super().expect(replace(trip, known_variance_wh2=0.0))
+
+
 class MapBound(Ratio):
     """It learns no times."""
 
@@ -490,6 +524,7 @@ WRONG = {
     Careless: "it_is_about_its_network_and_vehicle",
     Indifferent: "conditions_of_the_day_are_in_its_energies",
     Restless: "a_restart_begins_the_test_for_changes_anew",
+    Confident: "a_total_is_learned_or_refused_in_one_line",
     MapBound: "minutes_are_those_of_trips_where_they_measured_them",
 }
 """Wrong kinds, and the check that each fails."""

@@ -69,8 +69,8 @@ def read_measured(
     log = reader.log(path)
     if with_routes and not reader.has_routes:
         raise EvrouteError(
-            f"trip table {path} has no routes, which models of edges and replays need; give a log "
-            "by edges or points, or learn with model trips"
+            f"trip table {path} has no routes, which this model and replays need; give a log by "
+            "edges or points, or learn with model trips, exact or physics+gp"
         )
     measured = reader.trips(log, setting, sorted(names))
     _keep_first(measured)

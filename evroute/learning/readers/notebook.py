@@ -151,6 +151,7 @@ def _averaged(trip: MeasuredTrip, routes: Sequence[IntArray], setting: Setting) 
         travel_s=np.full(len(edge), np.nan),
         known_variance_wh2=trip.known_variance_wh2 + float(np.var(expected_wh)),
         routes=len(routes),
+        whole=True,
     )
 
 

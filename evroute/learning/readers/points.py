@@ -264,6 +264,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         energy_wh,
         _times(match, drive.time_s, setting)[kept],
         departed_s=float(drive.time_s[match.position[0]]),
+        whole=len(read) == 2,
         known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
         **first,
     )

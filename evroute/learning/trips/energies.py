@@ -140,6 +140,11 @@ class TripEnergies(Belief):
         return self.times.pace
 
     @property
+    def learns_totals(self) -> bool:
+        """True: it learns nothing else."""
+        return True
+
+    @property
     def parts(self) -> Mapping[str, Part]:
         """Coefficients, and times of trips."""
         return {"trips": self.belief, "times": self.times}

@@ -92,7 +92,7 @@ def test_a_notebook_is_learned_and_read_again(setting, notebook, tmp_path, monke
         sum(setting.network.length_m[e].sum() for e in plausible_routes(setting, "a", "d")) / 2
     )
     with pytest.raises(EvrouteError, match="has no routes"):
-        learn(notebook, tmp_path / "edges", network="toy", model="physics+gp")
+        learn(notebook, tmp_path / "edges", network="toy", model="independent")
 
 
 def test_the_example_is_two_trips(denver) -> None:
