@@ -179,9 +179,10 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     import evroute
     from evroute.experiments.experiment import Experiment
     from evroute.learning.readers.formats import READERS, read_measured
-    from evroute.methods.parts import INDICES, MODELS
+    from evroute.methods.parts import INDICES, MODELS, named
     from evroute.methods.setting import load_setting
     from evroute.model.context_kernels import KERNELS
+    from evroute.report.charts import CURVES
     from evroute.report.results import read_rounds
     from evroute.worlds.world import WORLDS
 
@@ -193,7 +194,7 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     written = page.read_text(encoding="utf-8")
     classes = dict(re.findall(r'"([\w-]+)": "evroute\.[\w.]+:(\w+)"', written))
     tables = {"cautious": INDICES, "rq": KERNELS, "rain": WORLDS, "newest": MODELS}
-    tables["jsonl"] = READERS
+    tables |= {"jsonl": READERS, "on-best": CURVES}
     assert classes.keys() == tables.keys()
     for key, table in tables.items():
         monkeypatch.setitem(table, key, f"page:{classes[key]}")
@@ -213,6 +214,8 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     points = csv.DictReader(example.read_text(encoding="utf-8").splitlines())
     log.write_text("".join(f"{json.dumps(point)}\n" for point in points), encoding="utf-8")
     zoe = load_setting("denver", "renault-zoe")
+    figure = named(CURVES, "figure", "on-best").draw(rounds).to_dict()
+    assert [point["t"] for point in figure["data"]["values"]] == [1, 2, 3]
     read, expected = (read_measured(path, zoe, ["renault-zoe"]) for path in (log, example))
     assert read.trips[0].is_same(expected.trips[0])
 
