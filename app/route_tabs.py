@@ -153,7 +153,10 @@ def street_table(planned: PlannedRoute) -> dict[str, list[Any]]:
 def stops_table(stops: Sequence[ChargingStop]) -> dict[str, list[Any]]:
     """Return charging stops in driving order: place, charges (%), time (min) and energy (kWh)."""
     return {
-        "Charge at": [stop.station for stop in stops],
+        "Charge at": [
+            f"{stop.station} ({stop.assumed} assumed)" if stop.assumed else stop.station
+            for stop in stops
+        ],
         "arrive %": [stop.arrive_percent for stop in stops],
         "to %": [stop.to_percent for stop in stops],
         "min": [stop.time_s / 60 for stop in stops],

@@ -14,7 +14,7 @@ def draw(request: Request, planner: Planner) -> Drawn:
         (
             station.lat,
             station.lon,
-            f"{station.name}: {', '.join(f'{socket} {kw:g} kW' for socket, kw in station.sockets)}",
+            f"{station.name}: {', '.join(socket.words for socket in station.sockets)}",
         )
         for station in found
     ]

@@ -23,7 +23,9 @@ from state import key, read_link, write_link
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 from evroute.planning.battery import greatest_start_wh
+from evroute.planning.charge.stations import why_no_charging
 from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
@@ -128,8 +130,12 @@ def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
             )
             st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
             possible = {"risk": None, "soc": float(needed)}
-        if planner_of(request).chargers:
+        chargers = planner_of(request).chargers
+        if chargers:
             st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
+        elif stations(request.network):
+            reason = why_no_charging(request.network, request.vehicle, chargers)
+            st.caption(sentence(f"no charging on the way: {reason}"))
     if LAST not in st.session_state:
         wishes = request.wishes.model_copy(update=possible)
         with suppress(NotEnoughChargeError):

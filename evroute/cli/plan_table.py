@@ -109,7 +109,7 @@ def _stops(plan: Plan) -> Table:
         leg = _leg(plan, start, stop.after_edges, stop.arrive_s)
         table.add_row(f"to {stop.station}", *leg)
         table.add_row(
-            f"charge ({stop.socket}, {stop.kw:g} kW)",
+            f"charge ({stop.plug})",
             "",
             f"{stop.time_s / 60:.1f}",
             f"{stop.energy_wh / 1000:.3f}",

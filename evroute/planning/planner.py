@@ -26,7 +26,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.batch import Energies, cheapest, totals
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.charge.stations import chargers_for, refuse_without_chargers, rows_of_plan
+from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
 from evroute.planning.charge.stops import Charger, ChargingStop
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
@@ -251,8 +251,10 @@ class Planner:
         if battery is None:
             battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
         battery = None if battery is None else self.fading(battery)
-        if request.charge:
-            refuse_without_chargers(self.network, self.vehicle, self.chargers)
+        if request.charge and (
+            reason := why_no_charging(self.network, self.vehicle, self.chargers)
+        ):
+            raise EvrouteError(reason)
         places = different_stops(self.network, request.trip, request.places)
         titles = route_ends(self.network, places)
         problem = self.problem(places)

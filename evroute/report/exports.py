@@ -58,7 +58,7 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     for stop, (lon, lat) in stop_places(network, planned).items():
         point = ElementTree.SubElement(root, "wpt", {"lat": str(lat), "lon": str(lon)})
         _text(point, "name", stop.advice)
-        _text(point, "desc", f"{stop.socket}, {stop.kw:g} kW, {stop.time_s / 60:.0f} min")
+        _text(point, "desc", f"{stop.plug}, {stop.time_s / 60:.0f} min")
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.titles[0]} to {plan.titles[-1]}")
     _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from evroute.arrays import FloatArray
+from evroute.energy.charging import DEFAULT_CURVE
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.resources import data_path
@@ -212,7 +213,13 @@ def curve_of(entry: dict) -> str:
     dc = entry["dc_charger"]
     if not dc or dc["is_default_charging_curve"]:
         return ""
-    return " ".join(f"{p['percentage']:g}:{p['power']:g}" for p in dc["charging_curve"])
+    points = dc["charging_curve"]
+    if points[-1]["power"] == 0:  # one car's curve never reaches full: the median shape ends it
+        points = [
+            *points[:-1],
+            {"percentage": 100, "power": DEFAULT_CURVE[-1][1] * dc["max_power"]},
+        ]
+    return " ".join(f"{p['percentage']:g}:{p['power']:g}" for p in points)
 
 
 def fitted_cars(

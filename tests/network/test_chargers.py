@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evroute.errors import EvrouteError
 from evroute.network import catalog, store
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.chargers import Station, add_chargers, edges_at, stations
+from evroute.network.sources.chargers import Socket, Station, add_chargers, edges_at, stations
 
 
 @pytest.fixture
@@ -54,8 +55,8 @@ def test_an_open_charge_map_export_is_read_counted_and_merged(
     path.write_text(json.dumps(listed))
     network, counts = add_chargers(town, path)
     assert [(each.name, each.sockets) for each in stations(network)] == [
-        ("Market", (("ac", 22.0), ("ccs", 50.0), ("ac", 11.0))),
-        ("Park", (("household", 2.3),)),
+        ("Market", (Socket("ac", 22.0), Socket("ccs", 50.0), Socket("ac", 11.0, "power"))),
+        ("Park", (Socket("household", 2.3, "power"),)),
     ]
     assert [edges_at(network, each) for each in stations(network)] == [(0, 1), (0, 1)]
     assert counts == {
@@ -85,6 +86,7 @@ def test_openstreetmap_is_read(
         4: charger | {"name": "Gone", "disused": "yes", "socket:type2": "1"},
         5: charger | {"name": "Sockets unknown"},
         6: {"amenity": "cafe", "socket:type2": "1"},
+        7: charger | {"name": "Power alone", "charging_station:output": "22000"},
     }
     spots = {node: place(town, 100.0 * node, 10) for node in tags}
     nodes = {node: (1000 * (lon - 6), 1000 * (lat - 49)) for node, (lon, lat) in spots.items()}
@@ -92,8 +94,9 @@ def test_openstreetmap_is_read(
     path.write_text(osm_text(nodes, {}, node_tags=tags))
     network, counts = add_chargers(town, path)
     assert [(each.name, each.sockets) for each in stations(network)] == [
-        ("Square", (("ac", 22.0),)),
-        ("Fast", (("ccs", 50.0),)),
+        ("Square", (Socket("ac", 22.0),)),
+        ("Fast", (Socket("ccs", 50.0, "power"),)),
+        ("Power alone", (Socket("ac", 22.0, "socket"),)),
     ]
     assert counts["left out: planned or closed"] == counts["left out: private"] == 1
     assert counts["left out: without a socket that cars have"] == 1
@@ -110,7 +113,10 @@ def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
     )
     network, counts = add_chargers(town, path)
     (found,) = stations(network)
-    assert (found.name, found.sockets) == ("Depot", (("ac", 7.4), ("ccs", 50.0)))
+    assert (found.name, found.sockets) == (
+        "Depot",
+        (Socket("ac", 7.4), Socket("ccs", 50.0, "power")),
+    )
     assert counts["left out: planned or closed"] == 1
 
 
@@ -150,11 +156,64 @@ def test_tables_of_spreadsheets_and_open_ends_of_exports_are_read(
         f"\ufeffname;lat;lon;socket;kw\nDe\u202epot;{lat};{lon};type2;7,4\n".replace(".", ",")
     )
     (found,) = stations(add_chargers(town, tmp_path / "a.csv")[0])
-    assert (found.name, found.sockets) == ("Depot", (("ac", 7.4),))
+    assert (found.name, found.sockets) == ("Depot", (Socket("ac", 7.4),))
     listed = [station("A", (lon, lat), {"ConnectionTypeID": 25}), station("B", (lon, lat))]
     listed[1]["Connections"] = None
     (tmp_path / "a.json").write_text(json.dumps(listed))
     assert [each.name for each in stations(add_chargers(town, tmp_path / "a.json")[0])] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("connection", "socket"),
+    [
+        ({"PowerKW": 43}, Socket("ac", 43.0, "socket")),
+        ({"PowerKW": 43.5}, Socket("ccs", 43.5, "socket")),
+        ({"PowerKW": 24, "CurrentTypeID": 30}, Socket("ccs", 24.0, "socket")),
+        ({"Amps": 20}, Socket("ac", 4.6, "socket and power")),  # 230 V, one phase
+        ({"Amps": 16, "CurrentTypeID": 20}, Socket("ac", 11.04, "socket and power")),
+        ({"Amps": 200, "CurrentTypeID": 30}, None),  # a DC current of an unknown voltage
+        ({}, None),
+        ({"ConnectionTypeID": 8, "PowerKW": 9.6}, None),  # of the Tesla Roadster
+    ],
+)
+def test_an_unknown_socket_is_the_usual_one_of_its_power(
+    town: RoadNetwork, tmp_path: Path, connection: dict, socket: Socket | None
+) -> None:
+    at = place(town, 300, 20)
+    sure = station("Sure", place(town, 800, 5), {"ConnectionTypeID": 33, "PowerKW": 50})
+    path = tmp_path / "ocm.json"
+    path.write_text(json.dumps([station("A", at, {"ConnectionTypeID": 0} | connection), sure]))
+    network, counts = add_chargers(town, path)
+    store.save(network, tmp_path / "town.npz")
+    found = {s.name: s.sockets for s in stations(catalog.load_network(tmp_path / "town.npz"))}
+    if socket is None:
+        assert set(found) == {"Sure"}
+        assert counts["left out: without a socket that cars have"] == 1
+        return
+    (read,) = found["A"]
+    assert (read.kind, read.assumed) == (socket.kind, socket.assumed)
+    assert read.kw == pytest.approx(socket.kw)
+    assert read.words == f"{socket.kind} {socket.kw:g} kW ({socket.assumed} assumed)"
+    assert counts[f"{socket.assumed} assumed: {socket.kw:g} kW for {socket.kind}"] == 1
+
+
+def test_an_unknown_socket_of_a_table_needs_its_power(town: RoadNetwork, tmp_path: Path) -> None:
+    (lon, lat), (east, north) = place(town, 300, 20), place(town, 800, 5)
+    path = tmp_path / "own.csv"
+    rows = [f"A,{lat},{lon},unknown,22", f"B,{north},{east},unknown,"]
+    path.write_text("\n".join(["name,lat,lon,socket,kw", *rows]))
+    network, counts = add_chargers(town, path)
+    assert [(s.name, s.sockets) for s in stations(network)] == [
+        ("A", (Socket("ac", 22.0, "socket"),))
+    ]
+    assert counts["left out: without a socket that cars have"] == 1
+
+
+def test_tables_of_earlier_versions_state_all_values(town: RoadNetwork) -> None:
+    lon, lat = place(town, 300, 20)
+    at = {"name": ("A",), "lon": np.array([lon]), "lat": np.array([lat])}
+    older = town.with_tables({"chargers": at | {"socket": ("ac",), "kw": np.array([22.0])}})
+    assert stations(older)[0].sockets == (Socket("ac", 22.0),)
 
 
 def test_a_damaged_table_is_refused(town: RoadNetwork) -> None:

@@ -255,6 +255,7 @@ def planner() -> Planner:
         "lat": lat,
         "socket": ("ac",) * 6,
         "kw": np.full(6, 22.0),
+        "assumed": ("socket", "power", "socket and power", "", "socket", ""),
     }
     return Planner(denver.with_tables({"chargers": table}), load_vehicle(str(TWIZY)), physics="eq8")
 
@@ -275,6 +276,10 @@ def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
             route = plan.recommended_route
             (stop, *_) = route.stops
             assert (stop.station, stop.to_percent) == (advice[1], int(advice[2]))
+            row = next(r for r in planner.chargers if r.station == stop.station)
+            assert stop.assumed == row.assumed
+            # an AC socket of 22 kW gives the car its 3.6 kW
+            assert stop.wall_wh == pytest.approx((stop.time_s - SETUP_S) * 3600 / 3600)
             assert plan.verdict.startswith(f"Charge at {advice[1]} to {advice[2]} %")
             assert route.charge is not None
             assert route.charge.low_wh.min() >= battery.reserve_wh - 1e-9
@@ -367,7 +372,7 @@ def test_bad_requests_have_one_line(planner: Planner) -> None:
             3, 9, battery=battery, charge=True
         )
     with pytest.raises(EvrouteError, match="no charging power; choose another"):
-        Planner(network, load_vehicle("reference"), physics="eq8").plan(
+        Planner(network, replace(load_vehicle("reference"), ac_kw=None), physics="eq8").plan(
             3, 9, battery=battery, charge=True
         )
     ccs = replace(planner.vehicle, ac_kw=None, dc_kw=50)

@@ -183,7 +183,7 @@ def test_answers_are_of_their_types(
 
 
 def test_charging_stops_are_of_their_type() -> None:
-    stop = ChargingStop("Market", "ccs", 50.0, 3, 600.0, 12.5, 80, 1500.0, 20_000.0)
+    stop = ChargingStop("Market", "ccs", 50.0, 3, 600.0, 12.5, 80, 1500.0, 20_000.0, 20_000.0, "")
     text = json.dumps(asdict(stop))
     assert TypeAdapter(ChargingStop).validate_json(text, strict=True) == stop
 

@@ -2,7 +2,8 @@
 
 Open Charge Map exports (``.json``), OpenStreetMap (``.osm``, ``.osm.pbf``: ``amenity`` =
 ``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status; the last two may be
-empty).
+empty). A socket of an unknown kind with a known power or current has the usual kind of that power:
+type 2 up to `MOST_AC_KW`, CCS above.
 """
 
 import csv
@@ -56,6 +57,9 @@ _OCM_KINDS = {
     2: "chademo",
     27: "tesla",
 }
+_OCM_UNKNOWN = (None, 0)
+_OCM_DC, _OCM_THREE_PHASES = 30, 20
+_PHASE_KV = 0.23
 _OCM_OPEN = (None, 0, 10, 20, 50, 75)
 _OCM_PRIVATE = (2, 3, 6)
 _COLUMNS = ("name", "lat", "lon", "socket")
@@ -63,9 +67,27 @@ _OPEN = ("", "open", "operational", "yes")
 _PRIVATE_ACCESS = ("private", "no", "employees", "residents")
 _DAMAGE = (csv.Error, expat.ExpatError, zlib.error, AttributeError, KeyError, TypeError, ValueError)
 _MOST_KW = 5000.0
+MOST_AC_KW = 43.0
+"""Greatest AC power of a station in Europe, kW: type 2 at 63 A and three phases."""
 
-Socket = tuple[str | None, float | None]
-"""Kind and power, kW, of a socket; None where they are unknown."""
+
+@dataclass(frozen=True, slots=True)
+class ListedSocket:
+    """A socket as a file lists it.
+
+    Parameters
+    ----------
+    kind
+        Kind of the socket; None if cars have no such plug, or if neither kind nor power is known.
+    kw
+        Power, kW; None if unknown.
+    assumed
+        Numbers that the file does not state: ``"socket"``, ``"power"``, both, or none.
+    """
+
+    kind: str | None
+    kw: float | None
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +110,7 @@ class ListedStation:
     name: str
     lon: float
     lat: float
-    sockets: tuple[Socket, ...]
+    sockets: tuple[ListedSocket, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +152,34 @@ def _open_charge_map(path: Path) -> Iterator[ListedStation]:
         about, given = entry["AddressInfo"], entry.get("Connections") or []
         rows = [row for row in given if row.get("StatusTypeID") in _OCM_OPEN]
         closed = entry.get("StatusTypeID") not in _OCM_OPEN or (given and not rows)
-        kinds = [_OCM_KINDS.get(row.get("ConnectionTypeID")) for row in rows]
-        powers = [_kw(row.get("PowerKW"), path.name) for row in rows]
         yield ListedStation(
             _unused(closed=bool(closed), private=entry.get("UsageTypeID") in _OCM_PRIVATE),
             str(about.get("Title", "")),
             float(about["Longitude"]),
             float(about["Latitude"]),
-            tuple(zip(kinds, powers, strict=True)),
+            tuple(_of_connection(row, path.name) for row in rows),
         )
+
+
+def _of_connection(row: Mapping[str, Any], where: str) -> ListedSocket:
+    """Return the socket of a connection of Open Charge Map."""
+    number, current = row.get("ConnectionTypeID"), row.get("CurrentTypeID")
+    kw = _kw(row.get("PowerKW"), where)
+    if number not in _OCM_UNKNOWN:
+        return ListedSocket(_OCM_KINDS.get(number), kw)
+    if kw is not None:
+        return _of_power(kw, direct=current == _OCM_DC)
+    amps = row.get("Amps")
+    if not amps or current == _OCM_DC:
+        return ListedSocket(None, None)
+    phases = 3 if current == _OCM_THREE_PHASES else 1
+    return _of_power(phases * _PHASE_KV * float(amps), "power")
+
+
+def _of_power(kw: float, *assumed: str, direct: bool = False) -> ListedSocket:
+    """Return a socket of the usual kind of its power, kW; ``direct`` if its current is DC."""
+    kind = "ccs" if direct or kw > MOST_AC_KW else "ac"
+    return ListedSocket(kind, kw, ("socket", *assumed))
 
 
 def _table(path: Path) -> Iterator[ListedStation]:
@@ -157,14 +198,18 @@ def _table(path: Path) -> Iterator[ListedStation]:
 def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
     """Return the station of a row of a table; ``where`` stands for the row in messages."""
     kind = (row["socket"] or "").strip().lower()
-    if kind not in _KINDS:
-        raise EvrouteError(f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}")
+    if kind not in _KINDS and kind != "unknown":
+        raise EvrouteError(
+            f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}, and 'unknown'"
+        )
     try:
         lon, lat = _number(row["lon"]), _number(row["lat"])
     except ValueError:
         raise EvrouteError(f"{where}: lat and lon must be degrees") from None
     closed = (row.get("status") or "").strip().lower() not in _OPEN
-    socket = _KINDS[kind], _kw(row.get("kw") or None, where)
+    kw = _kw(row.get("kw") or None, where)
+    known = ListedSocket(_KINDS.get(kind), kw)
+    socket = known if kind in _KINDS or kw is None else _of_power(kw)
     name = text_of_cell(row["name"] or "")
     return ListedStation(_unused(closed=closed, private=False), name, lon, lat, (socket,))
 
@@ -196,15 +241,27 @@ def _of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> Lis
     )
 
 
-def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[Socket]:
-    """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
-    for key, count in tags.items():
-        socket = re.fullmatch(r"socket:(\w+)", key)
-        if socket and count not in ("no", "0"):
-            power = re.match(r"\d+(?:\.\d+)?", tags.get(f"{key}:output", "").replace(",", "."))
-            value = float(power[0]) if power else None
-            kw = value / 1000 if value and value > 1000 else value  # some write W
-            yield _KINDS.get(socket[1]), _kw(kw, where)
+def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[ListedSocket]:
+    """Yield the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``.
+
+    Without such a tag, or of the kind ``unknown``, the power of the station chooses the kind.
+    """
+    listed = [key for key in tags if re.fullmatch(r"socket:\w+", key)]
+    for key in listed or ["socket:unknown"]:
+        if tags.get(key) in ("no", "0"):
+            continue
+        kind, kw = key.removeprefix("socket:"), _kw_of_tag(tags.get(f"{key}:output", ""), where)
+        if kind != "unknown":
+            yield ListedSocket(_KINDS.get(kind), kw)
+        elif kw := kw or _kw_of_tag(tags.get("charging_station:output", ""), where):
+            yield _of_power(kw)
+
+
+def _kw_of_tag(text: str, where: str) -> float | None:
+    """Return the power of a tag such as ``22 kW`` or ``22000``, kW; None if it has no number."""
+    power = re.match(r"\d+(?:\.\d+)?", text.replace(",", "."))
+    value = float(power[0]) if power else None
+    return _kw(value / 1000 if value and value > 1000 else value, where)  # some write W
 
 
 def _unused(*, closed: bool, private: bool) -> str:

@@ -1,7 +1,8 @@
 """Charging stations of a network: the optional table ``chargers``.
 
 The table has a row for each kind of socket and power of a station: ``name``, ``lon``, ``lat``,
-``socket`` (one of `SOCKETS`) and ``kw``. Rows of one position are one station.
+``socket`` (one of `SOCKETS`), ``kw`` and ``assumed`` (``socket``, ``power``, both or empty: values
+that the source does not state; absent in earlier files). Rows of one position are one station.
 """
 
 import math
@@ -22,10 +23,39 @@ from evroute.network.sources.charger_files import ListedStation, read_stations
 
 SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 120.0}
 """Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
+ASSUMED = ("", "socket", "power", "socket and power")
+"""Values of a socket that its source does not state."""
 FARTHEST_M = 200.0
 """Stations farther from the nearest road are left out."""
 SAME_PLACE_M = 50.0
 """Stations as near to each other are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Socket:
+    """A socket of a charging station.
+
+    Parameters
+    ----------
+    kind
+        One of `SOCKETS`.
+    kw
+        Power, kW.
+    assumed
+        Values that the source does not state: ``"socket"``, ``"power"``, ``"socket and power"`` or
+        "".
+    """
+
+    kind: str
+    kw: float
+    assumed: str = ""
+
+    @property
+    def words(self) -> str:
+        """The socket in words: kind and power, and the values that are assumed."""
+        return f"{self.kind} {self.kw:g} kW" + (
+            f" ({self.assumed} assumed)" if self.assumed else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +69,13 @@ class Station:
     lon, lat
         WGS 84 position, degrees.
     sockets
-        Kinds and powers, kW, of its sockets.
+        Its sockets.
     """
 
     name: str
     lon: float
     lat: float
-    sockets: tuple[tuple[str, float], ...]
+    sockets: tuple[Socket, ...]
 
 
 def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter[str]]:
@@ -69,7 +99,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         else:
             counts["same place twice: merged"] += station.name != kept[twin].name
             kept[twin] = _merged(kept[twin], station)
-        counts.update(_assumed_powers(each))
+        counts.update(_assumptions(station))
     if not kept:
         reasons = "; ".join(f"{what} {count}" for what, count in counts.items())
         raise EvrouteError(
@@ -84,7 +114,11 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
 
 def _station(listed: ListedStation) -> Station:
     """Return a station with the usual powers where the file has none."""
-    sockets = [(kind, kw or SOCKETS[kind]) for kind, kw in listed.sockets if kind]
+    sockets = []
+    for each in listed.sockets:
+        if each.kind:
+            assumed = each.assumed if each.kw else (*each.assumed, "power")
+            sockets.append(Socket(each.kind, each.kw or SOCKETS[each.kind], " and ".join(assumed)))
     name = clean(listed.name) or "charging station"
     return Station(name, listed.lon, listed.lat, tuple(dict.fromkeys(sockets)))
 
@@ -111,11 +145,11 @@ def _merged(station: Station, other: Station) -> Station:
     return replace(station, sockets=tuple(dict.fromkeys(station.sockets + other.sockets)))
 
 
-def _assumed_powers(listed: ListedStation) -> Iterator[str]:
-    """Yield a sentence for each socket of a station that takes its usual power."""
-    for kind, kw in listed.sockets:
-        if kind and kw is None:
-            yield f"power assumed: {SOCKETS[kind]:g} kW for {kind}"
+def _assumptions(station: Station) -> Iterator[str]:
+    """Yield a sentence for each socket of a station with a value that its source does not state."""
+    for socket in station.sockets:
+        if socket.assumed:
+            yield f"{socket.assumed} assumed: {socket.kw:g} kW for {socket.kind}"
 
 
 def _table(stations: Sequence[Station]) -> Table:
@@ -126,8 +160,9 @@ def _table(stations: Sequence[Station]) -> Table:
         "name": tuple(station.name for station in owners),
         "lon": np.array([station.lon for station in owners]),
         "lat": np.array([station.lat for station in owners]),
-        "socket": tuple(kind for kind, _ in sockets),
-        "kw": np.array([kw for _, kw in sockets]),
+        "socket": tuple(socket.kind for socket in sockets),
+        "kw": np.array([socket.kw for socket in sockets]),
+        "assumed": tuple(socket.assumed for socket in sockets),
     }
 
 
@@ -141,13 +176,15 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
         If the table is damaged.
     """
     table = network.tables.get("chargers", {})
-    columns = (table.get(column, ()) for column in ("name", "lon", "lat", "socket", "kw"))
-    found: defaultdict[tuple[str, float, float], list[tuple[str, float]]] = defaultdict(list)
+    columns = [table.get(column, ()) for column in ("name", "lon", "lat", "socket", "kw")]
+    columns.append(table.get("assumed", ("",) * len(columns[0])))
+    found: defaultdict[tuple[str, float, float], list[Socket]] = defaultdict(list)
     try:
-        for name, lon, lat, socket, kw in zip(*columns, strict=True):
-            if socket not in SOCKETS or not 0 < kw < np.inf:
-                raise ValueError(f"socket '{socket}' of {kw} kW")
-            found[clean(str(name)), float(lon), float(lat)].append((str(socket), float(kw)))
+        for name, lon, lat, kind, kw, assumed in zip(*columns, strict=True):
+            if kind not in SOCKETS or not 0 < kw < np.inf or assumed not in ASSUMED:
+                raise ValueError(f"socket '{kind}' of {kw} kW, assumed '{assumed}'")
+            socket = Socket(str(kind), float(kw), str(assumed))
+            found[clean(str(name)), float(lon), float(lat)].append(socket)
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
             f"the charging stations of network '{network.name}' are damaged ({error}); add them "

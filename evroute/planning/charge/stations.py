@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arms import Route
-from evroute.energy.charging import charging_s
+from evroute.energy.charging import charging_s, wall_wh
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
@@ -30,17 +30,15 @@ HALVINGS = 8
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
     """Return the sockets of a network that fit a car."""
     return tuple(
-        Charger(station.name, edges_at(network, station), socket, kw, time_s)
+        Charger(station.name, edges_at(network, station), each.kind, each.kw, time_s, each.assumed)
         for station in stations(network)
-        for socket, kw in station.sockets
-        if (time_s := charging_s(vehicle, socket, kw)) is not None
+        for each in station.sockets
+        if (time_s := charging_s(vehicle, each.kind, each.kw)) is not None
     )
 
 
-def refuse_without_chargers(
-    network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[Charger]
-) -> None:
-    """Raise EvrouteError with the reason if there is no socket for a car.
+def why_no_charging(network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[Charger]) -> str:
+    """Return why a car can charge at no station of a network, as one sentence; "" if it can.
 
     Parameters
     ----------
@@ -50,24 +48,24 @@ def refuse_without_chargers(
         From `chargers_for`.
     """
     if chargers:
-        return
+        return ""
     found = stations(network)
     if not found:
-        raise EvrouteError(
+        return (
             f"network '{network.name}' has no charging stations; add them with 'evroute network "
             f"chargers {network.name} FILE'"
         )
-    if not (vehicle.ac_kw or vehicle.dc_kw):
-        raise EvrouteError(
+    if not vehicle.ac_kw and not vehicle.dc_kw:
+        return (
             f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
             "vehicle list', or set ac_kw or dc_kw in a vehicle file"
         )
-    kinds = sorted({socket for station in found for socket, _ in station.sockets})
-    plugs = [("ac", vehicle.ac_kw), (vehicle.dc_plug, vehicle.dc_kw)]
-    raise EvrouteError(
+    kinds = sorted({socket.kind for station in found for socket in station.sockets})
+    plugs = {"ac": vehicle.ac_kw, vehicle.dc_plug: vehicle.dc_kw}
+    return (
         f"no compatible plug: the {len(found)} charging stations of network '{network.name}' have "
         f"{', '.join(kinds)}; vehicle '{vehicle.name}' has "
-        f"{' and '.join(str(plug) for plug, kw in plugs if kw)}"
+        f"{' and '.join(plug for plug, kw in plugs.items() if kw)}"
     )
 
 
@@ -202,6 +200,7 @@ def _raised(
         for stop, (after, to) in zip(stops, pairs, strict=True):
             arrive_percent = battery.percent(float(left_wh[after]))
             time_s = table_s[stop.station, stop.socket, stop.kw]
+            energy_wh = battery.capacity_wh * to / 100 - float(left_wh[after])
             spent_s = SETUP_S + time_s[to] - np.interp(arrive_percent, np.arange(101), time_s)
             changed.append(
                 replace(
@@ -210,7 +209,8 @@ def _raised(
                     arrive_percent=arrive_percent,
                     to_percent=to,
                     time_s=float(spent_s),
-                    energy_wh=battery.capacity_wh * to / 100 - float(left_wh[after]),
+                    energy_wh=energy_wh,
+                    wall_wh=wall_wh(stop.socket, energy_wh, float(spent_s) - SETUP_S),
                 )
             )
         return tuple(changed)

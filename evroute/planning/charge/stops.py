@@ -21,6 +21,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.energy.charging import wall_wh
 from evroute.planning.battery import Battery
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import (
@@ -56,6 +57,8 @@ class Charger:
         Kind of the socket, and its power, kW.
     time_s
         (101,) time from empty to each whole per cent of charge, s (`energy.charging`).
+    assumed
+        Values of the socket that its source does not state, in words; "" if it states all.
     """
 
     station: str
@@ -63,6 +66,7 @@ class Charger:
     socket: str
     kw: float
     time_s: FloatArray
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,10 @@ class ChargingStop:
         Time of the stop, `SETUP_S` included, s.
     energy_wh
         Energy charged, Wh.
+    wall_wh
+        Energy taken from the wall for it, Wh: the one that is paid for.
+    assumed
+        Values of the socket that its source does not state, in words; "" if it states all.
     """
 
     station: str
@@ -94,11 +102,20 @@ class ChargingStop:
     to_percent: int
     time_s: float
     energy_wh: float
+    wall_wh: float
+    assumed: str = ""
 
     @property
     def advice(self) -> str:
-        """The stop in words: where, and how much."""
-        return f"charge at {self.station} to {self.to_percent} %"
+        """The stop in words: where, how much, and the values of the socket that are assumed."""
+        assumed = f" ({self.assumed} assumed)" if self.assumed else ""
+        return f"charge at {self.station} to {self.to_percent} %{assumed}"
+
+    @property
+    def plug(self) -> str:
+        """The socket in words: kind and power, and the values that are assumed."""
+        assumed = f", {self.assumed} assumed" if self.assumed else ""
+        return f"{self.socket}, {self.kw:g} kW{assumed}"
 
 
 def charging_stops(
@@ -169,6 +186,10 @@ def _followed(
                     to_percent=round(battery.percent(charge_wh)),
                     time_s=clock_s - before_s,
                     energy_wh=charge_wh - before_wh,
+                    wall_wh=wall_wh(
+                        used.socket, charge_wh - before_wh, clock_s - before_s - SETUP_S
+                    ),
+                    assumed=used.assumed,
                 )
             )
         before_s, before_wh = clock_s, charge_wh
