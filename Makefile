@@ -54,10 +54,10 @@ lint: setup ## ruff and mypy
 	$(BIN)/mypy
 
 bench: setup ## the benchmarks, each two ways in one run
-	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
+	$(BIN)/python -m pytest studies --benchmark-enable --benchmark-only -s -p no:xdist
 
 same: setup ## compare with an older commit: make same BASE=HEAD~1 (an hour; QUICK=1: minutes; ONLY=simulate, TABLE=same.csv)
-	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) \
+	@$(BIN)/python studies/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) \
 	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(TABLE),--table $(TABLE)) $(if $(IGNORE),--ignore $(IGNORE))
 
 price: setup ## what ten standard changes cost, in files and lines; each in a copy, judged by its tests (CHANGES="index world")

@@ -1,4 +1,4 @@
-"""Shared networks: small ones built by hand, the embedded one, and cities if their data exist."""
+"""Shared by all tests: small networks built by hand, a browser and a dashboard."""
 
 import os
 import socket
@@ -11,9 +11,6 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
-# small matrices, several workers: more BLAS threads than one only get in each other's way
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
 import pytest
 
@@ -23,24 +20,9 @@ PATIENCE_S = 600
 
 
 @pytest.fixture(autouse=True)
-def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undo that libsumo, once imported, sends everybody to its own, older table of projections."""
-    for name in ("PROJ_LIB", "PROJ_DATA"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
 def _main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo that AppTest makes the page the main module, which processes started later would run."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep the user's cache untouched; workers of one run share a cache for city networks."""
-    root = tmp_path_factory.getbasetemp()
-    shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
-    os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
 
 
 def make_network(
@@ -151,39 +133,6 @@ def hilly() -> Callable[[int], RoadNetwork]:
         return make_network(edges, positions.tolist(), speed_mps=rng.uniform(5, 25, len(edges)))
 
     return draw
-
-
-@pytest.fixture(scope="session")
-def data_dir() -> Path:
-    """The folder with the two cities; the test is skipped where it is absent."""
-    folder = os.environ.get("EVROUTE_DATA_DIR")
-    if not folder or not Path(folder, "monaco").is_dir():
-        pytest.skip("EVROUTE_DATA_DIR does not name a folder with the two cities")
-    return Path(folder)
-
-
-@pytest.fixture(scope="session")
-def denver() -> RoadNetwork:
-    """The embedded network."""
-    from evroute.network.catalog import load_network
-
-    return load_network("denver")
-
-
-@pytest.fixture(scope="session")
-def monaco(data_dir: Path) -> RoadNetwork:
-    """Monaco, built from the data folder."""
-    from evroute.network.catalog import load_network
-
-    return load_network("monaco")
-
-
-@pytest.fixture(scope="session")
-def luxembourg(data_dir: Path) -> RoadNetwork:
-    """Luxembourg, built from the data folder."""
-    from evroute.network.catalog import load_network
-
-    return load_network("luxembourg")
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from mutants import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("evroute/**/*.py"))
-FAR = {"app", "benchmarks", "compat", "fuzz", "safety", "same", "security"}
+FAR = {"app", "compat", "fuzz", "safety", "security", "studies"}
 FAR |= {f"test_{name}.py" for name in ("architecture", "demo", "docs", "docstrings", "notebooks")}
 TESTS = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/**/test_*.py"))
 TESTS = [test for test in TESTS if not FAR.intersection(Path(test).parts)]

@@ -1,0 +1,61 @@
+"""Shared by tests and studies: a cache of their own, the embedded network, and cities if their
+data exist.
+"""
+
+import os
+from pathlib import Path
+
+# small matrices, several workers: more BLAS threads than one only get in each other's way
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+
+from evroute.network.road_network import RoadNetwork
+
+
+@pytest.fixture(autouse=True)
+def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo that libsumo, once imported, sends everybody to its own, older table of projections."""
+    for name in ("PROJ_LIB", "PROJ_DATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the user's cache untouched; workers of one run share a cache for city networks."""
+    root = tmp_path_factory.getbasetemp()
+    shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder with the two cities; the test is skipped where it is absent."""
+    folder = os.environ.get("EVROUTE_DATA_DIR")
+    if not folder or not Path(folder, "monaco").is_dir():
+        pytest.skip("EVROUTE_DATA_DIR does not name a folder with the two cities")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def denver() -> RoadNetwork:
+    """The embedded network."""
+    from evroute.network.catalog import load_network
+
+    return load_network("denver")
+
+
+@pytest.fixture(scope="session")
+def monaco(data_dir: Path) -> RoadNetwork:
+    """Monaco, built from the data folder."""
+    from evroute.network.catalog import load_network
+
+    return load_network("monaco")
+
+
+@pytest.fixture(scope="session")
+def luxembourg(data_dir: Path) -> RoadNetwork:
+    """Luxembourg, built from the data folder."""
+    from evroute.network.catalog import load_network
+
+    return load_network("luxembourg")

@@ -1,0 +1,89 @@
+"""The figures of docs/figures/scale.md, "A matrix of pairs".
+
+    python studies/matrix_figures.py times    # 1,000 x 1,000 on Luxembourg
+    python studies/matrix_figures.py single   # 1,024 pairs against single plans, each city
+
+CPU time of one process. ``EVROUTE_DATA_DIR`` names the data folder.
+"""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
+from evroute.energy.vehicle import load_vehicle
+from evroute.network.catalog import load_network
+from evroute.network.coordinates import WGS84, transformer
+from evroute.network.places.locate import locate
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.matrix import Stop, energy_matrix, write_matrix
+from evroute.planning.planner import Planner
+
+
+def stops(network: RoadNetwork, rng: np.random.Generator, number: int, *, ids: bool) -> list[Stop]:
+    """Return random stops, as edge ids or as coordinates of junctions."""
+    inside = sorted(set(network.strongest_component().edge_id))
+    found = []
+    for edge in rng.choice(inside, size=number, replace=False).tolist():
+        place = str(edge)
+        if not ids:
+            junction = network.head[network.row_of[place]]
+            xy = network.x_m[junction], network.y_m[junction]
+            lon, lat = transformer(network.crs, WGS84).transform(*xy)
+            place = f"{lat:.6f},{lon:.6f}"
+        found.append(Stop(place, place, locate(network, place)))
+    return found
+
+
+def times() -> None:
+    """Print the times of matrices, and of as many scipy Dijkstras as there are origins."""
+    network, rng = load_network("luxembourg"), np.random.default_rng(0)
+    source, target = network.turns.T
+    turns = csr_matrix((network.length_m[target], (source, target)), (network.n_edges,) * 2)
+    for physics in PHYSICS:
+        planner = Planner(network, load_vehicle("reference"), physics=physics)
+        for ids in (True, False):
+            a, b = (stops(network, rng, 1000, ids=ids) for _ in range(2))
+            energy_matrix(planner, a[:2], b)
+            start = process_time()
+            dijkstra(turns, indices=[stop.edges[0] for stop in a[:200]])
+            tree_s = (process_time() - start) / 200
+            start = process_time()
+            matrix = energy_matrix(planner, a, b)
+            matrix_s = process_time() - start
+            with TemporaryDirectory() as folder:
+                start = process_time()
+                write_matrix(Path(folder) / "matrix.parquet", matrix, a, b)
+                write_s = process_time() - start
+            places = "edge ids" if ids else "coordinates"
+            print(
+                f"| {physics} | {places} | {matrix_s:.2f} | {write_s:.2f} | "
+                f"{matrix_s / 1000 / tree_s:.1f} |",
+                flush=True,
+            )
+
+
+def single() -> None:
+    """Compare matrices of 32 x 32 pairs with single plans."""
+    for name in ("denver", "monaco", "luxembourg"):
+        for physics in PHYSICS:
+            network, rng = load_network(name), np.random.default_rng(1)
+            planner = Planner(network, load_vehicle("reference"), physics=physics)
+            a, b = (stops(network, rng, 32, ids=True) for _ in range(2))
+            matrix, worst, compared = energy_matrix(planner, a, b), 0.0, 0
+            for o, origin in enumerate(a):
+                for d, destination in enumerate(b):
+                    if origin.edges != destination.edges:
+                        least = planner.plan(origin.place, destination.place).routes["energy"]
+                        worst = max(worst, abs(matrix[0, o, d] - least.energy_wh))
+                        compared += 1
+            print(f"{name}, {physics}: {compared} pairs, worst {worst:.1g} Wh", flush=True)
+
+
+if __name__ == "__main__":
+    {"times": times, "single": single}[sys.argv[1]]()

@@ -1,0 +1,206 @@
+"""Announced risks against drives: trips planned with a limit of risk (`docs/figures/risk.md`).
+
+    python studies/risk_figures.py denver 40 60 300 348 60
+
+Arguments: network, trips learned before, trips planned, first seed, the one after the last, and
+minutes after which no further seed is begun. In each world and seed the belief of ``evroute learn``
+learns random trips of 1 to 4 km on the fastest route; each trip has the temperature and the
+auxiliary power at departure, as plans have. Each further trip is planned at one of the limits of
+risk in turn, driven as planned (if it is refused, on the fastest route) and learned. Its start
+charge gives the route of least energy 0.5 to 1.2 times that risk. The trips of world `drift` after
+its first change are shown apart.
+
+A row: plans, refused plans, mean risk announced, share of trips that fell below the reserve, their
+ratio with its 90 % interval by resampling seeds (the worlds of a seed share trips and drivers),
+mean energy, trips whose route without the limit is riskier than the limit, the median price of the
+limit there, and plans in which no better route exists.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from zlib import crc32
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from evroute.arms import Feedback, Round, Route
+from evroute.energy.driving import DrivingConditions
+from evroute.errors import NoRouteError
+from evroute.experiments.experiment import Experiment
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trips.energies import TripEnergies
+from evroute.methods.setting import load_setting
+from evroute.planning.battery import Battery, follow
+from evroute.planning.planner import Planner
+from evroute.worlds.demand.demand import load_demand
+
+WORLDS = ("rough", "cold", "congestion", "drift")
+CHANGED = {"drift": 70}
+"""Last round before the first change."""
+LEVELS = (0.10, 0.05, 0.02, 0.01)
+TRIP = "random 1-4 km"
+RESERVE_PERCENT = 1.0
+RESAMPLES = 2000
+EXPONENTS = -1.0, 0.25
+"""Range of the binary logarithm of the risk of the least-energy route, in limits."""
+TITLES = "limit, plans, refused, announced, fell, ratio, 90 %, mean Wh, limit acts, price, exact"
+
+
+class Log:
+    """A driver in a world: trips on the fastest route, with the belief that learns them."""
+
+    def __init__(self, world: str, network: str, horizon: int, seed: int) -> None:
+        method = {"model": "independent", "index": "ts"}
+        trips = {network: [TRIP]}
+        made = Experiment(
+            trips=trips, methods=[method], horizon=horizon, seeds=seed + 1, world=world
+        )
+        run = list(made.runs())[seed]
+        setting = load_setting(run.network, run.vehicle, run.assumed)
+        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
+        world_seeds, _, _, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(6)[:4]
+        self.truth = run.world.build(
+            setting, load_demand(run.trip, setting, trip_seeds), world_seeds
+        )
+        self.belief = TripEnergies(setting, physics="driving")
+        self.plain = Planner(setting.network, setting.vehicle, physics="eq8")
+        self.driven = np.zeros(setting.network.n_edges, dtype=bool)
+        temperature_c = run.world.temperature_c
+        self.day = DrivingConditions(
+            temperature_c=temperature_c,
+            auxiliary_w=run.world.true_vehicle(setting.vehicle, temperature_c).auxiliary_w,
+        )
+
+    def fastest(self, request: Round) -> Route:
+        """Return the fastest route of a request by the map."""
+        return self.plain.plan(request.origin, request.destination).routes["time"].route
+
+    def learn(self, t: int, found: Feedback) -> None:
+        """Learn a drive, with temperature and auxiliary power at departure."""
+        known = self.day.temperature_c, self.day.auxiliary_w
+        temperature_c, auxiliary_w = (np.nan if each is None else each for each in known)
+        trip = MeasuredTrip(
+            *(str(t), found.id, found.energy_wh, found.travel_s),
+            temperature_c=temperature_c,
+            auxiliary_w=auxiliary_w,
+        )
+        self.belief.learn(trip)
+        self.driven[found.id] = True
+
+
+def trips_of(world: str, network: str, learned: int, planned: int, seed: int) -> Iterator[dict]:
+    """Yield a row for each planned trip, and learn it as it was driven."""
+    log, rng = Log(world, network, learned + planned, seed), np.random.default_rng(seed)
+    for t in range(1, learned + planned + 1):
+        request = log.truth.observe(t)
+        if t <= learned:
+            log.learn(t, log.truth.drive(request, log.fastest(request)))
+            continue
+        row, found = driven(log, request, LEVELS[t % len(LEVELS)], rng)
+        changed = t > CHANGED.get(world, t)
+        yield {"world": f"{world}, changed" if changed else world, "seed": seed} | row
+        log.learn(t, found)
+
+
+def driven(
+    log: Log, request: Round, level: float, rng: np.random.Generator
+) -> tuple[dict, Feedback]:
+    """Return the row of a trip that is planned and driven; the fastest route if it is refused."""
+    setting = log.belief.setting
+    planner = Planner(setting.network, setting.vehicle, log.belief, conditions=log.day)
+    ends, target = (request.origin, request.destination), level * 2 ** rng.uniform(*EXPONENTS)
+    battery = start_of(planner, planner.plan(*ends).routes["energy"].route, target)
+    try:
+        plan = planner.plan(*ends, battery=battery, risk=level)
+    except NoRouteError:
+        return {"level": level, "refused": True}, log.truth.drive(request, log.fastest(request))
+    best = plan.recommended_route
+    found = log.truth.drive(request, best.route)
+    charge_wh = follow(planner.fading(battery), found.energy_wh).charge_wh
+    length_m = planner.network.length_m[best.route.rows]
+    return {
+        "level": level,
+        "refused": False,
+        "announced": 1 - best.charge_forecast.never_below_reserve,
+        "fell": bool(charge_wh.min() < battery.reserve_wh),
+        "usual": 1 - plan.unlimited.charge_forecast.never_below_reserve,
+        "extra_wh": best.energy_wh - plan.unlimited.energy_wh,
+        "extra_s": best.time_s - plan.unlimited.time_s,
+        "energy_wh": best.energy_wh,
+        "exact": plan.proofs[plan.recommended].startswith("exact"),
+        "known": length_m @ log.driven[best.route.rows] / length_m.sum() >= 0.5,
+    }, found
+
+
+def start_of(planner: Planner, route: Route, risk: float) -> Battery:
+    """Return the battery whose charge at the start gives a route a risk."""
+    kwh, low, high = planner.vehicle.battery_kwh, RESERVE_PERCENT, 100.0
+    for _ in range(14):
+        middle = (low + high) / 2
+        battery = Battery.of_percent(kwh, middle, RESERVE_PERCENT)
+        kept = planner.forecasts.of_route(route, battery)[1].never_below_reserve
+        low, high = (low, middle) if kept >= 1 - risk else (middle, high)
+    return Battery.of_percent(kwh, high, RESERVE_PERCENT)
+
+
+def line(named: str, rows: list[dict]) -> str:
+    """Return a row of the table."""
+    trips = [row for row in rows if not row["refused"]]
+    seeds = sorted({row["seed"] for row in trips})
+    totals = np.array(
+        [
+            [
+                sum(row[name] for row in trips if row["seed"] == seed)
+                for name in ("fell", "announced")
+            ]
+            for seed in seeds
+        ]
+    )
+    picks = np.random.default_rng(0).integers(len(seeds), size=(RESAMPLES, len(seeds)))
+    fell, announced = totals[picks].sum(axis=1).T
+    low, high = np.quantile(fell / announced, [0.05, 0.95])
+    fell, announced = totals.sum(axis=0) / len(trips)
+    other = [row for row in trips if row["usual"] > row["level"]]
+    price = "-"
+    if other:
+        price = f"{np.median([row['extra_wh'] for row in other]):+.0f} Wh, "
+        price += f"{np.median([row['extra_s'] for row in other]):+.0f} s"
+    return (
+        f"| {named} | {len(rows)} | {len(rows) - len(trips)} | {announced:.2%} | {fell:.2%} | "
+        f"{fell / announced:.2f} | {low:.2f} to {high:.2f} | "
+        f"{np.mean([row['energy_wh'] for row in trips]):.0f} | {len(other)} | "
+        f"{price} | {np.mean([row['exact'] for row in trips]):.0%} |"
+    )
+
+
+def table(rows: list[dict]) -> None:
+    """Print the rows of all worlds, of roads driven before or not, and of each world."""
+    print(f"| {TITLES.replace(', ', ' | ')} |\n{'| --- ' * len(TITLES.split(', '))}|")
+    usual = [row for row in rows if row["world"] in WORLDS]
+    groups = {"": usual}
+    for name, known in (("mostly roads driven before, ", True), ("mostly others, ", False)):
+        groups[name] = [row for row in usual if row.get("known") == known]
+    for world in dict.fromkeys(row["world"] for row in rows):
+        groups[f"{world}, "] = [row for row in rows if row["world"] == world]
+    for name, group in groups.items():
+        for level in LEVELS:
+            if some := [row for row in group if row["level"] == level]:
+                print(line(f"{name}{level:.0%}", some))
+
+
+def main(network: str, learned: int, planned: int, first: int, end: int, minutes: int) -> None:
+    """Run the seeds in order, and print the table."""
+    rows: list[dict] = []
+    begun_s = time.monotonic()
+    for seed in range(first, end):
+        if time.monotonic() - begun_s > 60 * minutes:
+            break
+        for world in WORLDS:
+            rows += trips_of(world, network, learned, planned, seed)
+        print(f"seed {seed}: {len(rows)} trips", file=sys.stderr, flush=True)
+    table(rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))
