@@ -50,6 +50,7 @@ from evroute.learning.records.manifest import (
 from evroute.learning.records.parts import append_part, set_aside
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, write_columns
+from evroute.text import counted
 
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
@@ -365,5 +366,5 @@ def _notes(measured: Measured, conflicts: list[str], late: set[str]) -> list[str
             "other measurements, which are kept; give new measurements a new id"
         )
     if healed := len(late - {trip.trip for trip in measured.trips}):
-        notes.append(f"{healed} trips that were recorded before are learned too")
+        notes.append(f"{counted(healed, 'trip')} recorded before: learned now")
     return notes

@@ -34,6 +34,21 @@ def test_the_table_has_every_number_of_a_trip() -> None:
     assert set(LIMITS) == {*SINGLE, "speed_mps", "length_m", "energy_factor"}
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("departed_s", 0.0, 4_102_444_800.0),
+        ("soc_percent", 0.0, 100.0),
+        ("auxiliary_w", 0.0, 50_000.0),
+        ("temperature_c", -50.0, 50.0),
+        ("payload_kg", 0.0, 20_000.0),
+        ("known_variance_wh2", 0.0, 1e12),
+    ],
+)
+def test_the_limits_are_those_of_the_page_on_own_trips(name, low, high) -> None:
+    assert (LIMITS[name].low, LIMITS[name].high) == (low, high)
+
+
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_number_within_its_limits_stays_and_one_outside_becomes_unknown(setting, name) -> None:
     limit = LIMITS[name]
@@ -167,8 +182,11 @@ def test_the_room_of_an_edge_by_hand(setting, short_s, long_s, more_wh) -> None:
 
 def test_a_length_outside_the_limits_sets_the_trip_aside(make_network) -> None:
     corners = [(0, 0, 0), (400_000, 0, 0), (200_000, 346_410, 0), (200_000.5, 346_410, 0)]
-    edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 0), ("door", 2, 3)]
-    setting = Setting(make_network(edges, corners), load_vehicle("reference"))
+    edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 0), ("door", 2, 3), ("step", 3, 2)]
+    lengths = [400_000, 400_000, 400_000, 0.5, 1.0]
+    network = make_network(edges, corners, length_m=lengths)
+    setting = Setting(network, load_vehicle("reference"))
+    gated(trip_of(setting, ["step"]), setting)
     rounds = ["a", "b", "c"] * 3
     gated(trip_of(setting, rounds[:7]), setting)  # 2,800 km
     with pytest.raises(ImpossibleTripError, match=r"it is 3\.2e\+06 m long, expected 1 to 3,000,0"):
@@ -187,3 +205,20 @@ def test_a_gap_between_edges_sets_a_trip_aside_and_one_between_plausible_routes_
     three = trip_of(setting, ["short", "short", "short"])
     with pytest.raises(ImpossibleTripError, match="a gap"):
         gated(replace(three, routes=2), setting)
+
+
+def test_a_trip_of_several_routes_is_judged_by_their_mean(setting) -> None:
+    """Two routes of 1,136 m: their mean is above 1 km; two of 100 m are not."""
+    far = trip_of(setting, ["short", "long", "tiny"] * 2, energy_wh=[0.01] * 6)
+    with pytest.raises(ImpossibleTripError, match=r"it takes 0\.0528 Wh/km"):
+        gated(replace(far, routes=2), setting)
+    near = trip_of(setting, ["short"] * 11, energy_wh=[0.0] * 11)
+    assert gated(replace(near, routes=11), setting).trip.routes == 11
+
+
+def test_the_deviation_of_a_meter_counts_as_energy_turned_over(setting) -> None:
+    trip = trip_of(setting, energy_wh=[0.0] * 3)
+    least_wh = 0.01 * setting.prior.dissipated_wh[trip.edge].sum()
+    gated(replace(trip, known_variance_wh2=(1.01 * least_wh) ** 2), setting)
+    with pytest.raises(ImpossibleTripError, match="it takes 0 Wh/km"):
+        gated(replace(trip, known_variance_wh2=(0.99 * least_wh) ** 2), setting)

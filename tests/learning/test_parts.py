@@ -121,7 +121,7 @@ def test_the_next_call_heals_a_folder_whose_writer_was_stopped_between_any_two_w
     healed = learn(tables[0], out, **MODEL) if writes else learn(tables[2], out, **MODEL)
     assert healed.trips.num_rows == 3
     assert healed.new == 2
-    assert healed.notes == (["2 trips that were recorded before are learned too"] if writes else [])
+    assert healed.notes == (["2 trips recorded before: learned now"] if writes else [])
     assert state(out) == state(tmp_path / "whole")
     assert recorded(out) == recorded(tmp_path / "whole")
 
