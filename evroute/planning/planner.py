@@ -28,7 +28,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
 from evroute.planning.charge.stops import Charger, ChargingStop
-from evroute.planning.forecasts.day_forecasts import DayForecasts
+from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.learned import (
     Day,
@@ -50,7 +50,6 @@ from evroute.planning.spaces.turn_space import TurnSpace
 
 MOST_DAYS = 16
 """Number of other days whose planners are kept."""
-NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
 class Planner:
@@ -151,16 +150,8 @@ class Planner:
     @cached_property
     def forecasts(self) -> DayForecasts:
         """Forecasts by the belief, or by the uncertainty; EvrouteError if there is neither."""
-        day = self.learned
-        if self.uncertainty is not None:
-            day = self.uncertainty.under(self.conditions)
-        if day is None:
-            raise EvrouteError(NO_BELIEF)
-        require(
-            day.space.size == self.space.size,
-            "the uncertainty is of other physics than the plan; give "
-            "uncertainty=evroute.physics_belief(network, vehicle, physics)",
-        )
+        uncertain = None if self.uncertainty is None else self.uncertainty.under(self.conditions)
+        day = day_of_forecasts(uncertain or self.learned, self.space)
         return DayForecasts(day, self.charge, self.space.arms_of_route, self.fading)
 
     @cached_property

@@ -18,9 +18,10 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.charge.shortage import Shortage
+from evroute.planning.forecasts.day_forecasts import NO_BELIEF
 from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.numbers import check_risk
-from evroute.planning.planner import NO_BELIEF, Planner
+from evroute.planning.planner import Planner
 
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import IntArray
+from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
 from evroute.planning.charge.risk import RiskSearch
@@ -15,6 +16,34 @@ from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_space import SearchSpace
+
+NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
+
+
+def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
+    """Return the uncertain energies of a day if they are about the arms of a plan.
+
+    Parameters
+    ----------
+    day
+        Energies of the arms; None without a belief.
+    space
+        The arms of the plan.
+
+    Raises
+    ------
+    EvrouteError
+        If there are none, or they are about other arms.
+    """
+    if day is None:
+        raise EvrouteError(NO_BELIEF)
+    if day.space.size != space.size:
+        raise EvrouteError(
+            "the uncertainty is of other physics than the plan; give "
+            "uncertainty=evroute.physics_belief(network, vehicle, physics)"
+        )
+    return day
 
 
 @dataclass(frozen=True, slots=True, eq=False)
