@@ -48,8 +48,8 @@ from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
-MOST_DAYS = 16
-"""Number of other days whose planners are kept."""
+MOST_DAYS, MOST_CLOSED = 16, 4
+"""Numbers of other days, and of sets of roads to avoid, that are kept."""
 
 
 class Planner:
@@ -137,6 +137,7 @@ class Planner:
             lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
+        self._search_without = lru_cache(MOST_CLOSED)(self.search.without)
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:
@@ -248,11 +249,13 @@ class Planner:
             raise EvrouteError(reason)
         places = different_stops(self.network, request.trip, request.places)
         titles = route_ends(self.network, places)
-        problem = self.problem(places)
+        closed = request.closed(self.network)
+        problem = self.problem(places, closed)
         try:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
-            raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
+            left = " without the roads to avoid" if closed else ""
+            raise NoRouteError(f"no legal way leads from {' to '.join(titles)}{left}") from None
         risky = request.risk is not None
         forecasts = self.forecasts if risky else None
         rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts)
@@ -374,11 +377,12 @@ class Planner:
         fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
         return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
 
-    def problem(self, stops: tuple[int, ...]) -> SearchProblem:
-        """Return the searches of a request over edges ``stops``."""
+    def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
+        """Return the searches of a request over edges ``stops`` without edges ``closed``."""
         states = self.states
+        search = self._search_without(closed) if closed else self.search
         return SearchProblem(
-            Legs(self.search, stops, self.space.arms_of_route),
+            Legs(search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
             self.network.length_m[states.edge],
             self.charge,

@@ -7,6 +7,7 @@ the belief belong to the `Planner`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -27,11 +28,13 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.forms import Choice, Clock, Form, Number, Place, Places, Share, Truth, forms_of
 from evroute.invalid import UNKNOWN_NAME, first_problem
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 MOST_VIA = 25
 MOST_ALTERNATIVES = 5
+MOST_AVOIDED = 100
 CONDITIONS = "conditions"
 PLACES = ("from", "via", "to", "trip")
 """Names of the texts of places."""
@@ -76,6 +79,14 @@ class PlanRequest(BaseModel):
         ),
         WithJsonSchema({"type": ["string", "null"]}),
     ] = None
+    avoid: Annotated[
+        tuple[str, ...],
+        Places(
+            "A road to leave out: the name of a street, or an edge id; repeatable.",
+            metavar="ROAD",
+            most=MOST_AVOIDED,
+        ),
+    ] = ()
     search: Annotated[
         str,
         Choice(
@@ -224,6 +235,25 @@ class PlanRequest(BaseModel):
         """Origin, places on the way and destination; empty with a named trip."""
         ends = (self.origin, *self.via, self.destination)
         return tuple(place for place in ends if place is not None)
+
+    def closed(self, network: RoadNetwork) -> tuple[int, ...]:
+        """Return the network rows of the roads to avoid, in rising order.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no road of a name or id; the message has similar ones.
+        """
+        rows: set[int] = set()
+        for road in self.avoid:
+            named = [row for row, name in enumerate(network.street) if name.lower() == road.lower()]
+            found = [network.row_of[road]] if road in network.row_of else named
+            if not found:
+                near = get_close_matches(road, {*network.street, *network.edge_id} - {""})
+                similar = f"; similar: {'; '.join(near)}" if near else ""
+                raise UnknownNameError(f"network '{network.name}' has no road '{road}'{similar}")
+            rows.update(found)
+        return tuple(sorted(rows))
 
     def texts(self) -> dict[str, str]:
         """Return the texts of the values that are not the default, by name."""

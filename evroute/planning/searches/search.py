@@ -6,7 +6,7 @@ ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. s
 that are stored in the matrix and only warns of negative weights, so they raise an error here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
@@ -57,6 +57,24 @@ class Search:
         self.turns = turns
         self.compiled = compiled and numba_installed()
 
+    def without(self, closed: Sequence[int]) -> "Search":
+        """Return the search over the same arms in which no turn leads into some edges.
+
+        Parameters
+        ----------
+        closed
+            Network rows.
+        """
+        graph, left = self.line_graph, Search(self.line_graph, compiled=self.compiled)
+        kept = ~np.isin(graph.indices, closed)
+        n_before = np.concatenate([[0], np.cumsum(kept)])
+        left.turns, left.starts = self.turns, self.starts
+        left.entering = self.entering[kept]
+        left.line_graph = LineGraph(
+            n_before[graph.indptr].astype(np.int32), graph.indices[kept], graph.source[kept]
+        )
+        return left
+
     @cached_property
     def by_turns(self) -> "Search":
         """The search on the same graph whose arms are the turns."""
@@ -68,7 +86,7 @@ class Search:
         indices = self.line_graph.indices.astype(np.int64)
         return np.arange(len(indices)) if self.turns else indices
 
-    @property
+    @cached_property
     def starts(self) -> slice:
         """The arms of starts on each edge among all arms."""
         first = len(self.line_graph.indices) * self.turns
