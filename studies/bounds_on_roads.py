@@ -41,6 +41,7 @@ KINDS = ("cmm", "dmm", "amm", "ay", "igp")
 
 
 def tightness(network: str, seeds: int) -> None:
+    """Print the half-widths of the bounds on the roads of trip A."""
     setting = load_setting(network, "reference")
     found = defaultdict(list)
     for seed in range(seeds):
@@ -126,6 +127,7 @@ def compare(found, t, model, arms, route, truth, own, least):
 
 
 def show(network, seeds, found):
+    """Print a table of widths: median and share of edges within their bounds."""
     names = [("", "Bayes 95 %"), ("", "UCB")]
     names += [(norm, kind.upper()) for norm in ("auto", "10", "truth") for kind in KINDS]
     print(
@@ -163,6 +165,7 @@ def show(network, seeds, found):
 
 
 def timing(network: str) -> None:
+    """Print the seconds of each bound on all edges by the number of measurements."""
     setting = load_setting(network, "reference")
     rng, arms = default_rng(0), setting.arms
     print(f"\n{network}: all {len(arms)} edges, seconds on one core\n")
@@ -201,6 +204,7 @@ def timing(network: str) -> None:
 
 
 def cone(n_arms: int = 25) -> None:
+    """Print the seconds of a second solver, of cone programs, beside the dual."""
     print(
         "\nSeconds for both ends at 25 points, RBF, d = 1\n\n| t | dual | SLSQP | largest "
         "difference, in B |\n|" + " --- |" * 4
@@ -253,6 +257,7 @@ def general(problem, x, y, point, radius2):
 
 
 def main() -> None:
+    """Carry out the chosen study on each network."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["tightness", "timing"])
     parser.add_argument("networks", nargs="+")

@@ -58,9 +58,11 @@ class Cycle:
 
     @property
     def km(self) -> float:
+        """The length of the cycle, km."""
         return float(self.speed_mps.sum()) * STEP_S / 1000
 
     def wh_per_km(self, vehicle: Vehicle) -> float:
+        """Return the consumption of a vehicle on the cycle, Wh per km."""
         work_j = work_at_wheels_j(
             self.speed_mps,
             np.zeros(len(self.speed_mps)),
@@ -78,6 +80,7 @@ def of_seconds(speed_mps: list[float]) -> Cycle:
 
 
 def of_fastsim(name: str) -> Cycle:
+    """Return a cycle of FASTSim."""
     return of_seconds(fastsim.Cycle.from_resource(name).to_dict()["speed_meters_per_second"])
 
 
@@ -97,6 +100,7 @@ def car(mass_kg: float, drag: float, efficiencies: tuple[float, float]) -> Vehic
 
 
 def table(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table beside this file."""
     with (HERE / name).open(newline="", encoding="utf-8") as handle:
         return list(csv.DictReader(handle))
 
@@ -125,6 +129,7 @@ def errors(
 def fitted_efficiencies(
     rows: list[dict[str, str]], cycles: dict[str, Cycle]
 ) -> tuple[float, float]:
+    """Return the two efficiencies that make the mean error of the cars least."""
     found = minimize(
         lambda pair: abs(np.log1p(errors(rows, cycles, tuple(pair)))).mean(),
         [0.9, 0.6],
@@ -210,6 +215,7 @@ def battery(prefix: str, batteries: dict[str, dict]) -> tuple[str, dict[str, str
 
 
 def curve_of(entry: dict) -> str:
+    """Return the charging curve of an entry as shares and kW; empty if it has none of its own."""
     dc = entry["dc_charger"]
     if not dc or dc["is_default_charging_curve"]:
         return ""
@@ -225,6 +231,7 @@ def curve_of(entry: dict) -> str:
 def fitted_cars(
     newer: dict[str, dict], batteries: dict[str, dict], efficiencies: tuple[float, float]
 ) -> list[dict[str, str]]:
+    """Return the rows of cars whose drag is fitted to their range."""
     wltc = of_seconds([kmh / 3.6 for kmh in wltc_kmh()])
     rows = []
     for row in table("fitted.csv"):
@@ -278,6 +285,7 @@ def fitted_cars(
 
 
 def wltc_kmh() -> list[float]:
+    """Return the speeds of the WLTC class 3b, km/h, one a second."""
     from wltp.cycles import class3
 
     return class3.class_data_b()["cycle"]

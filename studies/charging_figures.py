@@ -67,6 +67,7 @@ def to_80_s(planner: Planner, ends: tuple[int, int], battery: Battery, sockets: 
 
 
 def main(name: str, stations: str, car: str, wanted: int) -> None:
+    """Print the plans with stations between random pairs."""
     network, counts = add_chargers(load_network(name), Path(stations))
     vehicle = load_vehicle(car)
     print(dict(counts))

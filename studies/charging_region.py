@@ -24,6 +24,7 @@ SEED, STATIONS, PLANS = 20261122, 200, 40
 
 
 def main(extract: Path, folder: Path) -> None:
+    """Build the region and print the CPU seconds of its plans."""
     write_region(extract, folder)
     roads = osm.read(folder / "region.osm.pbf", "region")
     network = catalog.build(roads, rasters=[folder / "hills.tif"], checked=False)

@@ -19,6 +19,7 @@ PATIENCE_S = 600
 
 
 def main(network: str = "luxembourg") -> None:
+    """Print the CPU seconds of runs of the page Plan."""
     sys.path.insert(0, str(app_path()))
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
     page.query_params["network"] = network

@@ -24,6 +24,7 @@ CLICKS = ((0.47, 0.45), (0.55, 0.55))
 
 
 def main(*networks: str) -> None:
+    """Print a row of times for each network and visit."""
     columns = [
         "network",
         "visit",

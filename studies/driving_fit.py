@@ -81,6 +81,7 @@ class Drives:
 
 
 def summed(values: FloatArray, at: list) -> FloatArray:
+    """Return the sum of the values of each list of rows."""
     return np.array([values[rows].sum() for rows in at])
 
 

@@ -12,6 +12,7 @@ N_MEASURED = 20
 
 
 def main(out: str) -> None:
+    """Draw the bands of one problem."""
     problem = Problem(1.5, 0.5, d=1)
     rng = np.random.default_rng(0)
     f = problem.function(rng)

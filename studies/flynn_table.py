@@ -41,6 +41,7 @@ FIELDS = ("kernel", "method", "seed", "rounds", "regret", "seconds")
 
 
 def runs(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of runs; none if there is no table yet."""
     if not path.exists():
         return []
     with path.open(newline="") as handle:
@@ -48,6 +49,7 @@ def runs(path: Path) -> list[dict[str, str]]:
 
 
 def main() -> None:
+    """Play the runs that are missing, or print the summary."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--repetitions", type=int, default=2)

@@ -190,6 +190,7 @@ def crps(quantiles_wh: FloatArray, wh: float) -> float:
 
 
 def main() -> None:
+    """Print the errors after learning, and the coefficients, of each car."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--cars", type=int, default=10)
     parser.add_argument("--physics", default="eq8")

@@ -29,6 +29,7 @@ ORIGINS = 5
 
 
 def inclines(network: RoadNetwork, least_m: float = 0.0) -> str:
+    """Return the 50th, 95th, 99th and 100th percentile of the inclines of edges, %, as text."""
     long = network.length_m >= least_m
     percent = 100 * np.abs(network.climb_m[long]) / network.length_m[long]
     return " ".join(f"{value:5.1f}" for value in np.percentile(percent, [50, 95, 99, 100]))
@@ -56,6 +57,7 @@ def worst_violation_wh(network: RoadNetwork) -> float:
 
 
 def show(label: str, read: Callable[[], RoadNetwork], rasters: list[Path]) -> None:
+    """Print size, time to read and inclines of a network, rough and smoothed."""
     start = time.process_time()
     raw = read()
     read_s = time.process_time() - start
@@ -86,6 +88,7 @@ def show(label: str, read: Callable[[], RoadNetwork], rasters: list[Path]) -> No
 
 
 def main() -> None:
+    """Print a row for each network."""
     data = Path(os.environ["EVROUTE_DATA_DIR"])
     monaco, luxembourg = data / "monaco", data / "luxembourg"
     srtm = [monaco / "dem_n43e007_3arcsec.tif"]

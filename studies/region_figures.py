@@ -30,10 +30,12 @@ DRIVEN = (300, 1000, 3000)
 
 
 def peak_mb() -> int:
+    """Return the peak memory of this process, MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def agent(setting: Setting, index: IndependentThompson | JointThompson, seed: int) -> Agent:
+    """Return an agent with the regional model."""
     return Agent(
         model=make_model(Method(model="regional", index="ts-joint"), setting, default_rng(0)),
         index=index,
@@ -70,6 +72,7 @@ def fill(setting: Setting, learner: Agent, size: int, seed: int) -> None:
 def measure(
     setting: Setting, index: IndependentThompson | JointThompson, size: int, n_trips: int
 ) -> None:
+    """Print times and memory of trips on a belief with so many measured edges."""
     learner = agent(setting, index, 0)
     fill(setting, learner, size, 3)
     learned = learner.model.state()
@@ -116,6 +119,7 @@ def measure(
 
 
 def main() -> None:
+    """Print the figures of a network."""
     name, n_trips = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with threadpool_limits(1):
         start = perf_counter()

@@ -68,6 +68,8 @@ class Shares:
         self._inner = [0.0]
 
     def timed(self, label: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that adds its CPU time to a label, without timed calls inside it."""
+
         def run(*args: Any, **named: Any) -> Any:
             self._inner.append(0.0)
             started = time.process_time()
@@ -81,6 +83,7 @@ class Shares:
         return run
 
     def attach(self, owner: object, method: str, label: str) -> None:
+        """Replace a method by its timed form."""
         setattr(owner, method, self.timed(label, getattr(owner, method)))
 
 
@@ -143,11 +146,13 @@ def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, fl
 
 
 def same(one: Path, other: Path) -> str:
+    """Return whether two run folders have equal rounds, as words."""
     equal = (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
     return "the same rounds.parquet" if equal else "ANOTHER rounds.parquet"
 
 
 def main() -> None:
+    """Print the gain of two processes and the cost of a task."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=1000, help="a multiple of 8")
     tasks = parser.parse_args().tasks

@@ -66,6 +66,7 @@ def totals(network: RoadNetwork, car: str, driven: list[FloatArray]) -> FloatArr
 
 
 def spread(values: FloatArray, unit: str = "%") -> str:
+    """Return median, 10th and 90th percentile and the greatest value, as text."""
     low, middle, high = np.percentile(values, [10, 50, 90])
     return (
         f"median {middle:.2f}, 10 to 90 %: {low:.2f} to {high:.2f}, worst {values.max():.2f} {unit}"
@@ -79,6 +80,7 @@ def with_profile(
     spacing_m: float,
     smoothing_m: float,
 ) -> RoadNetwork:
+    """Return a network with profiles of the heights along its roads."""
     tables, _ = sampled(network, read, rasters, spacing_m=spacing_m, smoothing_m=smoothing_m)
     return network.with_tables(tables)
 

@@ -84,6 +84,7 @@ class ThirdCity:
 
 
 def main() -> None:
+    """Print the errors of plans on a city of no fit."""
     network = load_network("denver")
     with TemporaryDirectory() as folder:
         city = ThirdCity(network, converted(network, Path(folder)))

@@ -48,11 +48,13 @@ class Outcome:
     last: TripEnergies
 
     def error(self, expected_wh: FloatArray, of: slice = slice(None)) -> float:
+        """Return the sum of absolute errors, as a share of the measured energy."""
         off_wh = np.abs(expected_wh - self.measured_wh)[of]
         return float(off_wh.sum() / np.abs(self.measured_wh[of]).sum())
 
     @property
     def held(self) -> FloatArray:
+        """Whether each measured energy lies in its interval, (n,)."""
         return (self.low_wh <= self.measured_wh) & (self.measured_wh <= self.high_wh)
 
 
@@ -135,7 +137,7 @@ def twizy() -> None:
 
 
 def altitudes() -> None:
-    """The traces of the Twizy by points: heights of the map, and none."""
+    """Print the errors on traces of the Twizy by points, with heights of the map and with none."""
     vehicle = load_vehicle(VEHICLES / "twizy.toml")
     with TemporaryDirectory() as folder:
         network = rabat(Path(folder))
@@ -154,7 +156,7 @@ def altitudes() -> None:
 
 
 def bus() -> None:
-    """An electric bus by OSM ways, cut into trips of about 5 km; its network has no heights."""
+    """Print the errors on an electric bus by OSM ways, in trips of about 5 km without heights."""
     vehicle = load_vehicle(VEHICLES / "bus.toml")
     rows = pd.read_csv(DRIVES / "bus-samples.csv.gz").sort_values("TimeStamp_Begin")
     cell = 50.0
@@ -302,6 +304,7 @@ def cost() -> None:
 
 
 def chosen(names: list[str]) -> Iterator[Callable[[], None]]:
+    """Yield the named parts, or all parts."""
     parts = {each.__name__: each for each in (twizy, altitudes, bus, starts, factors, cost)}
     yield from (parts[name] for name in names or parts)
 

@@ -1,4 +1,4 @@
-"""Effect of lights, stop signs and priority on predictions of new turns (docs/figures/turns.md)
+"""Effect of lights, stop signs and priority on predictions of new turns (docs/figures/turns.md).
 
     python studies/turn_controls.py monaco luxembourg
 

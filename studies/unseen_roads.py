@@ -43,6 +43,7 @@ class Errands:
         self.routes = routes
 
     def trip(self, t: int) -> Trip:
+        """Return the trip of a round."""
         route = self.routes[t - 1]
         return Trip(route.edges[0], route.edges[-1], departed_s=8 * 3600.0, trip_id=str(t))
 
