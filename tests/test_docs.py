@@ -10,7 +10,6 @@ printed by it in that order; ``...`` stands for lines left out.
 """
 
 import csv
-import json
 import os
 import re
 import shlex
@@ -194,7 +193,7 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     written = page.read_text(encoding="utf-8")
     classes = dict(re.findall(r'"([\w-]+)": "evroute\.[\w.]+:(\w+)"', written))
     tables = {"cautious": INDICES, "rq": KERNELS, "rain": WORLDS, "newest": MODELS}
-    tables |= {"jsonl": READERS, "on-best": CURVES}
+    tables |= {"teslamate": READERS, "on-best": CURVES}
     assert classes.keys() == tables.keys()
     for key, table in tables.items():
         monkeypatch.setitem(table, key, f"page:{classes[key]}")
@@ -210,14 +209,22 @@ def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
     )
     rounds = read_rounds(evroute.simulate(wanted, tmp_path / "runs"))
     assert rounds["multiplier"].tolist() == [0.2] * 3
-    log, example = tmp_path / "log.jsonl", ROOT / "data/examples/points.csv"
-    points = csv.DictReader(example.read_text(encoding="utf-8").splitlines())
-    log.write_text("".join(f"{json.dumps(point)}\n" for point in points), encoding="utf-8")
+    log, example = tmp_path / "positions.csv", ROOT / "data/examples/obd.csv"
+    rows = csv.reader(example.read_text(encoding="utf-8").splitlines()[1:])
+    points = [
+        f"7,{at},{lat},{lon},{-float(volts) * float(amps) / 1000}"
+        for at, lat, lon, volts, amps, *_ in rows
+    ]
+    log.write_text("\n".join(["drive_id,date,latitude,longitude,power", *points]))
     zoe = load_setting("denver", "renault-zoe")
     figure = named(CURVES, "figure", "on-best").draw(rounds).to_dict()
     assert [point["t"] for point in figure["data"]["values"]] == [1, 2, 3]
-    read, expected = (read_measured(path, zoe, ["renault-zoe"]) for path in (log, example))
-    assert read.trips[0].is_same(expected.trips[0])
+    reader = named(READERS, "reader", "teslamate")
+    assert reader.accepts(["drive_id", "date"])
+    (trip,) = reader.trips(reader.log(log), zoe, ["renault-zoe"]).trips
+    (expected,) = read_measured(example, zoe, ["renault-zoe"]).trips
+    assert trip.edge.tolist() == expected.edge.tolist()
+    assert trip.energy_wh == pytest.approx(expected.energy_wh)
 
 
 def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):

@@ -52,7 +52,9 @@ def measured_of(setting: Setting) -> Callable[[str], Measured]:
 
 @pytest.mark.parametrize("name", READERS)
 def test_its_files_are_recognised(name: str) -> None:
-    assert reader_of(example_of(name)) is resolve_name(READERS[name])
+    reader = reader_of(example_of(name))
+    taken_by = next(other for other in READERS if resolve_name(READERS[other]) is reader)
+    assert taken_by == name, f"'{taken_by}' accepts it first; put '{name}' above it in READERS"
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -5,7 +5,6 @@ Templates are the examples of `docs/how-to/extend.md`, word by word.
 
 import csv
 import difflib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "docs/how-to/extend.md"
-POINTS = "data/examples/points.csv"
+OBD = "data/examples/obd.csv"
 TABLE = Path(__file__).with_name("prices.csv")
 """Committed prices, which may only fall."""
 
@@ -91,10 +90,15 @@ def entry(file: str, table: str, line: str) -> Edit:
     return Edit(file, rf"(^{table}\b[^\n]*\{{\n)", rf"\1    {line},\n")
 
 
-def as_json_lines(root: Path) -> str:
-    """Return the example of points, a JSON object a line."""
-    rows = csv.DictReader((root / POINTS).read_text(encoding="utf-8").splitlines())
-    return "".join(f"{json.dumps(row)}\n" for row in rows)
+def as_positions(root: Path) -> str:
+    """Return the example of an OBD log under the headers of TeslaMate, with its power in kW."""
+    rows = csv.DictReader((root / OBD).read_text(encoding="utf-8").splitlines())
+    lines = ["drive_id,date,latitude,longitude,power"]
+    for row in rows:
+        power_w = -float(row["HV Battery Voltage [V]"]) * float(row["HV Battery Current [A]"])
+        place = f"{row['Latitude']},{row['Longitude']}"
+        lines.append(f"7,{row['Timestamp']},{place},{power_w / 1000:.6f}")
+    return "\n".join([*lines, ""])
 
 
 RECIPES = {
@@ -141,17 +145,17 @@ RECIPES = {
         ),
     ),
     "reader": Recipe(
-        "jsonl",
+        "teslamate",
         ("tests/contract/test_readers.py",),
         {
-            "evroute/learning/readers/json_lines.py": from_guide("A reader of measured trips"),
-            "data/examples/jsonl.jsonl": as_json_lines,
+            "evroute/learning/readers/teslamate.py": from_guide("A reader of measured trips"),
+            "data/examples/teslamate.csv": as_positions,
         },
         (
             entry(
                 "evroute/learning/readers/formats.py",
                 "READERS",
-                '"jsonl": "evroute.learning.readers.json_lines:READER"',
+                '"teslamate": "evroute.learning.readers.teslamate:READER"',
             ),
         ),
     ),

@@ -1,11 +1,11 @@
 """Reader: a format of measured trips as a value, and how tables of measurements are read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evroute.learning.measured import Measured
-from evroute.learning.readers.table import Log, read_log
+from evroute.learning.readers.table import Column, Log, read_log, read_table
 from evroute.methods.setting import Setting
 
 TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
@@ -50,3 +50,23 @@ def columns_reader(columns: Sequence[str]) -> Callable[[Path], Log]:
     text = [name for name in columns if name in TEXT]
     numbers = [name for name in columns if name not in TEXT]
     return lambda path: read_log(path, text, numbers)
+
+
+def headers_reader(columns: Mapping[str, Column]) -> Callable[[Path], Log]:
+    """Return the function that reads CSV and Parquet files under other headers.
+
+    Parameters
+    ----------
+    columns
+        Header and unit factor of each column, by its name here. A file may lack some of them.
+    """
+    text = [name for name in columns if name in TEXT]
+    numbers = [name for name in columns if name not in TEXT]
+    renamed = {column.header: name for name, column in columns.items()}
+
+    def log(path: Path) -> Log:
+        table = read_table(path, text, numbers, renamed)
+        read = {name: column for name, column in columns.items() if name in table.column_names}
+        return Log(path, table, read)
+
+    return log
