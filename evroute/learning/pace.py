@@ -7,8 +7,8 @@ seconds at the factor g of all trips. g is driven time over the map's time on al
 joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip. With the times of
 drivers' plans, which count stops, the map's times are over `speed_factors` and the start is 1.
 
-That is the mean of the day. The time at a departure is it times ``exp(d_eq)``, with the deviation
-of the quarter of the day (`DayProfile`) of the logarithms of driven over the map's times.
+That is the mean of all passes. The mean time at a departure is it times the factor of the quarter
+of the day (`DayProfile`) for the logarithms of driven over the map's times.
 
 TripTimes: travel times of trips by the pace of roads, with intervals for whole trips.
 
@@ -111,7 +111,7 @@ class Pace:
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
         if departed_s is not None:
-            return self.times(edge) * np.exp(self._profile.deviation(departed_s)[edge])
+            return self.times(edge) * self._profile.factor(edge, departed_s)
         if self._of_all_s is not None:
             return self._of_all_s[edge]
         known, asked = self._known, edge.tobytes()  # another thread may replace `_known`

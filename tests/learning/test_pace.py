@@ -98,11 +98,12 @@ def test_times_at_a_departure_are_those_of_the_day_times_the_profile() -> None:
     noise = 2 * (log(2) ** 2) / 6  # squares within quarters: 8 passes, 2 means
     between = 8 * log(2) ** 2 - noise
     ratio = noise / (between / (8 - (16 + 16) / 8))
-    factor = np.exp(4 / (4 + ratio) * log(2))
+    slow, fast = np.exp(4 / (4 + ratio) * log(2) * np.array([1, -1]))
+    slow, fast = 2 * slow / (slow + fast), 2 * fast / (slow + fast)  # as many passes in both
     at_7, at_13, at_night = (pace.times(edge, hour * 3600.0) for hour in (7, 13, 1))
     mean_s = pace.times(edge)
-    assert at_7 == pytest.approx(mean_s / factor)
-    assert at_13 == pytest.approx(mean_s * factor)
+    assert at_7 == pytest.approx(mean_s * fast)
+    assert at_13 == pytest.approx(mean_s * slow)
     assert at_night == pytest.approx(mean_s)
     assert pace.paces(edge, 7 * 3600.0) == pytest.approx(at_7 / 100.0)
     again = make()
@@ -111,3 +112,51 @@ def test_times_at_a_departure_are_those_of_the_day_times_the_profile() -> None:
     old = {name: part for name, part in pace.state().items() if name != "profile"}
     again.restore(old)  # a belief without a profile: the mean of the day
     assert np.array_equal(again.times(edge, 13 * 3600.0), mean_s)
+
+
+JAMS = (2.0, 3.3, 5.0)
+"""How many times slower a road is in the second quarter of the day than in the others."""
+MANY = 400
+
+
+def driven_by_quarter(jam: float, passes, noise: float, seed: int = 0) -> tuple[Pace, np.ndarray]:
+    """Return the pace of roads apart of 10 s each, and their mean times by quarter, (4,) s.
+
+    Each has its passes in the four quarters of the day, with log-normal noise.
+    """
+    rng, edge = np.random.default_rng(seed), np.arange(MANY)
+    apart = np.column_stack([1e6 * edge, np.zeros(MANY)])
+    pace = Pace(np.full(MANY, 100.0), np.full(MANY, 10.0), apart, start_factor=1.0)
+    factor = np.array([1.0, jam, 1.0, 1.0])
+    for quarter, count in enumerate(passes):
+        for _ in range(count):
+            seconds = 10.0 * factor[quarter] * rng.lognormal(0.0, noise, MANY)
+            pace.learn(edge, seconds, (6 * quarter + 1) * 3600.0)
+    return pace, 10.0 * factor * np.exp(noise**2 / 2)
+
+
+@pytest.mark.parametrize("jam", JAMS)
+@pytest.mark.parametrize("passes", [(120, 120, 120, 120), (40, 200, 60, 180)])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_times_by_quarter_are_unbiased_for_the_mean_time(jam, passes, noise) -> None:
+    """Every road is one sample of the estimate.
+
+    The deviations are shrunk by s²/tau² passes, about 0.1 to 1 here, against 40 and more.
+    """
+    pace, mean_s = driven_by_quarter(jam, passes, noise)
+    of_day_s = np.array(passes) / sum(passes) @ mean_s
+    assert pace.time_s.mean() == pytest.approx(of_day_s, rel=0.003)
+    for quarter, expected_s in enumerate(mean_s):
+        found_s = pace.times(np.arange(MANY), (6 * quarter + 2) * 3600.0).mean()
+        assert found_s == pytest.approx(expected_s, rel=0.012 if noise else 0.001)
+
+
+def test_the_mean_of_the_quarters_is_that_of_the_day() -> None:
+    """Also after few passes, whose deviations are shrunk."""
+    passes = (1, 3, 2, 0)
+    pace, _ = driven_by_quarter(3.0, passes, 0.4)
+    edge = np.arange(MANY)
+    by_quarter_s = [pace.times(edge, 6 * 3600.0 * quarter) for quarter in range(4)]
+    mean_s = np.array(passes[:3]) / 6 @ by_quarter_s[:3]
+    np.testing.assert_allclose(mean_s, pace.time_s)
+    np.testing.assert_array_equal(by_quarter_s[3], pace.time_s)  # nobody drove then

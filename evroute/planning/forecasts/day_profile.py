@@ -9,6 +9,13 @@ the posterior mean given m_e, and 0 in a quarter without values. s² and tau² a
 edges, by the analysis of variance of unequal groups (Searle, Casella & McCulloch 1992, *Variance
 Components*): s² is the mean square within quarters, and tau² follows from the sum of squares
 between the quarters of each edge. Without evidence of a difference tau² and all deviations are 0.
+
+Where the values are logarithms, the mean of ``exp(value)`` in a quarter is that of all passes times
+
+    exp(d_eq) / (sum over the quarters of w_eq exp(d_eq)),
+
+with w_eq the share of the passes in each quarter: ``exp(m_e)`` and the mean of the noise's
+exponential are the same in all quarters and cancel. In a quarter without passes the factor is 1.
 """
 
 from typing import overload
@@ -55,7 +62,7 @@ class DayProfile:
 
     def __init__(self, n_edges: int, moments: FloatArray | None = None) -> None:
         self.moments = np.zeros((3, QUARTERS + 1, n_edges)) if moments is None else moments.copy()
-        self._deviations: dict[int, FloatArray] = {}  # by quarter, until the next trip
+        self._deviations: FloatArray | None = None  # (4, n), until the next trip
 
     def add(self, edge: IntArray, value: FloatArray, departed_s: float | None) -> None:
         """Add the values of a trip.
@@ -72,7 +79,7 @@ class DayProfile:
         quarter = QUARTERS if departed_s is None else quarter_of(departed_s)
         for power, sums in enumerate(self.moments[:, quarter]):
             np.add.at(sums, edge, value**power)
-        self._deviations.clear()
+        self._deviations = None
 
     def mean(self) -> FloatArray:
         """Return the mean of the day, (n,); 0 without values."""
@@ -83,12 +90,41 @@ class DayProfile:
         """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
         if departed_s is None:
             return np.zeros(self.moments.shape[-1])
-        quarter = quarter_of(departed_s)
-        if quarter not in self._deviations:
-            self._deviations[quarter] = self._deviation(quarter)
-        return self._deviations[quarter]
+        of_quarter: FloatArray = self._of_quarters()[quarter_of(departed_s)]
+        return of_quarter
 
-    def _deviation(self, quarter: int) -> FloatArray:
+    def factor(self, edge: IntArray, departed_s: float | None) -> FloatArray:
+        """Return the mean of ``exp(value)`` in the quarter of a departure over that of the day.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges.
+        departed_s
+            Departure, s since midnight; None for the whole day.
+
+        Returns
+        -------
+        numpy.ndarray
+            (k,) factors, 1 for the whole day and in a quarter without passes.
+        """
+        if departed_s is None:
+            return np.ones(len(edge))
+        count, ratio = self.moments[0, :QUARTERS][:, edge], np.exp(self._of_quarters()[:, edge])
+        passes, quarter = count.sum(axis=0), quarter_of(departed_s)
+        driven = count[quarter] > 0
+        mean = (count * ratio).sum(axis=0)[driven] / passes[driven]
+        factor = np.ones(len(edge))
+        factor[driven] = ratio[quarter, driven] / mean
+        return factor
+
+    def _of_quarters(self) -> FloatArray:
+        """Return the deviations of all quarters, (4, n), kept until the next trip."""
+        if self._deviations is None:
+            self._deviations = self._all_deviations()
+        return self._deviations
+
+    def _all_deviations(self) -> FloatArray:
         count, total, square = self.moments[:, :QUARTERS]
         nonzero, passes = np.maximum(count, 1.0), count.sum(axis=0)
         apart, groups = total - count * self.mean(), np.count_nonzero(count)
@@ -96,6 +132,7 @@ class DayProfile:
         noise = max((square - total**2 / nonzero).sum() / max(free, 1.0), 0.0)
         between = (apart**2 / nonzero).sum() - noise * (groups - np.count_nonzero(passes))
         if free <= 0 or between <= 0:
-            return np.zeros(len(passes))
+            return np.zeros(count.shape)
         inner = passes - (count**2).sum(axis=0) / np.maximum(passes, 1.0)
-        return apart[quarter] / (nonzero[quarter] + noise * inner.sum() / between)
+        deviations: FloatArray = apart / (nonzero + noise * inner.sum() / between)
+        return deviations
