@@ -2,8 +2,10 @@
 weights.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -15,6 +17,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 
@@ -150,3 +153,50 @@ def test_potential_search_equals_bellman_ford_on_signed_energies(
             assert total(prior.mean_wh, route.edges) == pytest.approx(
                 energy_wh + prior.mean_wh[0], abs=1e-9
             )
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "scipy"])
+def test_routes_between_several_edges_are_the_best_of_all_pairs(
+    hilly: Callable[[int], RoadNetwork], compiled: bool
+) -> None:
+    if compiled:
+        pytest.importorskip("numba")
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        n = network.n_edges
+        weights = rng.choice([0.0, 1.0, 2.5, np.inf], n, p=[0.1, 0.4, 0.4, 0.1])
+        search = Search(LineGraph.from_network(network), compiled=compiled)
+        first, last = (rng.choice(n, size, replace=False) for size in rng.integers(1, 4, size=2))
+        origins = Ends(first, rng.choice([0.0, 0.5, 3.0, np.inf], len(first)))
+        destinations = Ends(last, rng.choice([0.0, 0.5, 3.0], len(last)))
+        graph = arcs(network, weights)
+        least = np.inf
+        for a, before in zip(*origins, strict=True):
+            costs = nx.single_source_dijkstra_path_length(graph, a)
+            for b, after in zip(*destinations, strict=True):
+                least = min(least, before + costs.get(b, np.inf) + after)
+        edges, cost = search.between(weights, origins, destinations)
+        assert cost == pytest.approx(least)
+        seen["none" if np.isinf(least) else "found"] += 1
+        if edges:
+            begins, ends = first.tolist().index(edges[0]), last.tolist().index(edges[-1])
+            between = total(weights, edges[1:])
+            assert origins.cost[begins] + between + destinations.cost[ends] == pytest.approx(least)
+            assert all((a, b) in graph.edges for a, b in pairwise(edges))
+            seen["one edge"] += len(edges) == 1
+        assert bool(edges) == np.isfinite(least)
+        rest = search.rest(weights, destinations)
+        truth = [
+            min(
+                cost + nx.single_source_dijkstra_path_length(graph, edge).get(b, np.inf)
+                for b, cost in zip(*destinations, strict=True)
+            )
+            for edge in range(n)
+        ]
+        np.testing.assert_allclose(rest, truth)
+        until = first.tolist()
+        np.testing.assert_allclose(
+            search.rest(weights, destinations, until=until)[until], rest[until]
+        )
+    assert min(seen[kind] for kind in ("none", "found", "one edge")) >= 5

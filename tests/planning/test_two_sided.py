@@ -83,7 +83,7 @@ def test_trees_cost_as_much_as_by_scipy_within_their_limit(line_graph, kind, tur
         limit = float(np.median(rest[np.isfinite(rest)]))
         within = search.rest(weights, root, limit=limit)
         np.testing.assert_allclose(within, np.where(rest <= limit, rest, np.inf), atol=1e-9)
-        cut = search.rest(weights, root, until=until)
+        cut = search.rest(weights, root, until=[until])
         np.testing.assert_allclose(cut, np.minimum(rest, rest[until]), atol=1e-9)
         if not turns:
             np.testing.assert_allclose(

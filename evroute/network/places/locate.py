@@ -50,8 +50,13 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
         return nearest(network, place.lat, place.lon)
     if text in network.row_of:
         return (network.row_of[text],)
+    return nearest(network, *coordinates(text))
+
+
+def coordinates(text: str) -> tuple[float, float]:
+    """Return latitude and longitude, degrees, of a text ``lat,lon``."""
     lat, lon = map(float, _LAT_LON.fullmatch(text).groups())  # type: ignore[union-attr]
-    return nearest(network, lat, lon)
+    return lat, lon
 
 
 def named_place(network: RoadNetwork, text: str) -> Place | None:
@@ -105,10 +110,28 @@ def nearest(
 
     Parameters
     ----------
+    network, lat, lon, farthest_m
+        As in `nearest_lines`.
+
+    Raises
+    ------
+    EvrouteError
+        If the position is not on the earth, or no road is as near.
+    """
+    return tuple(edge for edge, _ in nearest_lines(network, lat, lon, farthest_m))
+
+
+def nearest_lines(
+    network: RoadNetwork, lat: float, lon: float, farthest_m: float = FARTHEST_M
+) -> list[tuple[int, float]]:
+    """Return the edges of the nearest road, and the share of each before the position, 0 to 1.
+
+    Parameters
+    ----------
     network
         The roads.
     lat, lon
-        WGS 84 position, degrees.
+        WGS 84 position, degrees; it is projected onto the shapes of the edges.
     farthest_m
         Greatest distance of the road, m.
 
@@ -136,7 +159,10 @@ def nearest(
             f"'{network.name}' (at most {farthest_m:.0f} m)"
         )
     near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
-    return tuple(sorted(near.tolist()))
+    return [
+        (edge, float(tree.geometries[edge].project(point, normalized=True)))
+        for edge in sorted(near.tolist())
+    ]
 
 
 @lru_cache(maxsize=2)

@@ -81,7 +81,7 @@ class Legs:
         """
         after, rest = 0.0, []
         for before, stop in reversed(list(pairwise(self.stops))):
-            tree = self.search.rest(weights, stop, until=-1 if whole else before) + after
+            tree = self.search.rest(weights, stop, until=() if whole else (before,)) + after
             after = float(tree[before])
             rest.append(tree)
         return np.concatenate(rest[::-1])

@@ -21,6 +21,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.searches.ends import Ends
 
 if TYPE_CHECKING:
     from evroute.planning.searches.two_sided import TwoSided
@@ -137,6 +138,46 @@ class Search:
         check_weights(weights)
         return [self._two_sided.route(weights, *ends) for ends in requests]
 
+    def between(
+        self, weights: FloatArray, origins: Ends, destinations: Ends
+    ) -> tuple[tuple[int, ...], float]:
+        """Return the edges and the cost of the cheapest route between several edges.
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        origins, destinations
+            First and last edges; their costs are those of driving the first edge, and what follows
+            the end of the last one.
+
+        Returns
+        -------
+        edges
+            Empty if there is no route.
+        cost
+            Cost of both ends and of the arms between; infinite if there is no route.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        check_weights(weights)
+        if self.compiled:
+            found, cost = self._two_sided.between(weights, origins, destinations)
+            return tuple(found.tolist()), cost
+        total, before = dijkstra(
+            self._rooted(weights, 0, origins), indices=-1, return_predecessors=True
+        )
+        arrived = total[destinations.edge] + destinations.cost
+        best = int(np.argmin(arrived))
+        if not arrived[best] < np.inf:
+            return (), np.inf
+        root = self.line_graph.n_edges
+        edges = _climbed(before, root, int(destinations.edge[best]))
+        return tuple(edges[1:]), float(arrived[best])
+
     def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
         """Return the least cost from the origin to the end of every edge, (n,).
 
@@ -154,10 +195,15 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        return self._tree(weights, 0, origin, limit, -1) + weights[origin]
+        return self._tree(weights, 0, origin, limit, ()) + weights[origin]
 
     def rest(
-        self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
+        self,
+        weights: FloatArray,
+        destination: int | Ends,
+        *,
+        limit: float = np.inf,
+        until: Sequence[int] = (),
     ) -> FloatArray:
         """Return the least cost from the end of every edge to the end of the destination, (n,).
 
@@ -168,11 +214,12 @@ class Search:
         weights
             (a,) cost of each arm, +inf where it is closed.
         destination
-            Network row.
+            Network row; or several edges, at which it is at most their cost.
         limit
             Costs above it are +inf.
         until
-            Edge whose cost suffices; greater costs may be replaced by it. -1 for none.
+            Edges whose costs suffice; greater costs may be replaced by the greatest of them. Empty
+            for none.
 
         Raises
         ------
@@ -209,12 +256,27 @@ class Search:
         return arcs.indptr, arcs.indices, arm
 
     def _tree(
-        self, weights: FloatArray, side: int, root: int, limit: float, until: int
+        self,
+        weights: FloatArray,
+        side: int,
+        root: int | Ends,
+        limit: float,
+        until: Sequence[int],
     ) -> FloatArray:
         check_weights(weights)
         if self.compiled:
             return self._two_sided.tree(weights, side, root, limit, until)
+        if isinstance(root, Ends):
+            return dijkstra(self._rooted(weights, side, root), indices=-1, limit=limit)[:-1]
         return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
+
+    def _rooted(self, weights: FloatArray, side: int, roots: Ends) -> csr_matrix:
+        """Return the turns of a side, and a last node before the roots."""
+        arcs, arm = self._sides[side]
+        n, m = self.line_graph.n_edges, len(arm) + len(roots.edge)
+        data = np.concatenate([weights[arm], roots.cost])
+        indices = np.concatenate([arcs.indices, roots.edge])
+        return csr_matrix((data, indices, np.append(arcs.indptr, m)), shape=(n + 1, n + 1))
 
     def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
         """Return the turns of a side with their weights: a copy, invisible to other searches."""

@@ -1,10 +1,11 @@
-"""Compiled searches on one line graph: a route from both ends, and a tree from one.
+"""Compiled searches on one line graph: a route from both ends, and a tree from one end.
 
 Dijkstra (1959) from the origin over turns and from the destination against them. The side with the
 cheaper front continues until no two fronts can meet more cheaply than the best meeting so far
 (Pohl, *Bi-directional search*, 1971).
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.planning.searches.ends import Ends
 
 _compiled: Any = njit(cache=True, nogil=True)
 _WAYS = 4
@@ -46,7 +48,9 @@ class Room(NamedTuple):
     touched
         (2, n) edges whose cost is set.
     heap_cost, heap_edge
-        (2, m + 1) entries of the heaps.
+        (2, n + m) entries of the heaps.
+    n_touched, size
+        (2,) number of touched edges, and of entries of the heaps.
     """
 
     cost: FloatArray
@@ -54,6 +58,8 @@ class Room(NamedTuple):
     touched: NDArray[np.int32]
     heap_cost: FloatArray
     heap_edge: NDArray[np.int32]
+    n_touched: IntArray
+    size: IntArray
 
 
 class Heap(NamedTuple):
@@ -99,30 +105,62 @@ class TwoSided:
         self._rooms.append(room)
         return edges
 
+    def between(
+        self, weights: FloatArray, origins: Ends, destinations: Ends
+    ) -> tuple[IntArray, float]:
+        """Return the edges and the cost of the cheapest route between several edges; empty if none.
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        origins, destinations
+            Different edges, at most n, with costs that are added to that of the route.
+        """
+        room = self._room()
+        found: tuple[IntArray, float] = _between(
+            self._arcs, _owned(weights), room, *origins, *destinations
+        )
+        self._rooms.append(room)
+        return found
+
     def tree(
-        self, weights: FloatArray, side: int, root: int, limit: float, until: int
+        self,
+        weights: FloatArray,
+        side: int,
+        roots: int | Ends,
+        limit: float = np.inf,
+        until: Sequence[int] = (),
     ) -> FloatArray:
-        """Return least costs between the root and every edge, (n,), without that of the start.
+        """Return least costs between the nearest root and every edge, (n,), starts left out.
 
         Parameters
         ----------
         weights
             (a,) as in `route`.
         side
-            0 for costs from the root, 1 for costs to it.
-        root
-            Network row.
+            0 for costs from the roots, 1 for costs to them.
+        roots
+            Network row; or different edges with costs that are added.
         limit
             Costs above it are +inf.
         until
-            Edge at which the search stops, or -1; greater costs are then replaced by its cost.
+            Edges at the last of which the search stops; greater costs are then replaced by its
+            cost. Empty for none.
         """
         room, arcs = self._room(), self._sides[side]
         cost = np.full(len(arcs.first) - 1, np.inf)
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
-        reached = _tree(arcs, _owned(weights), heap, cost, root, limit, until)
+        given = arcs, _owned(weights), heap, cost
+        if isinstance(roots, int) and len(until) < 2:
+            reached = _tree(*given, roots, limit, until[0] if until else -1)
+        else:
+            edge, first_cost = (
+                roots if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
+            )
+            reached = _forest(*given, edge, first_cost, limit, np.array(until, dtype=np.int64))
         self._rooms.append(room)
-        return cost if np.isinf(reached) else np.minimum(cost, reached)
+        return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
 
     def _room(self) -> Room:
         if self._rooms:
@@ -132,8 +170,10 @@ class TwoSided:
             cost=np.full((2, n), np.inf),
             before=np.empty((2, n), np.int32),
             touched=np.empty((2, n), np.int32),
-            heap_cost=np.empty((2, m + 1)),
-            heap_edge=np.empty((2, m + 1), np.int32),
+            heap_cost=np.empty((2, n + m)),
+            heap_edge=np.empty((2, n + m), np.int32),
+            n_touched=np.empty(2, np.int64),
+            size=np.empty(2, np.int64),
         )
 
 
@@ -145,15 +185,53 @@ def _owned(weights: FloatArray) -> FloatArray:
 
 @_compiled
 def _route(arcs, weights, room, origin, destination):  # type: ignore[no-untyped-def]
-    """Return the edges of the cheapest route; the costs of the room are infinite afterwards."""
-    cost, before, touched = room.cost, room.before, room.touched
-    heap_cost, heap_edge = room.heap_cost, room.heap_edge
-    n_touched, size = np.ones(2, np.int64), np.ones(2, np.int64)
-    for side, root in ((0, origin), (1, destination)):
-        cost[side, root] = heap_cost[side, 0] = 0.0
-        touched[side, 0] = heap_edge[side, 0] = root
-        before[side, root] = -1
+    """Return the edges of the cheapest route between two edges."""
+    room.n_touched[:] = 0
+    room.size[:] = 0
+    _begin(room, 0, origin, 0.0)
+    _begin(room, 1, destination, 0.0)
     best, meeting = (0.0, origin) if origin == destination else (np.inf, -1)
+    return _meet(arcs, weights, room, best, meeting)[0]
+
+
+@_compiled
+def _between(  # type: ignore[no-untyped-def]
+    arcs, weights, room, origin, origin_cost, destination, destination_cost
+):
+    """Return the edges and the cost of the cheapest route between several edges."""
+    room.n_touched[:] = 0
+    room.size[:] = 0
+    for k in range(len(origin)):
+        _begin(room, 0, origin[k], origin_cost[k])
+    best, meeting = np.inf, -1
+    for k in range(len(destination)):
+        edge = destination[k]
+        _begin(room, 1, edge, destination_cost[k])
+        total = room.cost[0, edge] + room.cost[1, edge]
+        if total < best:
+            best, meeting = total, edge
+    return _meet(arcs, weights, room, best, meeting)
+
+
+@_compiled
+def _begin(room, side, edge, cost):  # type: ignore[no-untyped-def]
+    """Put a root of one side into its heap, unless its cost is infinite."""
+    if cost < room.cost[side, edge]:
+        room.touched[side, room.n_touched[side]] = edge
+        room.n_touched[side] += 1
+        room.cost[side, edge] = cost
+        room.before[side, edge] = -1
+        _rise(room.heap_cost[side], room.heap_edge[side], room.size[side], cost, edge)
+        room.size[side] += 1
+
+
+@_compiled
+def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
+    """Return the edges of the cheapest route and its cost; room costs are infinite afterwards."""
+    cost, before = room.cost, room.before
+    touched, n_touched = room.touched, room.n_touched
+    heap_cost, heap_edge = room.heap_cost, room.heap_edge
+    size = room.size
     while size[0] > 0 and size[1] > 0 and heap_cost[0, 0] + heap_cost[1, 0] < best:
         side = 0 if heap_cost[0, 0] <= heap_cost[1, 0] else 1
         reached, edge = heap_cost[side, 0], heap_edge[side, 0]
@@ -180,7 +258,7 @@ def _route(arcs, weights, room, origin, destination):  # type: ignore[no-untyped
     for side in range(2):
         for place in range(n_touched[side]):
             cost[side, touched[side, place]] = np.inf
-    return np.concatenate((to_meeting[::-1], from_meeting[1:]))
+    return np.concatenate((to_meeting[::-1], from_meeting[1:])), best
 
 
 @_compiled
@@ -188,15 +266,39 @@ def _tree(arcs, weights, heap, cost, root, limit, until):  # type: ignore[no-unt
     """Fill ``cost`` (n,), infinite before; return the cost at ``until``, infinite if not met."""
     cost[root] = heap.cost[0] = 0.0
     heap.edge[0] = root
-    size = 1
+    last = np.empty(1, np.int64)
+    last[0] = until
+    return _grow(arcs, weights, heap, cost, 1, limit, last)
+
+
+@_compiled
+def _forest(  # type: ignore[no-untyped-def]
+    arcs, weights, heap, cost, root, root_cost, limit, until
+):
+    """Fill ``cost`` (n,), infinite before; return the cost at the last of ``until`` if all met."""
+    size = 0
+    for k in range(len(root)):
+        if root_cost[k] <= limit and root_cost[k] < cost[root[k]]:
+            cost[root[k]] = root_cost[k]
+            _rise(heap.cost, heap.edge, size, root_cost[k], root[k])
+            size += 1
+    return _grow(arcs, weights, heap, cost, size, limit, until)
+
+
+@_compiled
+def _grow(arcs, weights, heap, cost, size, limit, until):  # type: ignore[no-untyped-def]
+    """Settle edges until a heap is empty, or all edges of ``until`` are met."""
+    missing = len(until)
     while size > 0:
         reached, edge = heap.cost[0], heap.edge[0]
-        if edge == until:
-            return reached
         size -= 1
         _sink(heap.cost, heap.edge, size)
         if reached > cost[edge]:
             continue
+        for k in range(len(until)):
+            missing -= until[k] == edge
+        if missing == 0 and len(until):
+            return reached
         for turn in range(arcs.first[edge], arcs.first[edge + 1]):
             following, total = arcs.edge[turn], reached + weights[arcs.arm[turn]]
             if total <= limit and total < cost[following]:

@@ -1,0 +1,112 @@
+"""Positions on roads: an edge and the metres along it, for the places that a user gives."""
+
+from dataclasses import dataclass
+
+from evroute.network.places import names
+from evroute.network.places.locate import coordinates, named_place, nearest_lines
+from evroute.network.road_network import RoadNetwork
+
+JUNCTION_M = 0.01
+"""Distance from an end of an edge at which a position is taken to be there, m."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A point of a road.
+
+    Parameters
+    ----------
+    edge
+        Network row.
+    along_m
+        Metres from the beginning of the edge, at most its length as driven.
+    """
+
+    edge: int
+    along_m: float
+
+
+def positions(network: RoadNetwork, text: str, *, leaving: bool) -> tuple[Position, ...]:
+    """Return the positions at which a trip may begin or end at a place, in the order of the edges.
+
+    A position on a two-way street is one of either direction. A junction is the beginning of the
+    edges that leave it for a start, and the end of those that lead to it for a destination. An edge
+    id is the whole edge: its beginning for a start, its end for a destination.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    text
+        An edge id; ``lat,lon`` in degrees; or a name of `names.find`.
+    leaving
+        True for the start of a trip, False for its destination.
+
+    Raises
+    ------
+    UnknownNameError, EvrouteError
+        As `locate.locate`.
+    """
+    place = named_place(network, text)
+    if place is None and text in network.row_of:
+        return whole_edges(network, (network.row_of[text],), leaving=leaving)
+    if place is None:
+        return nearest_positions(network, *coordinates(text), leaving=leaving)
+    if place.junctions:
+        edges = names.edges_at(network, place, leaving=leaving)
+        return whole_edges(network, edges, leaving=leaving)
+    return nearest_positions(network, place.lat, place.lon, leaving=leaving)
+
+
+def whole_edges(
+    network: RoadNetwork, edges: tuple[int, ...], *, leaving: bool
+) -> tuple[Position, ...]:
+    """Return the beginnings of edges for a start, and their ends for a destination.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edges
+        Network rows.
+    leaving
+        As in `positions`.
+    """
+    return tuple(
+        Position(edge, 0.0 if leaving else float(network.length_m[edge])) for edge in edges
+    )
+
+
+def nearest_positions(
+    network: RoadNetwork, lat: float, lon: float, *, leaving: bool
+) -> tuple[Position, ...]:
+    """Return the positions nearest to coordinates, on one road or at one junction.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    lat, lon
+        WGS 84 position, degrees; the shapes of edges are stretched to their lengths.
+    leaving
+        As in `positions`. Where several edges meet, those on which no metre is left for a start, or
+        none is driven for a destination, are left out.
+
+    Raises
+    ------
+    EvrouteError
+        If the position is not on the earth, or too far from all roads.
+    """
+    near = [
+        Position(edge, share * float(network.length_m[edge]))
+        for edge, share in nearest_lines(network, lat, lon)
+    ]
+    kept = [each for each in near if _driven_m(network, each, leaving) > JUNCTION_M]
+    return tuple(kept or near)
+
+
+def _driven_m(network: RoadNetwork, position: Position, leaving: bool) -> float:
+    """Return the metres of its edge that a trip from or to a position drives."""
+    if leaving:
+        return float(network.length_m[position.edge]) - position.along_m
+    return position.along_m
