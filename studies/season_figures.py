@@ -1,8 +1,8 @@
 """Figures of the belief of whole trips over the seasons (docs/figures/seasons.md).
 
-python tests/benchmarks/season_figures.py 4          four worlds
-python tests/benchmarks/season_figures.py 4 gap      the same, with 300 days between two trips
-python tests/benchmarks/season_figures.py 4 unknown  the same, without temperatures
+python studies/season_figures.py 4          four worlds
+python studies/season_figures.py 4 gap      the same, with 300 days between two trips
+python studies/season_figures.py 4 unknown  the same, without temperatures
 
 World i has seed i, the network Denver for even i and Luxembourg for odd i, and begins in July for
 i = 0, 1 modulo 4, in January otherwise. Its car differs from the vehicle file: rolling resistance

@@ -9,9 +9,10 @@ from pydantic.dataclasses import dataclass
 
 from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
+from evroute.energy.heating import SHORT_STAND_MINUTES, Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
-from evroute.forms import Number
+from evroute.forms import Number, Truth
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 
@@ -20,9 +21,6 @@ GAS_CONSTANT_JPKGK = 287.05
 ZERO_C_K = 273.15
 
 COMFORT_C = 21.0
-HEATING_W_PER_K = 150.0
-COOLING_W_PER_K = 90.0
-HVAC_MAX_W = 5_000.0
 TEMPERATURE_UNIT_K = 10.0
 
 
@@ -47,6 +45,10 @@ class DrivingConditions:
     departed_s
         Time of departure since a midnight, s, by which learned speeds differ; None for the mean of
         the day.
+    parked_minutes
+        Time since the trip before, minutes; None for a cold start.
+    preheated
+        Whether the cabin was heated from the mains.
 
     Raises
     ------
@@ -106,6 +108,20 @@ class DrivingConditions:
         ),
     ] = None
     departed_s: float | None = Field(default=None, ge=0)
+    parked_minutes: Annotated[
+        float | None,
+        Number(
+            "Time that the car has stood, minutes: after more than 60 the cabin is cold. [cold]",
+            name="parked",
+            metavar="MINUTES",
+            unit="minutes",
+            least=0,
+            most=5_256_000,
+        ),
+    ] = None
+    preheated: Annotated[
+        bool, Truth("The cabin was heated from the mains: no warm-up.")
+    ] = False
 
     @property
     def air_density_kgpm3(self) -> float:
@@ -115,6 +131,22 @@ class DrivingConditions:
             if self.temperature_c is None
             else air_density_kgpm3(self.temperature_c)
         )
+
+    @property
+    def cold_start(self) -> bool:
+        """Whether the cabin is cold at departure."""
+        long = self.parked_minutes is None or self.parked_minutes > SHORT_STAND_MINUTES
+        return long and not self.preheated
+
+    def heating(self, vehicle: Vehicle) -> Heating:
+        """Return heating and cooling beside the known power; none if a power is known."""
+        known = self.auxiliary_w is not None
+        return Heating(vehicle, None if known else self.temperature_c, self.cold_start)
+
+    @property
+    def season_unknown(self) -> bool:
+        """Whether neither the temperature nor a power is known."""
+        return self.temperature_c is None and self.auxiliary_w is None
 
     def load(self, vehicle: Vehicle) -> Vehicle:
         """Return the vehicle with its payload and with heating or cooling on.
@@ -126,8 +158,7 @@ class DrivingConditions:
         """
         auxiliary_w = self.auxiliary_w
         if auxiliary_w is None:
-            hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
-            auxiliary_w = vehicle.auxiliary_w + hvac
+            auxiliary_w = vehicle.auxiliary_w + self.heating(vehicle).power_w
         try:
             return replace(
                 vehicle, mass_kg=vehicle.mass_kg + self.payload_kg, auxiliary_w=auxiliary_w
@@ -161,18 +192,17 @@ def air_density_kgpm3(temperature_c: float) -> float:
     return PRESSURE_PA / (GAS_CONSTANT_JPKGK * (temperature_c + ZERO_C_K))
 
 
-def hvac_w(temperature_c: float) -> float:
-    """Return the power of heating or cooling the cabin at an outside temperature, W.
+def hvac_w(temperature_c: float, vehicle: Vehicle) -> float:
+    """Return the power of heating or cooling a warm cabin by physics, W (`energy.heating`).
 
-    Straight lines away from 21 °C, to at most 5 kW (the heater of a Nissan Leaf; Lohse-Busch et al.
-    2013, SAE 2013-01-1462). Their slopes are those at which five cars lost range (AAA, *Electric
-    Vehicle Range Testing*, 2019): of 0.17 kWh/km at 45 km/h, 12 % without and 41 % with heating at
-    -6.7 °C are 4.2 kW more, 4 % and 17 % at 35 °C are 1.3 kW. Heating up a cold cabin and heat
-    pumps are left out.
+    Parameters
+    ----------
+    temperature_c
+        Outside temperature, °C.
+    vehicle
+        The car.
     """
-    difference_k = temperature_c - COMFORT_C
-    slope = COOLING_W_PER_K if difference_k > 0 else HEATING_W_PER_K
-    return min(slope * abs(difference_k), HVAC_MAX_W)
+    return Heating(vehicle, temperature_c).power_w
 
 
 def temperature_feature(temperature_c: float) -> float:

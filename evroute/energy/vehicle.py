@@ -32,7 +32,11 @@ from evroute.toml_files import read_toml
 
 ROAD_LOADS = ("stated", "measured", "fitted", "table")
 """Origins of rolling resistance and drag: the file; one measured force; class; speed table."""
-FULL_BATTERY = {"full_battery_percent": 85.0, "full_battery_fade": 0.0}
+OPTIONAL_NUMBERS: dict[str, float | bool] = {
+    "full_battery_percent": 85.0,
+    "full_battery_fade": 0.0,
+    "heat_pump": False,
+}
 """Optional fields, and their values where a file lacks them."""
 
 
@@ -45,6 +49,7 @@ class Vehicle:
     1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
     full_battery_percent: charge above which recuperation fades, %.  full_battery_fade: share of it
     lost per 10 % above; the prior mean of a belief of trips, which learns the share.
+    heat_pump: heats with a heat pump.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
     `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW; None if unknown or impossible.
     charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.  dc_plug: its
@@ -65,8 +70,9 @@ class Vehicle:
     recuperation_efficiency: float = Field(strict=True, ge=0, le=1)
     auxiliary_w: float = Field(strict=True, ge=0, le=50_000)
     battery_kwh: float = Field(strict=True, gt=0, le=2_000)
-    full_battery_percent: float = Field(default=FULL_BATTERY["full_battery_percent"], ge=0, le=100)
-    full_battery_fade: float = Field(default=FULL_BATTERY["full_battery_fade"], ge=0, le=10)
+    full_battery_percent: float = Field(default=85.0, ge=0, le=100)
+    full_battery_fade: float = Field(default=0.0, ge=0, le=10)
+    heat_pump: bool = Field(default=False, strict=True)
     sources: dict[str, str] = field(default_factory=dict, hash=False)
     car_class: str = ""
     road_load: Literal["stated", "measured", "fitted", "table"] = "stated"
@@ -90,12 +96,12 @@ def charging_of(vehicle: Vehicle) -> dict[str, Any]:
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
     """Return the fields of a vehicle on which beliefs depend: all but the descriptive ones.
 
-    Fields of a full battery are left out at their defaults: earlier vehicles lack them.
+    Optional numbers are left out at their defaults: earlier vehicles lack them.
     """
     return {
         name: value
         for name, value in asdict(vehicle).items()
-        if name not in DESCRIPTIVE and FULL_BATTERY.get(name) != value
+        if name not in DESCRIPTIVE and OPTIONAL_NUMBERS.get(name) != value
     }
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.constants import J_PER_WH
-from evroute.energy.driving import HVAC_MAX_W, DrivingConditions
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.heating import HVAC_MAX_W
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import AT_DEPARTURE, ImpossibleTripError, Measured, MeasuredTrip
@@ -41,6 +42,7 @@ LIMITS = {
     "auxiliary_w": Limit(0.0, 50_000.0, "W", np.nan),
     "temperature_c": Limit(-50.0, 50.0, "°C", np.nan),
     "payload_kg": Limit(0.0, 20_000.0, "kg", np.nan),
+    "parked_minutes": Limit(0.0, 5_256_000.0, "min", np.nan),  # ten years
     "known_variance_wh2": Limit(0.0, 1e12, "Wh²", 0.0),
     "speed_mps": Limit(1 / 3.6, 70.0, "m/s", np.nan),
     "length_m": Limit(1.0, 3_000_000.0, "m", None),

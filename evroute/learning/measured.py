@@ -18,7 +18,7 @@ from evroute.methods.setting import Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
+AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg", "parked_minutes")
 """Readings of which a trip keeps its first number."""
 
 
@@ -27,8 +27,9 @@ class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
     departed_s: since the midnight before the table's first trip; None if unknown.
-    soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
-    temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
+    soc_percent, auxiliary_w, temperature_c, payload_kg, parked_minutes: charge, %, auxiliary power,
+    W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes;
+    NaN where unknown.  known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
@@ -43,6 +44,7 @@ class MeasuredTrip:
     auxiliary_w: float = np.nan
     temperature_c: float = np.nan
     payload_kg: float = np.nan
+    parked_minutes: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
     whole: bool = False

@@ -159,7 +159,7 @@ class Conditions(World):
         EvrouteError
             If a parameter is outside the range of a vehicle.
         """
-        hvac = 0.0 if temperature_c is None else hvac_w(temperature_c)
+        hvac = 0.0 if temperature_c is None else hvac_w(temperature_c, assumed)
         try:
             return replace(
                 assumed,

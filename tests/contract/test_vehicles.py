@@ -10,7 +10,7 @@ import pytest
 
 from evroute.energy.charging import charging_s
 from evroute.energy.longitudinal import energy_parts
-from evroute.energy.vehicle import FULL_BATTERY, load_vehicle, numbers_of, vehicle_names
+from evroute.energy.vehicle import OPTIONAL_NUMBERS, load_vehicle, numbers_of, vehicle_names
 from evroute.network.sources.chargers import SOCKETS
 
 GRAVITY_MPS2 = 9.81
@@ -33,7 +33,7 @@ def wh_per_km(name: str, kmh: float) -> float:
 def test_every_number_has_a_source_and_a_class(name: str) -> None:
     v = load_vehicle(name)
     assert v.name == name
-    assert set(v.sources) >= set(numbers_of(v)) - {"name", *FULL_BATTERY}
+    assert set(v.sources) >= set(numbers_of(v)) - {"name", *OPTIONAL_NUMBERS}
     assert all(len(source) > 1 for source in v.sources.values())
 
 

@@ -30,9 +30,18 @@ def test_air_at_twenty_degrees_weighs_what_tables_say() -> None:
     assert DrivingConditions().air_density_kgpm3 == 1.2
 
 
-@pytest.mark.parametrize(("temperature_c", "watt"), [(21, 0), (0, 3150), (35, 1260), (-40, 5000)])
-def test_heating_and_cooling_grow_away_from_comfort(temperature_c, watt) -> None:
-    assert hvac_w(temperature_c) == pytest.approx(watt)
+@pytest.mark.parametrize(
+    ("temperature_c", "watt"), [(20, 0), (18, 0), (23, 0), (0, 2160), (35, 1224), (-40, 5000)]
+)
+def test_heating_and_cooling_grow_away_from_the_comfort_band(temperature_c, watt) -> None:
+    assert hvac_w(temperature_c, load_vehicle("reference")) == pytest.approx(watt)
+
+
+def test_a_heat_pump_takes_less(denver) -> None:
+    car = load_vehicle("reference")
+    pump = replace(car, heat_pump=True)
+    assert hvac_w(0.0, pump) == pytest.approx(0.6 * hvac_w(0.0, car))
+    assert hvac_w(35.0, pump) == hvac_w(35.0, car)
 
 
 def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denver) -> None:

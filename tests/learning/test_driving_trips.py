@@ -104,7 +104,7 @@ def test_plans_after_trips_are_the_best_of_every_route(hilly, every_route, seed)
             assert forecast.mean_wh == pytest.approx(shown.energy_wh)
             rows = np.array(found.route.edges)
             trip = MeasuredTrip("x", rows, np.ones(len(rows)), np.full(len(rows), np.nan))
-            known = energies.belief.expect(energies.row(trip))
+            known = energies.expect(trip).energy
             assert known.mean_wh == pytest.approx(found.energy_wh - found.held_wh)
             assert known.sd_wh == pytest.approx(found.energy_forecast.std_wh)
             checked += 1

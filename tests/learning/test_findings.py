@@ -48,7 +48,8 @@ def test_errors_and_intervals_are_counted() -> None:
 
 @pytest.fixture
 def belief() -> TripBelief:
-    return TripBelief(CoefficientPrior(np.zeros(8), np.array(PRIOR_STD), np.zeros((0, 8))))
+    p = len(PRIOR_STD)
+    return TripBelief(CoefficientPrior(np.zeros(p), np.array(PRIOR_STD), np.zeros((0, p))))
 
 
 def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
@@ -12,12 +13,13 @@ from evroute.learning.trips import fields, trip_belief
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.fields import Landmarks, has_heights, junction_height, road_deviation
 from evroute.learning.trips.regression import TripRegression
-from evroute.learning.trips.terms import UP, coefficient_prior
+from evroute.learning.trips.terms import TURNING, UP, coefficient_prior
 from evroute.learning.trips.trip_belief import FIELD, LATE, TripBelief
 from evroute.methods.setting import Setting
 from evroute.planning.planner import Planner
 
 CAR = load_vehicle("renault-zoe")
+USUAL = {"auxiliary_w": CAR.auxiliary_w}
 WEIGHT_WH_PER_M = CAR.mass_kg * 9.82 / 3600
 
 
@@ -54,13 +56,13 @@ def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
         for i, edges in enumerate(routes)
     ]
     energies.row(trips[0])  # its ends are landmarks
-    one, two, loop = (energies.row(trip)[7:] for trip in trips)
+    one, two, loop = (energies.row(trip)[TURNING:] for trip in trips)
     assert np.abs(one).max() > 0.5
     np.testing.assert_allclose(one, two, atol=1e-12)
     np.testing.assert_allclose(loop, np.zeros(len(one)), atol=1e-12)
     # edge by edge, as a search adds them up
     day = energies.under(EQ8_CONDITIONS)
-    np.testing.assert_allclose(day.terms[trips[0].edge, 7:].sum(axis=0), one, atol=1e-12)
+    np.testing.assert_allclose(day.terms[trips[0].edge, TURNING:].sum(axis=0), one, atol=1e-12)
 
 
 def walk(network, rng, steps: int) -> np.ndarray:
@@ -156,7 +158,7 @@ def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     full = energies.row(probe)
     assert full @ energies.belief.regression.mean == pytest.approx(mean_wh, rel=1e-8)
     assert energies.belief.regression.variance(full) == pytest.approx(variance, rel=1e-8)
-    day = energies.under(EQ8_CONDITIONS)
+    day = energies.under(DrivingConditions(**USUAL))
     forecast = day.forecast(route, day.mean_wh[route])
     noise = float(energies.belief.noise.variance(row[0, 0]))
     assert forecast.std_wh**2 == pytest.approx(variance + noise, rel=1e-8)
@@ -205,7 +207,7 @@ def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEn
     for i in range(trips):
         edge = walk(network, rng, int(rng.integers(5, 15)))
         wh = mean_wh[edge] + rng.normal(0.0, 40.0) / len(edge)
-        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan)))
+        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan), **USUAL))
     return energies
 
 
@@ -213,7 +215,7 @@ def test_roads_join_only_with_evidence(grid) -> None:
     hills = replace(grid, elevation_m=30.0 * np.sin(np.arange(36.0)))
     alike = [drive(hills, seed, 0.0) for seed in range(4)]
     assert [each.belief.late_std for each in alike] == [0.0] * 4
-    assert all(len(each.belief.column) == 7 for each in alike)
+    assert all(len(each.belief.column) == TURNING for each in alike)
     differing = [drive(hills, seed, 60.0) for seed in range(4)]
     fitted = [each.belief.late_std for each in differing]
     assert all(30.0 < each < 100.0 for each in fitted), fitted
@@ -265,13 +267,14 @@ def test_columns_of_a_field_do_not_change_what_was_learned() -> None:
     rng = np.random.default_rng(3)
     for i in range(12):
         km = rng.uniform(1, 9)
-        row = np.zeros(7)
+        row = np.zeros(TURNING)
         row[0], row[UP], row[3] = km, 10 * km, 2 * km
         wh = rng.normal(150 * km, 30)
         plain.learn(row, wh)
         wide.widen(1 if i % 3 == 0 else 0)
-        wide.learn(np.append(row, np.zeros(len(wide.column) - 7)), wh)
+        wide.learn(np.append(row, np.zeros(len(wide.column) - TURNING)), wh)
         mean, root = wide.regression.mean, wide.regression.root
-        np.testing.assert_allclose(mean[:7], plain.regression.mean, rtol=1e-9)
-        assert mean[7:] == pytest.approx(np.zeros(len(mean) - 7))
-        assert (root @ root.T)[7:, 7:] == pytest.approx(100.0**2 * np.eye(len(mean) - 7))
+        np.testing.assert_allclose(mean[:TURNING], plain.regression.mean, rtol=1e-9)
+        assert mean[TURNING:] == pytest.approx(np.zeros(len(mean) - TURNING))
+        covariance = (root @ root.T)[TURNING:, TURNING:]
+        assert covariance == pytest.approx(100.0**2 * np.eye(len(mean) - TURNING))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
-from evroute.energy.driving import DrivingConditions, air_density_kgpm3, hvac_w
+from evroute.energy.driving import DrivingConditions, air_density_kgpm3
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import CHARGING, load_vehicle
 from evroute.errors import EvrouteError
@@ -14,7 +14,19 @@ from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.noise_fit import LATE_REFITS
-from evroute.learning.trips.terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
+from evroute.learning.trips.terms import (
+    AUXILIARY,
+    BY_TEMPERATURE,
+    COOLING,
+    DOWN,
+    DRAG,
+    FADE,
+    HEATING,
+    MINUTES,
+    UP,
+    WARM_UP,
+    coefficient_prior,
+)
 from evroute.learning.trips.trip_belief import KM
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery, follow
@@ -85,13 +97,95 @@ def test_power_and_payload_at_departure_enter_the_row(setting) -> None:
     np.testing.assert_allclose(row[[KM, UP, DOWN]], 1.5 * plain[[KM, UP, DOWN]])
 
 
-def test_the_temperature_of_a_trip_sets_the_air_density_and_no_heating(setting) -> None:
+def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting) -> None:
     energies = TripEnergies(setting)
     plain = energies.row(trip_of(setting.network, ROUND))
-    cold = energies.row(trip_of(setting.network, ROUND, temperature_c=-10.0))
-    expected = plain.copy()
-    expected[DRAG] *= air_density_kgpm3(-10.0) / 1.2
-    np.testing.assert_allclose(cold, expected)
+    for parked_minutes, warm_up_k in ((600.0, 28.0), (20.0, 0.0)):
+        stood = {"parked_minutes": parked_minutes}
+        cold = energies.row(trip_of(setting.network, ROUND, temperature_c=-10.0, **stood))
+        expected = plain.copy()
+        expected[DRAG] *= air_density_kgpm3(-10.0) / 1.2
+        minutes = plain[MINUTES]
+        assert minutes > 8
+        # by physics 2 Wh per K and minute and 20 Wh per K; the heater has 5 kW
+        wanted_wh = 28.0 * 2.0 * minutes + warm_up_k * 20.0
+        factor = min(1.0, 5000 / 60 * minutes / wanted_wh)
+        expected[HEATING], expected[WARM_UP] = factor * 28.0 * minutes, factor * warm_up_k
+        np.testing.assert_allclose(cold, expected)
+    hot = energies.row(trip_of(setting.network, ROUND, temperature_c=30.0))
+    assert hot[COOLING] == pytest.approx(7.0 * plain[MINUTES])
+    assert hot[HEATING] == hot[WARM_UP] == 0.0
+
+
+def test_a_known_power_includes_heating_and_cooling(setting) -> None:
+    energies = TripEnergies(setting)
+    known = {"temperature_c": -10.0, "auxiliary_w": CAR.auxiliary_w + 600.0}
+    row = energies.row(trip_of(setting.network, ROUND, **known))
+    assert not row[BY_TEMPERATURE].any()
+    assert row[AUXILIARY] == pytest.approx(10.0 * row[MINUTES])
+
+
+@pytest.mark.parametrize("physics", ["eq8", "driving"])
+def test_a_driven_and_a_planned_trip_have_the_same_mean_and_deviation(hill, physics) -> None:
+    """Logs and plans under 30 random conditions, with and without temperature and power."""
+    setting, rng = Setting(hill, CAR), np.random.default_rng(4)
+    energies = TripEnergies(setting, physics=physics)
+
+    def maybe(value: float) -> float:
+        return value if rng.uniform() < 0.6 else np.nan
+
+    for number in range(30):
+        edges = (OVER, ROUND)[number % 2]
+        known = {
+            "temperature_c": maybe(rng.uniform(-25.0, 35.0)),
+            "auxiliary_w": maybe(rng.uniform(200.0, 4000.0)),
+            "payload_kg": maybe(rng.uniform(0.0, 200.0)),
+            "parked_minutes": rng.uniform(0.0, 200.0),
+        }
+        trip = trip_of(hill, edges, 900.0 + 100.0 * rng.standard_normal(), **known)
+        prediction = energies.expect(trip).energy
+        day = {name: value for name, value in known.items() if not np.isnan(value)}
+        planner = Planner(hill, CAR, energies, conditions=DrivingConditions(**day))
+        planned = planner.describe(Route(tuple(hill.row_of[edge] for edge in edges)))
+        forecast = planned.energy_forecast
+        assert forecast.mean_wh == pytest.approx(prediction.mean_wh, abs=1e-9)
+        assert forecast.std_wh == pytest.approx(prediction.sd_wh, abs=1e-9)
+        energies.learn(trip)
+
+
+def test_heating_is_learned_from_trips_at_many_temperatures(setting) -> None:
+    """A car that heats with 200 W/K, 1.7 times physics, and takes 40 Wh/K to warm up."""
+    energies, rng = TripEnergies(setting), np.random.default_rng(2)
+    physics = coefficient_prior(CAR).mean
+    truth = physics.copy()
+    truth[[HEATING, WARM_UP]] = 200.0 / 60.0, 40.0
+    for number in range(120):
+        known = {
+            "temperature_c": rng.uniform(-15.0, 25.0),
+            "parked_minutes": (30.0, 300.0)[number % 2],
+        }
+        trip = trip_of(setting.network, (OVER, ROUND)[number // 2 % 2], travel_s=900.0, **known)
+        row = energies.row(trip)
+        wh = np.full(4, (row[: len(truth)] @ truth + rng.normal(0.0, 50.0)) / 4)
+        energies.learn(replace(trip, energy_wh=wh))
+    b = energies.belief.coefficients.coefficients
+    sd = np.sqrt(np.diag(energies.belief.regression.covariance))
+    assert abs(b[HEATING] - truth[HEATING]) < 3 * sd[HEATING] < 1.0
+    assert abs(b[WARM_UP] - truth[WARM_UP]) < 3 * sd[WARM_UP] < 15.0
+
+
+def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(setting) -> None:
+    energies = TripEnergies(setting)
+    unknown = energies.expect(trip_of(setting.network, ROUND))
+    mild = energies.expect(trip_of(setting.network, ROUND, temperature_c=20.0))
+    assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(np.delete(unknown.row, DRAG), np.delete(mild.row, DRAG))
+    # 2 Wh per K and minute, and 10 ± 9 °C over the year
+    at_c = np.random.default_rng(0).normal(10.0, 9.0, 200_000)
+    heating = 2.0 * np.maximum(18.0 - at_c, 0.0) + 1.7 * np.maximum(at_c - 23.0, 0.0)
+    season_wh = heating.std() * unknown.row[MINUTES]
+    plain = energies.belief.expect(unknown.row)
+    assert unknown.energy.sd_wh**2 - plain.sd_wh**2 == pytest.approx(season_wh**2, rel=0.03)
 
 
 def test_the_charge_on_the_way_follows_expected_energies(setting) -> None:
@@ -110,11 +204,17 @@ def test_expectations_are_those_of_the_belief_and_rest_on_earlier_trips(setting)
     energies = learned(setting)
     trip = trip_of(setting.network, OVER, known_variance_wh2=400.0)
     numbers = energies.expected(trip)
-    prediction = energies.belief.expect(energies.row(trip), 400.0)
+    prediction = energies.belief.expect(energies.row(trip), 400.0 + season_wh2(energies, trip))
     assert numbers["predicted_wh"] == prediction.mean_wh
     assert (numbers["low90_wh"], numbers["high90_wh"]) == prediction.interval(0.9)
     assert (numbers["low50_wh"], numbers["high50_wh"]) == prediction.interval(0.5)
     assert prediction.trips == 30
+
+
+def season_wh2(energies, trip) -> float:
+    """Return the variance of a trip at an unknown temperature, for `expect` of the belief."""
+    known = energies.expect(replace(trip, auxiliary_w=CAR.auxiliary_w)).energy
+    return energies.expect(trip).energy.sd_wh ** 2 - known.sd_wh**2
 
 
 def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
@@ -149,7 +249,8 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
         extra_wh = sign * (250.0 if t < 60 else -150.0 - 25.0 * (t - 60))
         extra_wh += 60.0 * rng.standard_normal()
         b, late_std = energies.belief.coefficients.coefficients, energies.belief.late_std
-        energies.learn(trip_of(setting.network, edges, 2000.0 + extra_wh, travel_s=600.0))
+        known = {"travel_s": 600.0, "temperature_c": 20.0}
+        energies.learn(trip_of(setting.network, edges, 2000.0 + extra_wh, **known))
         if energies.changed_after:
             break
     assert 60 < energies.changed_after < 70
@@ -202,8 +303,9 @@ def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     cold = energies.under(DrivingConditions(temperature_c=-5.0))
     minutes, drag = usual.terms[:, MINUTES], usual.terms[:, DRAG]
     denser = cold.space.conditions.air_density_kgpm3 / 1.2
-    added_wh = b[AUXILIARY] * hvac_w(-5.0) / 60 * minutes + b[DRAG] * (denser - 1) * drag
+    added_wh = b[HEATING] * 23.0 * minutes + b[DRAG] * (denser - 1) * drag
     np.testing.assert_allclose(cold.mean_wh - usual.mean_wh, added_wh)
+    assert cold.departure_wh(30.0) == pytest.approx(b[WARM_UP] * 23.0)
     known = energies.under(DrivingConditions(auxiliary_w=2600.0))
     np.testing.assert_allclose(known.mean_wh - usual.mean_wh, b[AUXILIARY] * 2000.0 / 60 * minutes)
     slow = energies.under(DrivingConditions(speed_factor=0.5))
@@ -217,7 +319,7 @@ def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
     plan = planner.plan(hill.row_of["in"], hill.row_of["out"], battery=battery)
     for name in ("energy", "time"):
         route = plan.routes[name]
-        prediction = energies.belief.expect(energies.row(trip_of(hill, route.edges)))
+        prediction = energies.expect(trip_of(hill, route.edges)).energy
         forecast = route.energy_forecast
         assert forecast.mean_wh == pytest.approx(route.energy_wh)
         assert forecast.mean_wh == pytest.approx(prediction.mean_wh)
@@ -234,7 +336,7 @@ def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
         )
     over = planner.describe(Route(tuple(hill.row_of[edge] for edge in OVER)), battery)
     # the charge is lowest on the hilltop, where the trip is two edges long
-    top = energies.belief.expect(energies.row(trip_of(hill, OVER[:2])))
+    top = energies.expect(trip_of(hill, OVER[:2])).energy
     assert over.charge_forecast.never_below_reserve <= top.below(2000.0) + 1e-12
 
 

@@ -491,7 +491,7 @@ def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     by_map = fit(hill, vehicle, conditions=cold).mean_wh[rows].sum()
     assert on_day.time_s == pytest.approx(2 * expected_s)
     extra_s = on_day.time_s - 2 * hill.time_s[rows].sum()
-    assert on_day.energy_wh == pytest.approx(by_map + hvac_w(-9.0) * extra_s / 3600)
+    assert on_day.energy_wh == pytest.approx(by_map + hvac_w(-9.0, vehicle) * extra_s / 3600)
 
 
 def test_a_network_by_name_and_its_trips() -> None:

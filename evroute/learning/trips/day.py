@@ -15,10 +15,18 @@ from scipy.special import ndtri
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.pace import TripTimes
-from evroute.learning.trips.terms import FADE, full_battery_term, returned_by_pieces
+from evroute.learning.trips.terms import (
+    BY_TEMPERATURE,
+    FADE,
+    MINUTES,
+    full_battery_term,
+    reached,
+    returned_by_pieces,
+)
 from evroute.learning.trips.trip_belief import KM, TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_tree import way
@@ -124,6 +132,8 @@ class TripDay:
         column explains, (k, k) Wh².
     times
         Travel times of trips.
+    season_wh_per_minute
+        Deviation of a trip's energy at an unknown temperature, Wh per minute; 0 where it is known.
     """
 
     belief: TripBelief
@@ -133,6 +143,7 @@ class TripDay:
     columns: IntArray
     unknown_wh2: Callable[[IntArray], FloatArray]
     times: TripTimes
+    season_wh_per_minute: float = 0.0
 
     @cached_property
     def mean_wh(self) -> FloatArray:
@@ -156,6 +167,21 @@ class TripDay:
     def full_battery_fade(self) -> float:
         """Share of recuperation lost per 10 % of charge above that of a full battery."""
         return float(self.belief.coefficients.coefficients[FADE])
+
+    @property
+    def _heating(self) -> Heating:
+        return self.space.edges.conditions.heating(self.vehicle)
+
+    def departure_wh(self, minutes: float) -> float:
+        """Return the energy of a trip that no arm has, its warm-up, Wh.
+
+        Parameters
+        ----------
+        minutes
+            Expected duration of the trip.
+        """
+        b = self.belief.coefficients.coefficients[BY_TEMPERATURE]
+        return self._heating.departure_wh(minutes, b)
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
@@ -182,13 +208,14 @@ class TripDay:
         lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
         if expected is not None:
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
-        reached = np.cumsum(terms, axis=0)
+        sums = reached(np.cumsum(terms, axis=0), self._heating)
         edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
-        unknown_wh2 = self.unknown_wh2(edges)
-        spread = reached @ self.belief.regression.root[self.columns]
-        known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
+        season_wh = self.season_wh_per_minute * sums[:, MINUTES]
+        unknown_wh2 = self.unknown_wh2(edges) + np.outer(season_wh, season_wh)
+        spread = sums @ self.belief.regression.root[self.columns]
+        known_wh2 = spread @ spread.T + self.belief.noise.covariance(sums[:, KM])
         row = np.zeros(len(self.belief.column))
-        row[self.columns] = reached[-1]
+        row[self.columns] = sums[-1]
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
             known_wh2 + unknown_wh2,
@@ -209,17 +236,18 @@ class TripDay:
         charge_wh
             (k,) expected charge at the start of each, Wh.
         """
-        reached = self._terms(arms, charge_wh)
+        sums = self._terms(arms, charge_wh)
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
-                reached[arm] += reached[previous]
-        variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
-        unknown_wh2: FloatArray | float = 0.0
+                sums[arm] += sums[previous]
+        sums[:, BY_TEMPERATURE] = self._heating.of_trip(sums[:, MINUTES])
+        variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
+        unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
             edges = self.space.states.edge[arms]
             routes = [edges[way(before, position)] for position in range(len(edges))]
-            unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
-        return np.sqrt(variance + self.belief.noise.variance(reached[:, KM], unknown_wh2))
+            unknown_wh2 += np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
+        return np.sqrt(variance + self.belief.noise.variance(sums[:, KM], unknown_wh2))
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""

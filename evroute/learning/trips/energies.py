@@ -29,6 +29,7 @@ from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace, TripTimes
 from evroute.learning.trips.day import TripDay
+from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import (
     HEIGHT_STD_M,
     Landmarks,
@@ -39,9 +40,12 @@ from evroute.learning.trips.fields import (
 from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
+    BY_TEMPERATURE,
     FADE,
+    MINUTES,
     TURNING,
     coefficient_prior,
+    departed,
     edge_terms,
     full_battery_term,
     heaviness,
@@ -106,6 +110,7 @@ class TripEnergies(Belief):
         if driving:
             self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
         self.changed_after = 0
+        self._departures = Departures()
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
@@ -146,8 +151,8 @@ class TripEnergies(Belief):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """Coefficients, and times of trips."""
-        return {"trips": self.belief, "times": self.times}
+        """Coefficients, times of trips, and their departures."""
+        return {"trips": self.belief, "times": self.times, "departures": self._departures}
 
     @property
     def changed(self) -> bool:
@@ -173,13 +178,7 @@ class TripEnergies(Belief):
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by the values known at its departure, (p,)."""
-        auxiliary_w = trip.auxiliary_w
-        known = DrivingConditions(
-            temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
-            payload_kg=float(np.nan_to_num(trip.payload_kg)),
-            auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
-            departed_s=trip.departed_s,
-        )
+        known = self._departures.conditions(trip)
         arms = trip.edge
         if self.physics == "driving":
             begins = np.append(0, np.flatnonzero(~self.network.has_turns(trip.edge)) + 1)
@@ -193,7 +192,8 @@ class TripEnergies(Belief):
             terms = self._terms(arms, known, np.minimum(percent, 100.0))
         if self.junctions is not None:  # the ends become landmarks where these are far
             self.belief.widen(self.junctions.admit(self._ends(trip.edge)[[0, -1]]))
-        row = self._joined(terms.sum(axis=0) / trip.routes, trip.edge)
+        sums = departed(terms.sum(axis=0) / trip.routes, known.heating(self.vehicle))
+        row = self._joined(sums, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
 
@@ -201,7 +201,7 @@ class TripEnergies(Belief):
         """Return the expected energy and time of a trip, and its row."""
         row = self.row(trip)
         return Expected(
-            self.belief.expect(row, self._known_wh2(trip)),
+            self.belief.expect(row, self._known_wh2(trip) + self._season_wh2(trip, row)),
             self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes),
             row,
         )
@@ -217,7 +217,13 @@ class TripEnergies(Belief):
             Its expectation, with its row.
         """
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
-        self.belief.learn(expected.row, float(trip.energy_wh.sum()), self._known_wh2(trip))
+        self.belief.learn(
+            expected.row,
+            float(trip.energy_wh.sum()),
+            self._known_wh2(trip),
+            self._season_wh2(trip, expected.row),
+        )
+        self._departures.end(trip, 60.0 * float(expected.row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def restart(self) -> None:
@@ -258,6 +264,7 @@ class TripEnergies(Belief):
             np.concatenate(columns),
             self._unknown_wh2,
             self.times,
+            self._season_wh_per_minute(conditions),
         )
 
     def state(self) -> State:
@@ -318,8 +325,18 @@ class TripEnergies(Belief):
         features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
         return features
 
+    def _season_wh_per_minute(self, conditions: DrivingConditions) -> float:
+        """Return the deviation of a trip's energy in an unknown season, Wh per minute; else 0."""
+        b = self.belief.coefficients.coefficients[BY_TEMPERATURE]
+        return self._departures.season_wh_per_minute(b) if conditions.season_unknown else 0.0
+
+    def _season_wh2(self, trip: MeasuredTrip, row: FloatArray) -> float:
+        """Return the variance of a trip's energy from its season if that is unknown, Wh²."""
+        known = self._departures.conditions(trip)
+        return float(self._season_wh_per_minute(known) * row[MINUTES]) ** 2
+
     def _known_wh2(self, trip: MeasuredTrip) -> float:
-        """Return the variance of a trip that no coefficient explains: of its meter and places."""
+        """Return the variance of a trip's energy from its meter and its unknown places, Wh²."""
         edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
         if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
             km = self.network.length_m[edge].sum() / 1000.0 / trip.routes
@@ -359,7 +376,8 @@ class TripEnergies(Belief):
                 up_m=up_m,
                 down_m=down_m,
                 pace_spm=pace_spm / conditions.speed_factor,
-                auxiliary_w=conditions.load(vehicle).auxiliary_w,
+                auxiliary_w=conditions.auxiliary_w,
+                heating=conditions.heating(vehicle).per_minute,
                 headwind_mps=conditions.headwind_mps(network)[edge],
                 air_density_kgpm3=conditions.air_density_kgpm3,
                 payload_kg=conditions.payload_kg,

@@ -28,11 +28,15 @@ class CoefficientPrior:
     """Independent normal priors of p coefficients, and the cone in which they are physical.
 
     mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``; c may be 0.
+    names: of the coefficients, for stored states; may be empty.  later: names that states of
+    earlier versions lack.
     """
 
     mean: FloatArray
     std: FloatArray
     cone: FloatArray
+    names: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         p = len(self.mean)

@@ -10,6 +10,9 @@ minutes                length * pace                               ``P_aux/60`` 
 drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
 full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
 auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
+heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
+warm-up                0; see below                                `energy.heating`      10
+cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
 stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
 
@@ -17,11 +20,14 @@ The last term exists where the driver's physics is on (`turn_prior` in free flow
 the start and the turns of a route, at the speeds of the map, so the prior mean of a trip is the
 energy of the driver's plan. Drag then is that of the speed between stops.
 
-All terms are sums over edges or turns, so a search can use them. The sums in the table are over the
-pieces of an edge with one slope each: one piece where the network has no profile. ``m`` is the
-prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which
-recuperation fades; the coefficient of that term is the share of recuperation lost per 10 % above
-``s0``.
+Heating, warm-up and cooling are 0 where the temperature is unknown, and where the auxiliary power
+at departure is known, which includes them. The warm-up is one number of a whole trip (`departed`).
+
+All terms but the warm-up are sums over edges or turns, so a search can use them. The sums in the
+table are over the pieces of an edge with one slope each: one piece where the network has no
+profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the
+charge above which recuperation fades; the coefficient of that term is the share of recuperation
+lost per 10 % above ``s0``.
 
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -31,6 +37,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.heating import PRIOR_STD_WH, Heating, heating_coefficients
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.network.heights.pieces import summed
@@ -44,11 +51,19 @@ NAMES = (
     "drag",
     "full battery",
     "auxiliary power",
+    "heating",
+    "warm-up",
+    "cooling",
     "stops and turns",
 )
-PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, TURNING = range(8)
+LATER = ("heating", "warm-up", "cooling")
+"""Terms that the files of earlier versions lack."""
+PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, 0.3)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, TURNING = range(11)
+BY_TEMPERATURE = slice(HEATING, COOLING + 1)
+"""Columns of heating, warm-up and cooling."""
 
+NO_HEATING: FloatArray = np.zeros(3)
 CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
@@ -57,8 +72,8 @@ SPEED_MPS = (1.0, 40.0)
 def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
-    The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade, and stops
-    and turns at least 0. The coefficient of stops and turns exists if ``driving``.
+    The cone: km, minutes, drag, fade, heating, warm-up, cooling, and stops and turns at least 0;
+    ``0 <= metres down <= metres up``. The coefficient of stops and turns exists if ``driving``.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     mean = [
@@ -69,16 +84,24 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         1.0 / vehicle.propulsion_efficiency,
         vehicle.full_battery_fade,
         1.0,
+        *heating_coefficients(vehicle).tolist(),
         1.0,
     ]
     std = np.array(PRIOR_STD)
     std[: MINUTES + 1] *= heaviness(vehicle)
-    cone = np.zeros((7, len(NAMES)))
-    cone[np.arange(5), [KM, MINUTES, DRAG, FADE, DOWN]] = 1.0
-    cone[5, [UP, DOWN]] = 1.0, -1.0
-    cone[6, TURNING] = 1.0
+    positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, WARM_UP, COOLING]
+    cone = np.zeros((len(positive) + 2, len(NAMES)))
+    cone[np.arange(len(positive)), positive] = 1.0
+    cone[-2, [UP, DOWN]] = 1.0, -1.0
+    cone[-1, TURNING] = 1.0
     p = TURNING + driving
-    return CoefficientPrior(np.array(mean[:p]), std[:p], cone[: 6 + driving, :p])
+    return CoefficientPrior(
+        np.array(mean[:p]),
+        std[:p],
+        cone[: len(positive) + 1 + driving, :p],
+        names=NAMES[:p],
+        later=LATER,
+    )
 
 
 def heaviness(vehicle: Vehicle) -> float:
@@ -93,13 +116,14 @@ def edge_terms(
     up_m: FloatArray,
     down_m: FloatArray,
     pace_spm: FloatArray,
-    auxiliary_w: float = np.nan,
+    auxiliary_w: float | None = None,
+    heating: FloatArray = NO_HEATING,
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
     moving: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 7), the full-battery term 0; a trip's row is their sum.
+    """Return the terms of edges, (k, 10), the full-battery term 0; a trip's row is their sum.
 
     Parameters
     ----------
@@ -112,7 +136,9 @@ def edge_terms(
     pace_spm
         (k,) expected travel time per metre, s/m.
     auxiliary_w
-        Auxiliary power known at departure, W; its term is 0 where it is NaN (unknown).
+        Auxiliary power known at departure, W; its term is 0 where it is None (unknown).
+    heating
+        (3,) terms of heating, warm-up and cooling of one minute (`Heating.per_minute`).
     headwind_mps, air_density_kgpm3
         Of the day; drag goes with the signed square of ``speed + headwind``.
     payload_kg
@@ -124,7 +150,7 @@ def edge_terms(
     air_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS) + headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
     loaded = 1.0 + payload_kg / vehicle.mass_kg
-    extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
+    extra_w = 0.0 if auxiliary_w is None else auxiliary_w - vehicle.auxiliary_w
     return np.column_stack(
         [
             loaded * length_m / 1000.0,
@@ -134,8 +160,44 @@ def edge_terms(
             area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
             np.zeros(len(minutes)),
             extra_w * minutes / 60.0,
+            np.outer(minutes, heating),
         ]
     )
+
+
+def departed(row: FloatArray, heating: Heating) -> FloatArray:
+    """Return the terms of a whole trip, driven or planned, at its temperature.
+
+    Parameters
+    ----------
+    row
+        (p,) sum of the terms of its edges or turns.
+    heating
+        Heating and cooling at its temperature.
+    """
+    whole = row.copy()
+    whole[BY_TEMPERATURE] = heating.of_trip(row[MINUTES])
+    return whole
+
+
+def reached(sums: FloatArray, heating: Heating) -> FloatArray:
+    """Return the terms of one trip up to the ends of its edges, (k, p), the last the whole trip's.
+
+    The warm-up counts from the start on.
+
+    Parameters
+    ----------
+    sums
+        (k, p) cumulative sums of the terms of its edges or turns.
+    heating
+        Heating and cooling at its temperature.
+    """
+    whole = sums.copy()
+    of_trip = heating.of_trip(sums[-1, MINUTES])
+    share = sums[:, MINUTES] / sums[-1, MINUTES]
+    whole[:, BY_TEMPERATURE] = np.outer(share, of_trip)
+    whole[:, WARM_UP] = of_trip[1]
+    return whole
 
 
 def full_battery_term(

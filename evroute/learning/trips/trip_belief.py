@@ -27,6 +27,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.trips import noise_fit
+from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.noise_fit import START, TripNoiseScale
 from evroute.learning.trips.regression import (
     CoefficientPrior,
@@ -44,7 +45,7 @@ MAX_INFLATIONS = 3
 EVIDENCE = 3.0
 """Least gain in log posterior density for which a late field joins."""
 FIELD, LATE = 1, 2
-_COLUMNS = ("number", "rows", "energy_wh", "known_wh2")
+_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
 
@@ -67,6 +68,7 @@ class _Trip:
     row: FloatArray
     energy_wh: float
     known_wh2: float
+    doubt_wh2: float = 0.0
 
 
 class TripBelief:
@@ -171,7 +173,9 @@ class TripBelief:
             moved_wh=float(row @ self._mean.moved),
         )
 
-    def learn(self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0) -> None:
+    def learn(
+        self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0, doubt_wh2: float = 0.0
+    ) -> None:
         """Learn one trip, or refuse it.
 
         Parameters
@@ -182,6 +186,8 @@ class TripBelief:
             Measured energy, Wh; may be negative.
         known_wh2
             Variance of the measurement itself, Wh².
+        doubt_wh2
+            Further variance of the forecast that is no noise of the measurement, Wh².
 
         Raises
         ------
@@ -189,17 +195,20 @@ class TripBelief:
             If a number is not finite, the length is not positive or the variance is negative.
         """
         require(
-            np.isfinite([*row, energy_wh]).all() and row[KM] > 0 and 0 <= known_wh2 < np.inf,
+            np.isfinite([*row, energy_wh, doubt_wh2]).all()
+            and row[KM] > 0
+            and 0 <= known_wh2 < np.inf,
             f"a trip of {energy_wh} Wh ± {known_wh2} Wh² with terms {row}: expected finite "
             "numbers, a positive length in km first, and a variance of at least 0",
             ValueError,
         )
-        trip = _Trip(self.seen, np.array(row, dtype=np.float64), float(energy_wh), float(known_wh2))
+        terms = np.array(row, dtype=np.float64)
+        trip = _Trip(self.seen, terms, float(energy_wh), float(known_wh2), float(doubt_wh2))
         self.seen += 1
         refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
-            expected = self.expect(trip.row, trip.known_wh2)
+            expected = self.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
             self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
@@ -233,11 +242,13 @@ class TripBelief:
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
             "column": self.column,
+            "terms": np.array(self.prior.names, dtype=np.str_),
             "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
         }
         for name, trips in (("learned", self._learned), ("refused", self._refused)):
             numbers = np.array([trip.number for trip in trips], dtype=np.int64)
-            columns = zip(_COLUMNS, (numbers, *self._arrays(trips)), strict=True)
+            doubt_wh2 = np.array([trip.doubt_wh2 for trip in trips])
+            columns = zip(_COLUMNS, (numbers, *self._arrays(trips), doubt_wh2), strict=True)
             state |= {f"{name}_{column}": values for column, values in columns}
         return state
 
@@ -249,12 +260,7 @@ class TripBelief:
         ValueError
             If the state has another number of coefficients.
         """
-        p = int((state["column"] == 0).sum())
-        require(
-            p == len(self.prior.mean),
-            f"a state of {p} coefficients, expected {len(self.prior.mean)}",
-            ValueError,
-        )
+        state = with_later_terms(state, self.prior)
         self.column = state["column"]
         self.field_std, self.late_std, self.late_fitted_std = state["field_std"].tolist()
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
@@ -263,8 +269,8 @@ class TripBelief:
         self._recent = state["recent"].tolist()
         self._learned, self._refused = (
             [
-                _Trip(int(number), row, float(energy_wh), float(known_wh2))
-                for number, row, energy_wh, known_wh2 in zip(
+                _Trip(int(number), row, float(energy_wh), float(known_wh2), float(doubt_wh2))
+                for number, row, energy_wh, known_wh2, doubt_wh2 in zip(
                     *(state[f"{kind}_{column}"] for column in _COLUMNS), strict=True
                 )
             ]
@@ -289,7 +295,7 @@ class TripBelief:
 
     def _admit(self, trip: _Trip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
-        expected = self.expect(trip.row, trip.known_wh2)
+        expected = self.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False

@@ -1,0 +1,103 @@
+"""Departures: the conditions of the trips of one car that were known when they began."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.heating import season_wh2
+from evroute.learning.measured import MeasuredTrip
+
+DAY_S = 86_400.0
+UNKNOWN_S = -1.0
+SEASON_TRIPS = 30.0
+"""Number of trips without a temperature after which half the season's variance is in the noise."""
+
+
+class Departures:
+    """The last end of a trip, and the number of trips in a known season.
+
+    Attributes
+    ----------
+    ended_s
+        End of the last trip, on the clock of its departure; negative if unknown.
+    known
+        Number of trips with a known temperature or power.
+    trips
+        Number of trips.
+    """
+
+    def __init__(self) -> None:
+        self.ended_s = UNKNOWN_S
+        self.known = 0
+        self.trips = 0
+
+    def conditions(self, trip: MeasuredTrip) -> DrivingConditions:
+        """Return the conditions of the next trip that are known at its departure."""
+        return DrivingConditions(
+            temperature_c=_or_none(trip.temperature_c),
+            payload_kg=float(np.nan_to_num(trip.payload_kg)),
+            auxiliary_w=_or_none(trip.auxiliary_w),
+            departed_s=trip.departed_s,
+            parked_minutes=self.parked_minutes(trip),
+        )
+
+    def parked_minutes(self, trip: MeasuredTrip) -> float | None:
+        """Return the time that the car stood before the next trip, minutes; None for a long time.
+
+        An unknown time counts as long for the first trip of a day, else as short.
+        """
+        if np.isfinite(trip.parked_minutes):
+            return trip.parked_minutes
+        if trip.departed_s is None:
+            return 0.0
+        stood_s = trip.departed_s - self.ended_s
+        if self.ended_s < 0 or abs(stood_s) > DAY_S:
+            return None
+        return max(stood_s / 60.0, 0.0)
+
+    def end(self, trip: MeasuredTrip, expected_s: float) -> None:
+        """Count a trip and note its end.
+
+        Parameters
+        ----------
+        trip
+            The trip.
+        expected_s
+            Its expected travel time, which stands for one that was not measured, s.
+        """
+        self.trips += 1
+        self.known += not self.conditions(trip).season_unknown
+        measured_s = float(trip.travel_s.sum())
+        took_s = expected_s if np.isnan(measured_s) else measured_s
+        self.ended_s = UNKNOWN_S if trip.departed_s is None else trip.departed_s + took_s
+
+    def season_wh_per_minute(self, coefficients: FloatArray) -> float:
+        """Return the deviation of a trip's energy at an unknown temperature, Wh per minute.
+
+        The noise that is fitted to trips without a temperature includes it, so it falls with their
+        number.
+
+        Parameters
+        ----------
+        coefficients
+            (3,) of heating, warm-up and cooling.
+        """
+        share = (SEASON_TRIPS + self.known) / (SEASON_TRIPS + self.trips)
+        return float(np.sqrt(share * season_wh2(1.0, coefficients)))
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the numbers as arrays."""
+        return {"ended_s": np.array(self.ended_s), "trips": np.array([self.known, self.trips])}
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state; an empty one of an earlier version has no trips."""
+        self.ended_s = float(state.get("ended_s", UNKNOWN_S))
+        self.known, self.trips = state.get("trips", np.zeros(2, dtype=np.int64)).tolist()
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,58 @@
+"""States of beliefs of trips as earlier versions wrote them, with fewer terms."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.errors import require
+from evroute.learning.trips.regression import CoefficientPrior
+
+State = Mapping[str, npt.NDArray[Any]]
+ROWS = ("learned_rows", "refused_rows")
+
+
+def with_later_terms(state: State, prior: CoefficientPrior) -> State:
+    """Return a state with all terms of a prior; those that it lacks begin at their prior.
+
+    The trips of the state have 0 in these terms, so they have taught nothing about them.
+
+    Parameters
+    ----------
+    state
+        As `TripBelief.state` returned it, now or in an earlier version.
+    prior
+        Prior of the coefficients in force.
+
+    Raises
+    ------
+    ValueError
+        If the state has other terms.
+    """
+    p = int((state["column"] == 0).sum())
+    filled = dict(state)
+    for kind in ("learned", "refused"):
+        filled.setdefault(f"{kind}_doubt_wh2", np.zeros(len(state[f"{kind}_number"])))
+    if p == len(prior.mean):
+        return filled
+    stored = tuple(np.atleast_1d(state.get("terms", np.array([]))).tolist()) or tuple(
+        name for name in prior.names if name not in prior.later
+    )
+    lacking = np.array([name not in stored for name in prior.names])
+    require(
+        p == len(stored) and p + lacking.sum() == len(prior.mean),
+        f"a state of {p} coefficients, expected {len(prior.mean)}",
+        ValueError,
+    )
+    # numbers of columns in front of which a term is inserted
+    places = np.cumsum(~lacking)[lacking]
+    own = np.flatnonzero(lacking)
+    filled["column"] = np.insert(state["column"], places, 0)
+    filled["mean"] = np.insert(state["mean"], places, prior.mean[lacking])
+    root = np.insert(np.insert(state["root"], places, 0.0, axis=0), places, 0.0, axis=1)
+    root[own, own] = prior.std[lacking]
+    filled["root"] = root
+    for name in ROWS:
+        filled[name] = np.insert(state[name], places, 0.0, axis=1)
+    return filled

@@ -1,0 +1,65 @@
+"""States of earlier versions: terms that they lack begin at their prior."""
+
+import numpy as np
+import pytest
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.terms import BY_TEMPERATURE, HEATING, LATER, NAMES, coefficient_prior
+from evroute.learning.trips.trip_belief import TripBelief
+
+CAR = load_vehicle("renault-zoe")
+
+
+def earlier(prior: CoefficientPrior) -> CoefficientPrior:
+    """Return a prior as it was before its later terms, without names."""
+    kept = [name not in LATER for name in prior.names]
+    cone = prior.cone[:, kept]
+    return CoefficientPrior(prior.mean[kept], prior.std[kept], cone[np.any(cone, axis=1)])
+
+
+@pytest.mark.parametrize("driving", [False, True])
+def test_a_state_without_heating_keeps_all_it_learned(driving: bool) -> None:
+    prior, rng = coefficient_prior(CAR, driving=driving), np.random.default_rng(0)
+    kept = np.array([name not in LATER for name in prior.names])
+    first, second = TripBelief(earlier(prior), field_std=50.0), TripBelief(prior, field_std=50.0)
+    rows = []
+    for number in range(12):
+        if number == 4:
+            first.widen(1)
+        terms = rng.uniform(0.5, 9.0, kept.sum())
+        rows.append(np.append(terms, np.ones(len(first.column) - len(terms))))
+        first.learn(rows[-1], float(terms[0] * 150.0 + rng.normal(0.0, 30.0)))
+    first.learn(rows[-1], 90_000.0)
+    assert first.refused
+    state = {name: array for name, array in first.state().items() if "doubt" not in name}
+    del state["terms"]
+    second.restore(state)
+
+    def in_new_terms(row):
+        full = np.zeros(len(second.column))
+        full[np.append(kept, np.ones(len(full) - len(kept), dtype=bool))] = row
+        return full
+
+    before, after = first.expect(rows[-1]), second.expect(in_new_terms(rows[-1]))
+    assert after.mean_wh == pytest.approx(before.mean_wh, rel=1e-9)
+    assert after.sd_wh == pytest.approx(before.sd_wh, rel=1e-9)
+    assert second.refused == first.refused
+    b = second.regression.mean
+    np.testing.assert_allclose(b[BY_TEMPERATURE], prior.mean[BY_TEMPERATURE])
+    variance = np.diag(second.regression.covariance)[BY_TEMPERATURE]
+    np.testing.assert_allclose(variance, prior.std[BY_TEMPERATURE] ** 2)
+    for belief, row in ((first, rows[3]), (second, in_new_terms(np.append(rows[3], 0.0)))):
+        belief.learn(np.append(row, 0.0) if belief is first else row, 700.0)
+    assert second.expect(in_new_terms(rows[-1])).mean_wh == pytest.approx(
+        first.expect(rows[-1]).mean_wh, rel=1e-9
+    )
+    assert second.prior.names[HEATING] == NAMES[HEATING] == "heating"
+
+
+def test_a_state_of_other_terms_is_refused() -> None:
+    prior = coefficient_prior(CAR)
+    belief = TripBelief(prior)
+    state = belief.state() | {"terms": np.array(["km", "weight"]), "column": np.zeros(2, dtype=int)}
+    with pytest.raises(ValueError, match="a state of 2 coefficients, expected 10"):
+        belief.restore(state)
