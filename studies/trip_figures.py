@@ -226,7 +226,8 @@ def made_trips(setting: Setting, seed: int, n: int, factor_std: float) -> list[M
     """
     rng, network = np.random.default_rng(seed), setting.network
     prior = TripEnergies(setting).belief.prior.mean
-    truth = prior * np.array([1.3, 1.1, 0.9, 3.0, 1.0, 1.0, 1.0])
+    factors = np.array([1.3, 1.1, 0.9, 3.0, 1.0])
+    truth = prior[: len(factors)] * factors
     trips: list[MeasuredTrip] = []
     while len(trips) < n:
         ends = rng.choice(network.n_edges, 2, replace=False).tolist()
@@ -242,7 +243,7 @@ def made_trips(setting: Setting, seed: int, n: int, factor_std: float) -> list[M
         drag_wh = area * network.length_m[edge] ** 3 / travel_s**2 / 3600
         up_m, down_m = np.maximum(climb_m, 0), np.minimum(climb_m, 0)
         terms = np.column_stack([km, up_m, down_m, travel_s / 60, drag_wh])
-        wh = terms @ truth[:5] * (1 + factor_std * rng.standard_normal())
+        wh = terms @ truth * (1 + factor_std * rng.standard_normal())
         noise_wh = rng.normal(0, np.sqrt(30**2 + 30**2 * km.sum()))
         trips.append(MeasuredTrip(str(len(trips)), edge, wh + noise_wh / len(edge), travel_s))
     return trips

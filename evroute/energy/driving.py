@@ -119,9 +119,7 @@ class DrivingConditions:
             most=5_256_000,
         ),
     ] = None
-    preheated: Annotated[
-        bool, Truth("The cabin was heated from the mains: no warm-up.")
-    ] = False
+    preheated: Annotated[bool, Truth("The cabin was heated from the mains: no warm-up.")] = False
 
     @property
     def air_density_kgpm3(self) -> float:

@@ -6,12 +6,8 @@ import pytest
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import (
-<<<<<<< HEAD
     CHARGING,
     OPTIONAL_NUMBERS,
-=======
-    OPTIONAL_NUMBERS,
->>>>>>> 9950a94 (heating, warm-up and cooling are learned terms of a trip, one function for driven and planned trips)
     load_vehicle,
     numbers_of,
     vehicle_names,
@@ -42,11 +38,7 @@ def test_every_number_of_the_catalogue_names_its_source() -> None:
     for name in vehicle_names():
         v = load_vehicle(name)
         assert v.name == name
-<<<<<<< HEAD
         assert set(v.sources) - set(CHARGING) == set(numbers_of(v)) - {"name", *OPTIONAL_NUMBERS}
-=======
-        assert set(v.sources) == set(numbers_of(v)) - {"name", *OPTIONAL_NUMBERS}
->>>>>>> 9950a94 (heating, warm-up and cooling are learned terms of a trip, one function for driven and planned trips)
 
 
 def test_a_file_of_the_users_own_is_named_after_itself(tmp_path: Path) -> None:

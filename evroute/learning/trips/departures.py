@@ -10,6 +10,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.heating import season_wh2
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
 
 DAY_S = 86_400.0
 UNKNOWN_S = -1.0
@@ -75,19 +76,40 @@ class Departures:
         took_s = expected_s if np.isnan(measured_s) else measured_s
         self.ended_s = UNKNOWN_S if trip.departed_s is None else trip.departed_s + took_s
 
-    def season_wh_per_minute(self, coefficients: FloatArray) -> float:
-        """Return the deviation of a trip's energy at an unknown temperature, Wh per minute.
+    def season_wh_per_minute(
+        self, conditions: DrivingConditions, coefficients: FloatArray
+    ) -> float:
+        """Return the deviation of a trip's energy in an unknown season, Wh per minute, else 0.
 
         The noise that is fitted to trips without a temperature includes it, so it falls with their
         number.
 
         Parameters
         ----------
+        conditions
+            Conditions of the trip.
         coefficients
-            (3,) of heating, warm-up and cooling.
+            (p,) coefficients of trips, of which heating, warm-up and cooling count.
         """
+        if not conditions.season_unknown:
+            return 0.0
         share = (SEASON_TRIPS + self.known) / (SEASON_TRIPS + self.trips)
-        return float(np.sqrt(share * season_wh2(1.0, coefficients)))
+        return float(np.sqrt(share * season_wh2(1.0, coefficients[BY_TEMPERATURE])))
+
+    def season_wh2(self, trip: MeasuredTrip, row: FloatArray, coefficients: FloatArray) -> float:
+        """Return the variance of the next trip's energy from an unknown season, Wh², else 0.
+
+        Parameters
+        ----------
+        trip
+            Next trip.
+        row
+            (p,) its terms.
+        coefficients
+            (p,) coefficients of trips.
+        """
+        std_wh = self.season_wh_per_minute(self.conditions(trip), coefficients) * row[MINUTES]
+        return float(std_wh) ** 2
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the numbers as arrays."""

@@ -40,7 +40,6 @@ from evroute.learning.trips.fields import (
 from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
-    BY_TEMPERATURE,
     FADE,
     MINUTES,
     TURNING,
@@ -200,8 +199,9 @@ class TripEnergies(Belief):
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
         row = self.row(trip)
+        season_wh2 = self._departures.season_wh2(trip, row, self.belief.coefficients.coefficients)
         return Expected(
-            self.belief.expect(row, self._known_wh2(trip) + self._season_wh2(trip, row)),
+            self.belief.expect(row, self._known_wh2(trip) + season_wh2),
             self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes),
             row,
         )
@@ -217,13 +217,10 @@ class TripEnergies(Belief):
             Its expectation, with its row.
         """
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
-        self.belief.learn(
-            expected.row,
-            float(trip.energy_wh.sum()),
-            self._known_wh2(trip),
-            self._season_wh2(trip, expected.row),
-        )
-        self._departures.end(trip, 60.0 * float(expected.row[MINUTES]))
+        row, b = expected.row, self.belief.coefficients.coefficients
+        season_wh2 = self._departures.season_wh2(trip, row, b)
+        self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip), season_wh2)
+        self._departures.end(trip, 60.0 * float(row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def restart(self) -> None:
@@ -264,7 +261,7 @@ class TripEnergies(Belief):
             np.concatenate(columns),
             self._unknown_wh2,
             self.times,
-            self._season_wh_per_minute(conditions),
+            self._departures.season_wh_per_minute(conditions, b),
         )
 
     def state(self) -> State:
@@ -324,16 +321,6 @@ class TripEnergies(Belief):
         before = np.array(trips) < self.changed_after
         features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
         return features
-
-    def _season_wh_per_minute(self, conditions: DrivingConditions) -> float:
-        """Return the deviation of a trip's energy in an unknown season, Wh per minute; else 0."""
-        b = self.belief.coefficients.coefficients[BY_TEMPERATURE]
-        return self._departures.season_wh_per_minute(b) if conditions.season_unknown else 0.0
-
-    def _season_wh2(self, trip: MeasuredTrip, row: FloatArray) -> float:
-        """Return the variance of a trip's energy from its season if that is unknown, Wh²."""
-        known = self._departures.conditions(trip)
-        return float(self._season_wh_per_minute(known) * row[MINUTES]) ** 2
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
         """Return the variance of a trip's energy from its meter and its unknown places, Wh²."""
