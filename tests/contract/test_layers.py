@@ -5,37 +5,37 @@ A layer that is added to `LAYERS` of `app/layers` is tested here on network ``de
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery
 from evroute.planning.places import load_trips
 from evroute.planning.planner import Planner
+from evroute.planning.request import PlanRequest
 from evroute.resources import app_path
 
 with pytest.MonkeyPatch.context() as path:
     path.syspath_prepend(str(app_path()))
     from layers import LAYERS
 
-CHANGES = {
-    "places": lambda: (load_trips("denver")["C"].origin, ""),
-    "battery": lambda: Battery.of_percent(40.0, 12, 5),
-    "risk": lambda: 0.05,
-    "charges": lambda: True,
-    "max_extra_time": lambda: 0.3,
-    "depart": lambda: "08:00",
-    "price": lambda: 0.3,
+WISHES = {
+    "soc": 12.0,
+    "reserve": 5.0,
+    "risk": 0.05,
+    "charge": True,
+    "max_extra_time": 0.3,
+    "alternatives": 2,
+    "avoid": ("Broadway",),
+    "depart": "08:00",
+    "price": 0.3,
 }
-"""Another value of each input that a planner does not hold."""
+"""Another value of each wish that a planner does not hold."""
 
 
 @pytest.fixture(autouse=True)
@@ -62,25 +62,22 @@ def request_with(roads: RoadNetwork) -> Callable[..., Any]:
     from request import Request
 
     car, trip = load_vehicle(), load_trips("denver")["A"]
-    usual = Request(
-        network=roads,
-        vehicle=car,
-        usual=car,
-        conditions=DrivingConditions(),
-        places=(trip.origin, trip.destination),
-        example=False,
-        battery=Battery.of_percent(car.battery_kwh, 14, 10),
-        risk=None,
-        layers=tuple(LAYERS),
-        charges=False,
-        max_extra_time=None,
-        depart="",
-        price=None,
-        time_value=None,
-        folder="",
-        run="",
-    )
-    return lambda **changes: replace(usual, **changes)
+    usual = {"vehicle": car, "soc": 14.0, "reserve": 10.0}
+
+    def request_with(places: tuple[str, ...] | None = None, **wishes: Any) -> Any:
+        return Request(
+            network=roads,
+            vehicle=car,
+            usual=car,
+            places=places or (trip.origin, trip.destination),
+            example=False,
+            wishes=PlanRequest.without_places(usual | wishes),
+            layers=tuple(LAYERS),
+            folder="",
+            run="",
+        )
+
+    return request_with
 
 
 def contents(name: str, request: Any, planner: Planner) -> tuple[Any, str]:
@@ -134,18 +131,18 @@ def test_it_is_drawn_without_places(name, request_with, planner) -> None:
     contents(name, request_with(places=("", "")), planner)
 
 
-@pytest.mark.parametrize("changed", CHANGES)
+@pytest.mark.parametrize("changed", [*WISHES, "places"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_contents_change_only_with_the_inputs_it_names(
     name, changed, request_with, planner
 ) -> None:
     from layers import layer_named
-    from request import Request
 
-    assert changed in {field.name for field in fields(Request)}
     layer, usual = layer_named(name), request_with()
-    other = request_with(**{changed: CHANGES[changed]()})
-    assert getattr(other, changed) != getattr(usual, changed)
+    other = request_with(places=(load_trips("denver")["C"].origin, ""))
+    if changed in WISHES:
+        other = request_with(**{changed: WISHES[changed]})
+        assert getattr(other.wishes, changed) != getattr(usual.wishes, changed)
     if layer.depends(usual) == layer.depends(other):
         assert contents(name, usual, planner) == contents(name, other, planner)
     assert layer.depends(usual) == layer.depends(request_with())
