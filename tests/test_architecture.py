@@ -118,6 +118,12 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
             )
 
 
+def test_no_private_name_of_osmnx_is_used() -> None:
+    private = re.compile(r"\bosmnx\._\w|from osmnx import _|from osmnx\._")
+    users = [path.name for path in MODULES if private.search(path.read_text(encoding="utf-8"))]
+    assert not users
+
+
 def test_help_loads_no_heavy_package() -> None:
     code = (
         "import sys\n"

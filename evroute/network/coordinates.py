@@ -1,9 +1,13 @@
 """Coordinate systems of networks, which are in metres, and transformations between systems."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
+from evroute.arrays import FloatArray
 from evroute.errors import NetworkFormatError, require
 from evroute.network.geo import pyproj
 from evroute.network.texts import shown
@@ -14,6 +18,8 @@ _UTM = re.compile(
     r"|\+proj=utm \+zone=([1-9]|[1-5]\d|60) \+ellps=WGS84 \+datum=WGS84 \+units=m \+no_defs"
 )
 WGS84 = "EPSG:4326"
+LONGEST_STEP_M = 100_000.0
+"""No road goes straight on for so long without a node."""
 
 
 @cache
@@ -42,3 +48,40 @@ def check_crs(crs: str) -> None:
         f"the coordinate system {shown(crs)} is not in metres",
         NetworkFormatError,
     )
+
+
+def check_places(
+    names: Sequence[str], lon: FloatArray, lat: FloatArray, step_m: FloatArray
+) -> None:
+    """Refuse nodes that cannot lie where they are.
+
+    Parameters
+    ----------
+    names
+        The k nodes, for the message.
+    lon, lat
+        (k,) places, degrees.
+    step_m
+        (k,) distance from each to the next one of its road, m; 0 at the last.
+
+    Raises
+    ------
+    NetworkFormatError
+        If a node lies at 0,0, where there is no land, or far from the next one of its road.
+    """
+    if (stray := np.flatnonzero((lon == 0) & (lat == 0))).size:
+        raise NetworkFormatError(
+            f"node {names[stray[0]]} lies at 0,0, which is no place of a road; mend or remove it"
+        )
+    if (far := np.flatnonzero(step_m > LONGEST_STEP_M)).size:
+        k = far[0]
+        raise NetworkFormatError(
+            f"node {names[k]} lies at {lat[k]:.4f},{lon[k]:.4f}, {step_m[k] / 1000:,.0f} km from "
+            f"the next one of its road, node {names[k + 1]}; mend or remove one of them"
+        )
+
+
+def utm_zone(lon: FloatArray, lat: FloatArray) -> str:
+    """Return the coordinate system of the UTM zone around the mean of some places, degrees."""
+    zone = min(int((lon.mean() + 180) // 6) + 1, 60)
+    return f"EPSG:{32600 + zone if lat.mean() >= 0 else 32700 + zone}"

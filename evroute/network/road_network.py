@@ -6,11 +6,11 @@ inclines).
 """
 
 import hashlib
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -22,14 +22,14 @@ from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError, require
-from evroute.network import controls
+from evroute.network import graphs
 from evroute.network.coordinates import WGS84, check_crs, transformer
-from evroute.network.geo import shapely
+from evroute.network.geo import gpd, nx, shapely
 from evroute.network.heights.pieces import Pieces
+from evroute.network.invariants import check_columns
 from evroute.network.optional_tables import TABLES, Table
+from evroute.network.sources import osmnx_graph
 from evroute.network.texts import check_name, check_texts
-
-LONGEST_EDGE_M = 500_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,76 +139,7 @@ class RoadNetwork:
         )
         if self.control is not None:
             freeze(self, control=(self.control, np.int64, (len(self.turns),)))
-        self._check()
-
-    def _check(self) -> None:
-        n, v = self.n_edges, self.n_junctions
-        check = partial(require, error=NetworkFormatError)
-        check(n > 0, f"network '{self.name}' has no road that a passenger car may drive")
-        require(
-            len(self.street) == len(self.road_class) == n,
-            f"street and road_class need {n} entries",
-            ValueError,
-        )
-        for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
-            if len(set(ids)) != len(ids):
-                twice = Counter(ids).most_common(1)[0][0]
-                raise NetworkFormatError(f"duplicate {what} id '{twice}'; ids must be unique")
-        for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
-            if n_bad := np.count_nonzero(~np.isfinite(getattr(self, column))):
-                raise NetworkFormatError(f"{column} holds {n_bad} values that are not finite")
-        for column in ("length_m", "speed_mps"):
-            values = getattr(self, column)
-            bad = ~(np.isfinite(values) & (values > 0))
-            e = int(bad.argmax())
-            check(
-                not bad[e],
-                f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
-                f"number ({int(bad.sum())} such edges)",
-            )
-        longest = int(self.length_m.argmax())
-        check(
-            self.length_m[longest] <= LONGEST_EDGE_M,
-            f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-            f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions",
-        )
-        check(
-            min(self.tail.min(), self.head.min()) >= 0
-            and max(self.tail.max(), self.head.max()) < v,
-            "an edge names a junction that is not there",
-        )
-        check(
-            not (
-                np.any(np.diff(self.shape_start) < 2)
-                or self.shape_start[0] != 0
-                or self.shape_start[-1] != len(self.shape_x_m)
-            ),
-            "every edge needs a shape of at least two points",
-        )
-        e = int(np.argmax(np.abs(self.climb_m) > self.length_m))
-        check(
-            abs(self.climb_m[e]) <= self.length_m[e],
-            f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
-            f"{self.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
-            "which lengthens such edges",
-        )
-        if len(self.turns):
-            check(
-                self.turns.min() >= 0 and self.turns.max() < n,
-                "a turn names an edge that is not there",
-            )
-            left, entered = self.turns.T
-            a, b = self.turns[np.argmax(self.head[left] != self.tail[entered])]
-            check(
-                self.head[a] == self.tail[b],
-                f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
-                "not meet; rebuild the network from its source",
-            )
-            check(np.all(np.diff(left * n + entered) > 0), "turns must be sorted and unique")
-        check(
-            self.control is None or np.isin(self.control, range(len(controls.NAMES))).all(),
-            f"the control of turns must be 0 to {len(controls.NAMES) - 1}",
-        )
+        check_columns(self)
 
     @property
     def n_edges(self) -> int:
@@ -353,6 +284,52 @@ class RoadNetwork:
         """Return the edges as lines of shapely, (n,), through positions (p,) of shape points."""
         edge = np.repeat(np.arange(self.n_edges), np.diff(self.shape_start))
         return shapely.linestrings(x, y, indices=edge)
+
+    @property
+    def edges(self) -> "gpd.GeoDataFrame":
+        """The n edges with their columns and one line each, in WGS 84; a new table at each use."""
+        return graphs.edge_table(self)
+
+    @property
+    def junctions(self) -> "gpd.GeoDataFrame":
+        """The v junctions with heights (m) and one point each, in WGS 84."""
+        return graphs.junction_table(self)
+
+    def to_networkx(self) -> "nx.MultiDiGraph":
+        """Return the network as the graph that OSMnx reads (`graphs.to_networkx`)."""
+        return graphs.to_networkx(self)
+
+    def line_graph(self, prior: graphs.Prior | None = None) -> "nx.DiGraph":
+        """Return the line graph: one node an edge, one arc a legal turn (`graphs.line_graph`).
+
+        Parameters
+        ----------
+        prior
+            Prior means and deviations of the edges, as ``evroute.energy.prior.fit(network,
+            vehicle)`` returns them; None to leave them out.
+        """
+        return graphs.line_graph(self, prior)
+
+    @classmethod
+    def from_osmnx(cls, graph: "nx.MultiDiGraph", name: str = "osmnx") -> "RoadNetwork":
+        """Return the network of an OSMnx graph; edges are named ``u,v,key``.
+
+        Parameters
+        ----------
+        graph
+            Directed graph with ``x`` and ``y`` of the nodes, ``length`` of the edges (m) and a
+            ``crs``, as OSMnx makes it. It holds no turn restrictions: all edges that meet may turn,
+            back only at dead ends.
+        name
+            Name of the network.
+
+        Raises
+        ------
+        NetworkFormatError
+            If the graph is not directed, lacks a number, or has no road for passenger cars.
+        """
+        found = osmnx_graph.columns_of(graph)
+        return cls(name=name, source=Source("osmnx", (), **found.origin), **found.columns)
 
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Return the network of the edges where ``edges`` (n,) is true, without bare junctions."""

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
+from evroute.network.geo import gpd
+from evroute.network.graphs import route_table
 from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
@@ -177,6 +180,19 @@ class Plan:
     def recommended_route(self) -> PlannedRoute:
         """The route of the recommended row."""
         return self.routes[self.recommended]
+
+    def to_geodataframe(self) -> "gpd.GeoDataFrame":
+        """Return the routes as lines in WGS 84, one row for each, with energy, length and time."""
+        planned = self.routes.values()
+        columns: dict[str, list[Any]] = {
+            "label": [ROW_LABELS[name] for name in self.routes],
+            "recommended": [name == self.recommended for name in self.routes],
+            "energy_wh": [route.energy_wh for route in planned],
+            "length_m": [route.length_m for route in planned],
+            "time_s": [route.time_s for route in planned],
+        }
+        edges = {name: route.route.edges for name, route in self.routes.items()}
+        return route_table(self.roads, edges, columns)
 
     @property
     def safety(self) -> str:

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 
 from evroute.arrays import BoolArray, FloatArray
 from evroute.errors import require
+from evroute.network.geo import gpd
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -71,6 +72,14 @@ class Reach:
             network.x_m[heads] - network.x_m[start], network.y_m[heads] - network.y_m[start]
         )
         return float(apart_m.max(initial=0.0))
+
+    def to_geodataframe(self) -> "gpd.GeoDataFrame":
+        """Return the roads within reach as lines in WGS 84, with their columns and charges.
+
+        Column ``charge_percent_50`` is the charge at the end that is exceeded with 50 %, and so on.
+        """
+        charges = {f"charge_percent_{100 * p:.0f}": at for p, at in self.charge_percent.items()}
+        return self.network.edges.assign(**charges)[self.within]
 
 
 def reach(

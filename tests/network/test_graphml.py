@@ -75,7 +75,7 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
     assert network.source.notes == (
         "speed limits imputed on 50.0% of the edges, from the mean of their class "
         "(typical speeds for primary, of which no road has a limit)",
-        "GraphML holds no turn restrictions",
+        "the graph holds no turn restrictions",
         "the graph names no source, so the network has no attribution",
         "no node has a light, a stop sign or a give-way sign",
     )

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 from urllib.parse import unquote_plus
 
 import pytest
+from shapely.geometry import MultiPolygon, box
 
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources import osm
+from evroute.network.sources import osm, overpass
 
 ROAD = {"highway": "residential"}
 # 1 - 2 - 3 along a parallel, 5 north of 2
@@ -30,10 +31,13 @@ class _Services(BaseHTTPRequestHandler):
 
     answers: ClassVar[dict[str, Any]] = {}
     queries: ClassVar[list[str]] = []
+    agents: ClassVar[list[str | None]] = []
+    busy: ClassVar[list[int]] = []
 
     def _answer(self) -> None:
         text = json.dumps(self.answers[self.path.split("?")[0].rsplit("/", 1)[-1]]).encode()
-        self.send_response(200)
+        post = self.command == "POST"
+        self.send_response(self.busy.pop(0) if post and self.busy else 200)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -42,6 +46,7 @@ class _Services(BaseHTTPRequestHandler):
         self._answer()
 
     def do_POST(self) -> None:
+        self.agents.append(self.headers["User-Agent"])
         self.queries.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
         self._answer()
 
@@ -71,7 +76,7 @@ def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Services]]:
     monkeypatch.setattr(osmnx.settings, "cache_folder", "cache")
     monkeypatch.setattr("time.sleep", lambda _: None)
     _Services.answers = {"search": [_found(SQUARE)], "interpreter": {"elements": []}}
-    _Services.queries = []
+    _Services.queries, _Services.agents, _Services.busy = [], [], []
     yield _Services
     server.shutdown()
     server.server_close()
@@ -134,6 +139,7 @@ def test_a_place_comes_with_its_turn_restrictions(
     assert "way['highway'='track'][~'^(motorcar|motor_vehicle|vehicle)$'~'.']" in query
     assert "|road)$'" in query  # the last of the classes that are open to cars without such a tag
 
+    assert len(services.queries) == 1
     services.answers.clear()  # a second time without the services
     assert osm.read_place("Squareville", "case", tmp_path / "answers").digest == network.digest
 
@@ -160,3 +166,33 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
     ) as caught:
         osm.read_place("Rome", "case", tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_busy_service_is_asked_again_and_settings_are_those_of_osmnx(
+    services: type[_Services], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("osmnx.settings.http_user_agent", "a friendly test")
+    monkeypatch.setattr("osmnx.settings.requests_timeout", 77)
+    monkeypatch.setattr("osmnx.settings.overpass_memory", 1234)
+    services.busy.extend([429, 504])
+    services.answers["interpreter"] = {"elements": [{"type": "node", "id": 1, "lon": 6, "lat": 49}]}
+    assert overpass.roads_of(box(6, 49, 6.01, 49.01), tmp_path / "kept")["elements"]
+    assert services.agents == ["a friendly test"] * 3
+    query = unquote_plus(services.queries[-1]).removeprefix("data=")
+    assert query.startswith("[out:json][timeout:77][maxsize:1234];")
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    services.busy.extend([429] * 3)
+    with pytest.raises(EvrouteError, match="Overpass service answered 429"):
+        overpass.roads_of(box(7, 49, 7.01, 49.01), tmp_path / "kept")
+    services.answers["interpreter"] = ["no", "roads"]
+    with pytest.raises(EvrouteError, match="has no answer"):
+        overpass.roads_of(box(7, 49, 7.01, 49.01), tmp_path / "kept")
+    assert len(list((tmp_path / "kept").iterdir())) == 1  # answers alone are kept
+
+
+def test_all_parts_of_an_area_are_in_one_query() -> None:
+    query = overpass.query_of(MultiPolygon([box(6, 49, 6.01, 49.01), box(7, 49, 7.01, 49.01)]))
+    corners = "49.000000 7.010000 49.010000 7.010000 49.010000 7.000000 49.000000 7.000000"
+    assert query.count(corners) == 3  # roads, tracks and places
+    assert query.count("poly:") == 6
+    assert query.count(";out;") == 1

@@ -20,7 +20,7 @@ import numpy as np
 from evroute import limits
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.geo import osmium
-from evroute.network.sources.osm_roads import ATTRIBUTION
+from evroute.network.sources.osm_tags import ATTRIBUTION
 from evroute.text import text_of_cell
 
 OCM_ATTRIBUTION = "Charging data (c) Open Charge Map contributors, CC BY 4.0"

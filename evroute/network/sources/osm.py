@@ -1,14 +1,12 @@
 """Read the passenger-car roads of OpenStreetMap, from an extract or by the name of a place.
 
 Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes,
-so that the order of objects does not matter. Places are found with Nominatim and read from the
-Overpass API, both through OSMnx. ``osm_roads`` turns the objects into a network.
+so that the order of objects does not matter. Places are found with Nominatim through OSMnx, and
+read from the Overpass API (`overpass`). ``osm_roads`` turns the objects into a network.
 """
 
 import hashlib
 import zlib
-from collections import OrderedDict
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -17,9 +15,9 @@ from evroute import limits
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.network.sources import osm_roads, osm_tags
-from evroute.network.sources.osm_roads import ATTRIBUTION, Extract, Way
-from evroute.network.sources.osm_tags import TYPICAL_KMH
+from evroute.network.sources import osm_roads, osm_tags, overpass
+from evroute.network.sources.osm_roads import Extract, Way
+from evroute.network.sources.osm_tags import ATTRIBUTION
 from evroute.network.sources.pbf import unpacked_bytes
 from evroute.network.sources.restrictions import Relation
 
@@ -76,7 +74,7 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
     osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
     try:
         extract = limits.within_time(
-            lambda _: _from_overpass(_answers(osmnx.geocode_to_gdf(place).union_all())),
+            lambda _: _from_overpass(overpass.roads_of(_area(place), cache)),
             f"OpenStreetMap's services are too slow for '{place}'",
         )
     except requests.exceptions.RequestException as error:
@@ -84,18 +82,23 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
             f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
             "check the internet connection, or give a file with --osm"
         ) from error
-    except TypeError as error:  # of OSMnx, for a place without an area
+    return osm_roads.build(extract, name, _source((place,), ""))
+
+
+def _area(place: str) -> Any:
+    """Return the area of a place, which OSMnx looks up with Nominatim."""
+    try:
+        return osmnx.geocode_to_gdf(place).union_all()
+    except requests.exceptions.RequestException:
+        raise
+    except TypeError as error:  # the place has no area
         raise EvrouteError(
             f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
         ) from error
-    except (
-        osmnx._errors.InsufficientResponseError,
-        osmnx._errors.ResponseStatusCodeError,
-    ) as error:
+    except ValueError as error:  # no such place, or an answer that OSMnx cannot read
         raise EvrouteError(
             f"OpenStreetMap's services have no answer for '{place}': {error}"
         ) from error
-    return osm_roads.build(extract, name, _source((place,), ""))
 
 
 def _source(files: tuple[str, ...], sha256: str) -> Source:
@@ -167,32 +170,10 @@ def _read_places(path: Path, extract: Extract) -> None:
                 extract.places.append((name, lon, lat))
 
 
-def _answers(area: Any) -> Iterable[dict[str, Any]]:
-    """Query Overpass for drivable roads that touch ``area``, with named places inside."""
-    from osmnx import _overpass
-
-    classes = "|".join(kind for kind in TYPICAL_KMH if kind != osm_tags.TRACK)
-    places, cars = "|".join(osm_tags.PLACE_KEYS), "|".join(osm_tags.VEHICLES)
-    for polygon in _overpass._make_overpass_polygon_coord_strs(area):
-        query = (
-            f"{_overpass._make_overpass_settings()};"
-            f"(way['highway'~'^({classes})$'](poly:'{polygon}');"
-            f"way['highway'='{osm_tags.TRACK}'][~'^({cars})$'~'.'](poly:'{polygon}');)->.roads;"
-            f"(.roads;node(w.roads);node['name'][~'^({places})$'~'.'](poly:'{polygon}');"
-            "rel(bw.roads)['type'='restriction'];);out;"
-        )
-        answer = _overpass._overpass_request(OrderedDict(data=query))
-        if remark := answer.get("remark"):  # Overpass ran out of time or memory
-            raise EvrouteError(
-                f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
-            )
-        yield answer
-
-
-def _from_overpass(answers: Iterable[dict[str, Any]]) -> Extract:
+def _from_overpass(answer: dict[str, Any]) -> Extract:
     extract = Extract()
     relations: dict[int, Relation] = {}
-    for item in (item for answer in answers for item in answer["elements"]):
+    for item in answer["elements"]:
         tags = item.get("tags", {})
         if item["type"] == "node":
             extract.lon_lat[item["id"]] = item["lon"], item["lat"]

@@ -19,7 +19,7 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
-from evroute.network.coordinates import WGS84, transformer
+from evroute.network.coordinates import WGS84, check_places, transformer, utm_zone
 from evroute.network.geo import pyproj
 from evroute.network.places.names import place_table
 from evroute.network.road_network import RoadNetwork, Source
@@ -28,10 +28,6 @@ from evroute.network.sources.columns import Places, edge_lengths, junction_rows,
 from evroute.network.sources.osm_tags import Tags
 from evroute.network.sources.restrictions import Relation
 from evroute.text import UNPRINTABLE
-
-ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
-LONGEST_STEP_M = 100_000.0
-"""No road goes straight on for so long without a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,40 +310,3 @@ def _shapes(extract: Extract, segments: Sequence[_Segment]) -> _Shapes:
     crs = utm_zone(lon, lat)
     x_m, y_m = transformer(WGS84, crs).transform(lon, lat)
     return _Shapes(crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start)
-
-
-def check_places(
-    names: Sequence[str], lon: FloatArray, lat: FloatArray, step_m: FloatArray
-) -> None:
-    """Refuse nodes that cannot lie where they are.
-
-    Parameters
-    ----------
-    names
-        The k nodes, for the message.
-    lon, lat
-        (k,) places, degrees.
-    step_m
-        (k,) distance from each to the next one of its road, m; 0 at the last.
-
-    Raises
-    ------
-    NetworkFormatError
-        If a node lies at 0,0, where there is no land, or far from the next one of its road.
-    """
-    if (stray := np.flatnonzero((lon == 0) & (lat == 0))).size:
-        raise NetworkFormatError(
-            f"node {names[stray[0]]} lies at 0,0, which is no place of a road; mend or remove it"
-        )
-    if (far := np.flatnonzero(step_m > LONGEST_STEP_M)).size:
-        k = far[0]
-        raise NetworkFormatError(
-            f"node {names[k]} lies at {lat[k]:.4f},{lon[k]:.4f}, {step_m[k] / 1000:,.0f} km from "
-            f"the next one of its road, node {names[k + 1]}; mend or remove one of them"
-        )
-
-
-def utm_zone(lon: FloatArray, lat: FloatArray) -> str:
-    """Return the coordinate system of the UTM zone around the mean of some places, degrees."""
-    zone = min(int((lon.mean() + 180) // 6) + 1, 60)
-    return f"EPSG:{32600 + zone if lat.mean() >= 0 else 32700 + zone}"

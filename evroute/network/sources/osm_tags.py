@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 Tags = Mapping[str, str]
 
+ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 TRACK = "track"
 """The class that is open to cars only where a tag of `VEHICLES` says so."""
 # Road classes open to cars, and the speeds of the car profile of OSRM (project-osrm.org), km/h:
