@@ -248,7 +248,8 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
     power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
     standing_wh = power_w / J_PER_WH * stood_s
-    dissipated_wh, climb_wh = setting.prior.dissipated_wh[edge], setting.potential_wh[edge]
+    climb_wh = setting.potential_wh[edge]
+    dissipated_wh = setting.prior.mean_wh[edge] - climb_wh
     room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh)) + standing_wh
     if np.any(np.abs(energy_wh) > room_wh):
         worst = int(np.argmax(np.abs(energy_wh) / room_wh))

@@ -305,7 +305,8 @@ def attributed(
     length_m = setting.network.length_m[edges]
     ends_m = np.cumsum(length_m)
     starts_m = ends_m - length_m
-    dissipated_wh, climb_wh = setting.prior.dissipated_wh[edges], setting.potential_wh[edges]
+    climb_wh = setting.potential_wh[edges]
+    dissipated_wh = setting.prior.mean_wh[edges] - climb_wh
     energy_wh, driven = np.zeros(len(edges)), np.zeros(len(edges))
     waiting_wh = 0.0
     for (from_m, to_m), spent_wh in zip(pairwise(at_m), np.diff(used_wh), strict=True):
