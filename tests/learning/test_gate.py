@@ -133,6 +133,9 @@ def test_a_note_names_field_trip_value_and_limits(setting) -> None:
         "temperature_c of trip 'hot' is left out: 1e+09 °C, expected -50 to 50"
     )
     assert list(measured.unknown_notes(())) == []
+    admit(measured, trip_of(setting, energy_wh=[0, 0, 0]), setting)
+    assert [trip.trip for trip in measured.trips] == ["cold", "fine", "hot"]
+    assert list(measured.skipped) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +192,7 @@ def test_a_length_outside_the_limits_sets_the_trip_aside(make_network) -> None:
     gated(trip_of(setting, ["step"]), setting)
     rounds = ["a", "b", "c"] * 3
     gated(trip_of(setting, rounds[:7]), setting)  # 2,800 km
+    gated(replace(trip_of(setting, rounds[:6]), routes=2), setting)
     with pytest.raises(ImpossibleTripError, match=r"it is 3\.2e\+06 m long, expected 1 to 3,000,0"):
         gated(trip_of(setting, rounds[:8]), setting)
     with pytest.raises(ImpossibleTripError, match=r"it is 0\.5 m long"):
@@ -214,6 +218,12 @@ def test_a_trip_of_several_routes_is_judged_by_their_mean(setting) -> None:
         gated(replace(far, routes=2), setting)
     near = trip_of(setting, ["short"] * 11, energy_wh=[0.0] * 11)
     assert gated(replace(near, routes=11), setting).trip.routes == 11
+
+
+def test_trips_are_judged_from_a_kilometre_on(setting) -> None:
+    gated(trip_of(setting, ["short"], energy_wh=[0.0]), setting)
+    with pytest.raises(ImpossibleTripError, match="it takes 0 Wh/km"):
+        gated(trip_of(setting, ["long"], energy_wh=[0.0]), setting)
 
 
 def test_the_deviation_of_a_meter_counts_as_energy_turned_over(setting) -> None:
