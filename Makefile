@@ -61,7 +61,7 @@ same: setup ## compare with an older commit: make same BASE=HEAD~1 (an hour; QUI
 	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(TABLE),--table $(TABLE)) $(if $(IGNORE),--ignore $(IGNORE))
 
 price: setup ## what ten standard changes cost, in files and lines; each in a copy, judged by its tests (CHANGES="index world")
-	@$(BIN)/python tests/price $(CHANGES)
+	@$(BIN)/python studies/price $(CHANGES)
 
 mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \

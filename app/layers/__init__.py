@@ -1,8 +1,8 @@
 """Layers of the map on page Plan by name.
 
 A layer is a value `Layer` in a file of this folder. The map's box of layers shows and hides it. Its
-name is a key of the session, a parameter
-of the page address and an attribute of the map, so it is one word in lower case.
+name is a key of the session, a parameter of the page address and an attribute of the map, so it is
+one word in lower case.
 """
 
 from collections.abc import Callable, Hashable, Sequence

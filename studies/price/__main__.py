@@ -1,6 +1,6 @@
 """The price of ten standard changes: files and lines of existing code that each touches.
 
-    python tests/price [CHANGE ...]
+    python studies/price [CHANGE ...]
 
 Each change is made in a copy of this tree, and the tests of its axis judge it there. The committed
 table may only fall: the exit status is 1 if a change costs more, or its tests fail.
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from recipes import RECIPES, ROOT, Recipe, changed_files, committed, price
 
-COPIED = ("app", "data", "docs", "evroute", "tests", "pyproject.toml")
+COPIED = ("app", "conftest.py", "data", "docs", "evroute", "pyproject.toml", "studies", "tests")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
@@ -32,10 +32,11 @@ def copy_with(recipe: Recipe, to: Path) -> None:
 
 def judged(recipe: Recipe) -> tuple[bool, str]:
     """Return whether the tests of a change pass in a copy, and the last line of pytest."""
+    selected = ("-k", recipe.example) if recipe.example else ()
     with TemporaryDirectory() as folder:
         copy_with(recipe, Path(folder))
         done = subprocess.run(
-            [*PYTEST, "-k", recipe.example, *recipe.suite],
+            [*PYTEST, *selected, *recipe.suite],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": folder},
             capture_output=True,

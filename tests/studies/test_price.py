@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+PROGRAM = Path(__file__).parents[2] / "studies/price"
+
 
 def loaded(name: str) -> Any:
-    spec = spec_from_file_location(f"price_{name}", Path(__file__).with_name(f"{name}.py"))
+    spec = spec_from_file_location(f"price_{name}", PROGRAM / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -19,6 +21,7 @@ def loaded(name: str) -> Any:
 
 
 recipes = loaded("recipes")
+MOST_FILES = 3
 ONE_LINE = (
     "index",
     "kernel",
@@ -48,14 +51,20 @@ def test_a_sibling_is_at_most_one_line_in_one_file(name: str) -> None:
     assert recipes.committed()[name].lines <= 1
 
 
+@pytest.mark.parametrize("name", ["option", "weather"])
+def test_an_option_and_a_condition_are_declared_in_few_files(name: str) -> None:
+    assert recipes.committed()[name].files <= MOST_FILES
+
+
 @pytest.mark.parametrize("name", recipes.RECIPES)
 def test_new_python_compiles_and_its_suite_exists(name: str) -> None:
     recipe = recipes.RECIPES[name]
+    known = {file for file in recipe.suite if file not in recipe.new}
+    assert known
+    assert all((recipes.ROOT / file).is_file() for file in known)
     for file, text in recipes.changed_files(recipes.ROOT, recipe).items():
         if file.endswith(".py"):
             compile(text, file, "exec")
-    assert recipe.suite
-    assert all((recipes.ROOT / file).is_file() for file in recipe.suite)
 
 
 BEFORE = "NAMES = {\n    'a': 1,\n}\n\n\ndef f(x):\n    return x\n"

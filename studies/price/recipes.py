@@ -47,7 +47,7 @@ class Recipe:
     Parameters
     ----------
     example
-        Name of what is added; pytest's ``-k`` finds its tests by it.
+        Name of what is added; pytest's ``-k`` finds its tests by it. Empty for whole files.
     suite
         Files of tests that judge the change.
     new
@@ -90,6 +90,16 @@ def entry(file: str, table: str, line: str) -> Edit:
     return Edit(file, rf"(^{table}\b[^\n]*\{{\n)", rf"\1    {line},\n")
 
 
+def before(file: str, anchor: str, lines: str) -> Edit:
+    """Return the edit that puts lines above the one line that begins with a pattern."""
+    return Edit(file, rf"(?=^{anchor})", lines.replace("\\", "\\\\"))
+
+
+def template(name: str) -> Callable[[Path], str]:
+    """Return a function that reads a file of `templates`."""
+    return lambda root: (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
 def as_positions(root: Path) -> str:
     """Return the example of an OBD log under the headers of TeslaMate, with its power in kW."""
     rows = csv.DictReader((root / OBD).read_text(encoding="utf-8").splitlines())
@@ -100,6 +110,41 @@ def as_positions(root: Path) -> str:
         lines.append(f"7,{row['Timestamp']},{place},{power_w / 1000:.6f}")
     return "\n".join([*lines, ""])
 
+
+STEEPEST = """\
+    steepest: Annotated[
+        float | None,
+        Number("Steepest road to drive, %.", metavar="PERCENT", unit="%", above=0),
+    ] = None
+"""
+CLOSED = """\
+        if self.steepest is not None:
+            percent = 100 * np.abs(np.tan(network.incline_rad))
+            rows.update(np.flatnonzero(percent > self.steepest).tolist())
+"""
+WET = """\
+    wet_percent: Annotated[
+        float,
+        Number(
+            "Rolling resistance more than on a dry road, %.",
+            name="wet",
+            metavar="PERCENT",
+            unit="%",
+            least=0,
+            most=100,
+        ),
+    ] = 0.0
+"""
+WET_SENTENCE = """\
+    wet_percent
+        Rolling resistance more than on a dry road, %.
+"""
+WET_LOAD = """\
+                vehicle,
+                rolling=vehicle.rolling * (1 + self.wet_percent / 100),
+                mass_kg=vehicle.mass_kg + self.payload_kg,
+                auxiliary_w=auxiliary_w,
+"""
 
 RECIPES = {
     "index": Recipe(
@@ -180,6 +225,36 @@ RECIPES = {
                 "CURVES",
                 '"on-best": "evroute.report.charts.on_best:ON_BEST"',
             ),
+        ),
+    ),
+    "option": Recipe(
+        "",
+        (
+            "tests/planning/test_steepest.py",
+            "tests/planning/test_request.py",
+            "tests/test_forms.py",
+        ),
+        {"tests/planning/test_steepest.py": template("steepest.txt")},
+        (
+            before("evroute/planning/request.py", r"    search: Annotated\[$", STEEPEST),
+            before(
+                "evroute/planning/request.py", r"        return tuple\(sorted\(rows\)\)$", CLOSED
+            ),
+        ),
+    ),
+    "weather": Recipe(
+        "",
+        (
+            "tests/energy/test_wet.py",
+            "tests/energy/test_driving.py",
+            "tests/test_forms.py",
+            "tests/test_docstrings.py",
+        ),
+        {"tests/energy/test_wet.py": template("wet.txt")},
+        (
+            before("evroute/energy/driving.py", r"    departed_s: float \| None = Field", WET),
+            before("evroute/energy/driving.py", r"    auxiliary_w\n        Power of", WET_SENTENCE),
+            Edit("evroute/energy/driving.py", r"^ *vehicle, mass_kg=.*\n", WET_LOAD),
         ),
     ),
 }
