@@ -6,6 +6,37 @@ from typing import Any
 
 from evroute.errors import MissingPackageError
 
+EXTRAS = {
+    "report": ("altair", "branca", "folium", "pandas", "vl_convert"),
+    "geo": ("geopandas", "osmium", "osmnx", "pyogrio", "rasterio"),
+    "gp": ("gpytorch", "torch"),
+    "app": ("streamlit",),
+    "fast": ("numba",),
+    "serve": ("fastapi", "uvicorn"),
+    "sumo": ("libsumo",),
+}
+"""Optional packages by the extra of evroute that installs them."""
+
+
+def check_extra(extra: str) -> None:
+    """Refuse work that needs an extra, before it begins.
+
+    Raises
+    ------
+    MissingPackageError
+        If a package of the extra is not installed; the message says how to install it.
+    """
+    for package in EXTRAS[extra]:
+        if find_spec(package) is None:
+            raise MissingPackageError(package, extra)
+
+
+def missing(error: ModuleNotFoundError) -> MissingPackageError | None:
+    """Return the error for users if an optional package was not found; None for other modules."""
+    package = (error.name or "").partition(".")[0]
+    extras = (extra for extra, packages in EXTRAS.items() if package in packages)
+    return next((MissingPackageError(package, extra) for extra in extras), None)
+
 
 class Package:
     """A package that is imported on its first use.

@@ -209,3 +209,17 @@ def every_route() -> Callable[[RoadNetwork, int, int], Iterator[list[int]]]:
             stack += [[*route, e] for e in following[route[-1]] if e not in route]
 
     return routes
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the wheel of this checkout is installed, without its dependencies."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir"]
+    offline, root = ["--no-deps", "--no-index"], Path(__file__).parents[1]
+    build = [*pip, "wheel", *offline, "--no-build-isolation", "--wheel-dir", folder, root]
+    install = [*pip, "install", *offline, "--target", folder / "site"]
+    for command in (lambda: build, lambda: [*install, *folder.glob("evroute-*.whl")]):
+        done = subprocess.run(command(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return folder / "site"

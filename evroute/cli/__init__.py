@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from evroute import __version__
 from evroute.cli.terminal import escaped_output
 from evroute.errors import EvrouteError
+from evroute.optional import missing
 from evroute.text import cut, escaped
 
 COMMANDS = {
@@ -119,6 +120,8 @@ def _run() -> None:
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (package := missing(error)):
+            _fail(str(package), 2)
         if os.environ.get("EVROUTE_DEBUG") == "1":
             traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"

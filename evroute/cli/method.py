@@ -1,11 +1,12 @@
 """``evroute method``: models and indices and their options, and kernels."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from evroute.cli.console import plain_console, print_table
-from evroute.errors import UnknownNameError, require
+from evroute.errors import MissingPackageError, UnknownNameError, require
 from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
 from evroute.model.context_kernels import KERNELS
 
@@ -29,9 +30,17 @@ def list_methods() -> None:
     for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
         print_table(
             ("name", "description"),
-            ((name, summary_of(known, name)) for name in known),
+            ((name, _summary(known, name)) for name in known),
             title=title,
         )
+
+
+def _summary(known: Mapping[str, str], name: str) -> str:
+    """Return the summary of a part, or how to install it."""
+    try:
+        return summary_of(known, name)
+    except MissingPackageError as error:
+        return str(error)
 
 
 @app.command()

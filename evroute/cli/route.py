@@ -146,11 +146,13 @@ class Files:
         if not any(self.paths):
             return
         from evroute.report import exports
-        from evroute.report.maps import network_maps
 
         write(self.geojson, lambda: exports.route_geojson(roads, plan))
         write(self.gpx, lambda: exports.route_gpx(roads, plan))
-        write(self.map, lambda: network_maps.route_map(roads, plan))
+        if self.map:
+            from evroute.report.maps.network_maps import route_map
+
+            write(self.map, lambda: route_map(roads, plan))
 
 
 @dataclass(frozen=True, slots=True)

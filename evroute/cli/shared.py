@@ -10,6 +10,7 @@ import typer
 from evroute.errors import require
 from evroute.files import replacing
 from evroute.limits import parse_toml
+from evroute.optional import check_extra
 
 Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
 Origin = Annotated[
@@ -45,9 +46,23 @@ Belief = Annotated[
     typer.Option(metavar="FOLDER", help="Plan on the belief that was learned in this folder."),
 ]
 Run = Annotated[str | None, typer.Option(help="Run of --belief, if the folder has several.")]
+
+
+def _with_report(path: Path | None) -> Path | None:
+    """Return the path of a map if maps can be drawn; refuse it before any work if not."""
+    if path is not None:
+        check_extra("report")
+    return path
+
+
 Map = Annotated[
     Path | None,
-    typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
+    typer.Option(
+        "--map",
+        metavar="FILE.html",
+        help="Write a map that needs no internet.",
+        callback=_with_report,
+    ),
 ]
 
 

@@ -253,7 +253,7 @@ def _print_notes(manifest: dict[str, Any]) -> None:
 
 def _print_tables(folder: RunFolder) -> None:
     """Print the finished runs, a table for each block."""
-    for (title, worlds), rows in groupby(summarise(folder.rounds()).itertuples(), key=_block):
+    for (title, worlds), rows in groupby(summarise(folder.rounds()), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
         all_rows = list(rows)

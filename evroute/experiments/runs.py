@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,10 +47,6 @@ from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MERGED_AT_ONCE = 500
 """Runs in memory while their tables are united."""
@@ -210,33 +206,74 @@ BLOCK = ["world", "search", "prior", "lengthscale"]
 GROUP = ["network", "trip", *BLOCK, "method"]
 
 
-def summarise(rounds: pa.Table) -> "pd.DataFrame":
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Final values of the runs of one network, trip, world, search, prior, lengthscale and method.
+
+    Parameters
+    ----------
+    network, trip, world, search, prior, lengthscale, method
+        Values of the group.
+    worlds
+        Number of its runs, one for each seed.
+    regret_wh, regret_se_wh
+        Mean final cumulative regret and its standard error, Wh; the error is NaN for one run.
+    regret_geometric_wh
+        Geometric mean of the final regret, Wh, 0 if any is 0; less sensitive to heavy tails.
+    against_eq8_wh, headroom_wh
+        True expected energy of the route driven, and of the best route, minus that of the eq. 8
+        route, means over all rounds, Wh.
+    """
+
+    network: str
+    trip: str
+    world: str
+    search: str
+    prior: str
+    lengthscale: float
+    method: str
+    worlds: int
+    regret_wh: float
+    regret_se_wh: float
+    regret_geometric_wh: float
+    against_eq8_wh: float
+    headroom_wh: float
+
+
+def summarise(rounds: pa.Table) -> list[Summary]:
     """Summarise ``rounds.parquet`` by group, in the order of the experiment.
 
     Groups of one world, search, prior and lengthscale stay together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per network, trip, world, search, prior, lengthscale and method: ``worlds``, the
-        number of seeds; ``regret_wh`` and ``regret_se_wh``, mean final cumulative regret and its
-        standard error (NaN for one seed); ``regret_geometric_wh``, its geometric mean (0 if any is
-        0), less sensitive to heavy tails; ``against_eq8_wh`` and ``headroom_wh``, the true expected
-        energy of the route driven, and of the best route, minus that of the eq. 8 route, means over
-        all rounds. Wh.
     """
-    frame = rounds.select([*GROUP, "run", "regret_wh", "true_wh", "eq8_wh", "best_wh"]).to_pandas()
-    frame["against_eq8_wh"] = frame["true_wh"] - frame["eq8_wh"]
-    frame["headroom_wh"] = frame["best_wh"] - frame["eq8_wh"]
-    final_wh = frame.groupby([*GROUP, "run"], sort=False)["regret_wh"].sum()
+    sums = [(column, "sum") for column in ("regret_wh", "true_wh", "eq8_wh", "best_wh")]
+    by_run = rounds.group_by([*GROUP, "run"], use_threads=False)
+    runs = by_run.aggregate([*sums, ("regret_wh", "count")]).to_pylist()
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for run in runs:
+        groups.setdefault(tuple(run[name] for name in GROUP), []).append(run)
+    blocks: dict[tuple[Any, ...], list[Summary]] = {}
+    for of_group in groups.values():
+        block = tuple(of_group[0][name] for name in BLOCK)
+        blocks.setdefault(block, []).append(_summary(of_group))
+    return [each for block in blocks.values() for each in block]
+
+
+def _summary(runs: list[dict[str, Any]]) -> Summary:
+    """Return the summary of the runs of one group, from their sums over the rounds."""
+    final_wh = np.array([run["regret_wh_sum"] for run in runs])
+    spread = len(runs) > 1
     with np.errstate(divide="ignore"):
-        table = final_wh.groupby(GROUP, sort=False).agg(
-            worlds="size",
-            regret_wh="mean",
-            regret_se_wh="sem",
-            regret_geometric_wh=lambda each: np.exp(np.log(each).mean()),
-        )
-    table = table.join(
-        frame.groupby(GROUP, sort=False)[["against_eq8_wh", "headroom_wh"]].mean()
-    ).reset_index()
-    return table.iloc[table.groupby(BLOCK, sort=False).ngroup().argsort(kind="stable")]
+        geometric_wh = float(np.exp(np.log(final_wh).mean()))
+    n_rounds = sum(run["regret_wh_count"] for run in runs)
+    true_wh, eq8_wh, best_wh = (
+        sum(run[f"{column}_sum"] for run in runs) for column in ("true_wh", "eq8_wh", "best_wh")
+    )
+    return Summary(
+        **{name: runs[0][name] for name in GROUP},
+        worlds=len(runs),
+        regret_wh=float(final_wh.mean()),
+        regret_se_wh=float(final_wh.std(ddof=1)) / len(runs) ** 0.5 if spread else np.nan,
+        regret_geometric_wh=geometric_wh,
+        against_eq8_wh=(true_wh - eq8_wh) / n_rounds,
+        headroom_wh=(best_wh - eq8_wh) / n_rounds,
+    )

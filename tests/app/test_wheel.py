@@ -35,18 +35,6 @@ def run(*command: str | Path, **options: object) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the wheel of this checkout is installed, without its dependencies."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir"]
-    offline = ["--no-deps", "--no-index"]
-    run(*pip, "wheel", *offline, "--no-build-isolation", "--wheel-dir", folder, ROOT)
-    (wheel,) = folder.glob("evroute-*.whl")
-    run(*pip, "install", *offline, "--target", folder / "site", wheel)
-    return folder / "site"
-
-
 @pytest.fixture
 def environment(site: Path, tmp_path: Path) -> dict[str, str]:
     """The variables of a process that finds the wheel first and has a home without settings."""

@@ -25,7 +25,7 @@ def test_final_values_by_hand() -> None:
             "best_wh": [4.0, 4.0, 5.0, 5.0, 4.0, 4.0],
         }
     )
-    ts, bi = summarise(rounds).itertuples()
+    ts, bi = summarise(rounds)
     assert (ts.network, ts.trip, ts.world, ts.search, ts.method) == (
         "city",
         "A",
@@ -57,4 +57,4 @@ def test_a_world_without_regret_makes_the_geometric_mean_nought() -> None:
             "best_wh": [1.0, 1.0],
         }
     )
-    assert summarise(rounds)["regret_geometric_wh"][0] == 0.0
+    assert summarise(rounds)[0].regret_geometric_wh == 0.0

@@ -11,8 +11,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from branca.element import Figure, MacroElement
-from jinja2 import Template
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.places.names import edge_label
@@ -29,7 +27,7 @@ from evroute.report.colours import (
 from evroute.report.extras import folium
 from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
 from evroute.report.maps.leaflet import embedded
-from evroute.report.maps.page import MapPage
+from evroute.report.maps.page import Figure, MacroElement, MapPage, Template
 from evroute.report.words import distinct_routes, totals
 
 _ROAD = "#c4c4c0"

@@ -7,7 +7,15 @@ unchanged.
 
 from typing import Any
 
-from branca.element import Element, Figure
+from evroute.errors import MissingPackageError
+
+try:
+    from branca.element import Element, Figure, MacroElement
+    from jinja2 import Template
+except ImportError:
+    raise MissingPackageError("branca", "report") from None
+
+__all__ = ["Figure", "MacroElement", "MapPage", "Template"]
 
 
 class MapPage(Figure):
