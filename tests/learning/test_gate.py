@@ -232,3 +232,19 @@ def test_the_deviation_of_a_meter_counts_as_energy_turned_over(setting) -> None:
     gated(replace(trip, known_variance_wh2=(1.01 * least_wh) ** 2), setting)
     with pytest.raises(ImpossibleTripError, match="it takes 0 Wh/km"):
         gated(replace(trip, known_variance_wh2=(0.99 * least_wh) ** 2), setting)
+
+
+def test_several_routes_share_the_room_of_one(setting) -> None:
+    trip = replace(trip_of(setting, ["short", "long", "tiny"] * 2), routes=2)
+    one_wh = setting.prior.dissipated_wh[trip.edge[:3]].sum()
+    for total_wh, possible in ((10 * one_wh + 499, True), (10 * one_wh + 501, False)):
+        shared = replace(trip, energy_wh=np.full(6, total_wh / 6))
+        if possible:
+            gated(shared, setting)
+        else:
+            with pytest.raises(ImpossibleTripError, match=r"times the energy that eq\. 8"):
+                gated(shared, setting)
+
+
+def test_an_impossible_variance_of_a_meter_counts_as_none(setting) -> None:
+    assert gated(trip_of(setting, known_variance_wh2=-1.0), setting).trip.known_variance_wh2 == 0.0

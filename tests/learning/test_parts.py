@@ -81,6 +81,18 @@ def test_each_call_adds_one_file_that_no_later_call_changes(setting, tables, tmp
     np.testing.assert_array_equal(energy_wh, table["energy_wh"])
 
 
+def test_the_edges_driven_have_the_numbers_of_their_trips(setting, tables, tmp_path) -> None:
+    out = tmp_path / "out"
+    learn(tables[2], out, **MODEL)
+    driven = pq.read_table(out / "routes" / "denver-learned.parquet").to_pydict()
+    names = dict(zip(*pq.read_table(out / "trips.parquet").select(["t", "trip"]), strict=True))
+    names = {t.as_py(): name.as_py() for t, name in names.items()}
+    table = pyarrow.csv.read_csv(tables[2]).to_pydict()
+    assert [names[t] for t in driven["t"]] == table["trip"]
+    assert [setting.network.edge_id[edge] for edge in driven["edge"]] == table["edge"]
+    assert driven["observed_wh"] == table["energy_wh"]
+
+
 def test_a_file_of_measured_trips_is_a_table_to_learn(tables, tmp_path) -> None:
     learn(tables[2], tmp_path / "out", **MODEL)
     part = tmp_path / "out" / "measured" / "0001.parquet"
