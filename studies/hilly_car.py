@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.findings import online_regression
+from evroute.learning.baseline import online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting

@@ -22,7 +22,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.findings import FEWEST_TRIPS, online_regression
+from evroute.learning.baseline import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trips.energies import TripEnergies

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
 from threadpoolctl import threadpool_limits
 
-from evroute.arms import Feedback
+from evroute.arms import Feedback, Round
 from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
@@ -87,8 +87,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             on_round=on_round,
             in_flight=run.in_flight,
             errors=errors,
-            audit=audit if run.audit else None,
-            charge=charge,
+            probes=Probes(audit if run.audit else None, charge),
         )
         for vehicle, learner in learners.items():
             if vehicle and run.share_belief:
@@ -130,6 +129,41 @@ def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
     return pace
 
 
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """Further columns of the log of a run.
+
+    Parameters
+    ----------
+    audit
+        Random routes to drive as well; None for none.
+    charge
+        Log of the battery; None for none.
+    """
+
+    audit: RandomRouteProbe | None = None
+    charge: BatteryLog | None = None
+
+    def before(
+        self, agent: Agent, environment: Environment, request: Round, widened: float
+    ) -> dict[str, float]:
+        """Return the columns of the random route of a round.
+
+        Parameters
+        ----------
+        agent, environment, request
+            As in `RandomRouteProbe.row`.
+        widened
+            Factor on the deviations of forecasts.
+        """
+        if self.audit is None:
+            return {}
+        return self.audit.row(agent, environment, request, self.charge, widened)
+
+
+NO_PROBES = Probes()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Driver:
     """The learner of one vehicle's trips: its agent, and the errors of its past trips."""
@@ -162,8 +196,7 @@ def run_loop(
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
     errors: Mapping[str, PastErrors] | None = None,
-    audit: RandomRouteProbe | None = None,
-    charge: BatteryLog | None = None,
+    probes: Probes = NO_PROBES,
 ) -> Log:
     """Drive ``horizon`` trips and return the log.
 
@@ -185,10 +218,8 @@ def run_loop(
         (``model.base.HasPendingBatch``) receives all pending trips.
     errors
         Errors of past trips by vehicle, to which every ended trip adds its own; empty if None.
-    audit
-        Random routes to drive as well; None for none.
-    charge
-        Log of the battery; None for none.
+    probes
+        Further columns of the log.
 
     Raises
     ------
@@ -223,7 +254,7 @@ def run_loop(
         laps = stopwatch.lap()
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
         widened = past[request.vehicle].inflation
-        audited = audit.row(agent, environment, request, charge, widened) if audit else {}
+        audited = probes.before(agent, environment, request, widened)
         feedback = environment.drive(request, route)
         expected[feedback] = predicted_wh, predicted_sd_wh
         spread = past[request.vehicle].spread
@@ -232,8 +263,10 @@ def run_loop(
             for level in LEVELS
         }
         charged = (
-            charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
-            if charge
+            probes.charge.row(
+                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+            )
+            if probes.charge
             else {}
         )
         drove = perf_counter()

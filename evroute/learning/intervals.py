@@ -4,12 +4,6 @@ Scores are ``|measured - expected|/sd`` of past trips, with weights that halve e
 are joined by quantiles of ``|c t_nu|`` of fixed total weight: before any trip the interval is that
 of the Student t, later the scores decide (Barber et al., *Conformal prediction beyond
 exchangeability*, 2023, for weighted quantiles).
-
-Tail of prediction errors: Student's t with a learned number of degrees of freedom and scale.
-
-Standardised errors ``z = (measured - expected)/sd``, each from before its trip was learned, update
-a discounted log likelihood on a grid; the mode of the posterior is in force. The scale widens
-intervals and leaves the noise of the trips alone.
 """
 
 from collections.abc import Mapping
@@ -19,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
 from evroute.learning.change import ChangeTest
+from evroute.learning.tail import LOG_PRIOR, add_error, tail_mode
 
 MEASURES = ("mean", "sd", "low50", "high50", "low90", "high90")
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -30,14 +25,6 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 HALF_LIFE_TRIPS = 60.0
 STUDENT_WEIGHT = 30.0
 STUDENT_QUANTILES = 60
-
-DEGREES: FloatArray = np.array([3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 30.0])
-LOG_SCALES: FloatArray = np.linspace(-0.7, 0.7, 29)
-DISCOUNT = 0.995
-
-_NU = DEGREES[:, np.newaxis]
-_LOG_CONSTANT = gammaln((_NU + 1) / 2) - gammaln(_NU / 2) - 0.5 * np.log(np.pi * _NU)
-_LOG_PRIOR = -0.5 * (LOG_SCALES / 0.3) ** 2 - 0.5 * (np.log(_NU / 6.0) / 0.7) ** 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +79,7 @@ class PastErrors:
     """Errors of past trips in predicted deviations, which give the spread of the next error."""
 
     def __init__(self) -> None:
-        self._tail = np.zeros(_LOG_PRIOR.shape)
+        self._tail = np.zeros(LOG_PRIOR.shape)
         self._scores: list[float] = []
         self.restart()
 
@@ -206,15 +193,3 @@ def _student_quantiles(nu: float) -> FloatArray:
     )
     quantiles.setflags(write=False)
     return quantiles
-
-
-def add_error(log_likelihood: FloatArray, z: float) -> FloatArray:
-    """Return the discounted log likelihood after one more standardised error, (7, 29)."""
-    density = _LOG_CONSTANT - (_NU + 1) / 2 * np.log1p((z * np.exp(-LOG_SCALES)) ** 2 / _NU)
-    return DISCOUNT * log_likelihood + density - LOG_SCALES
-
-
-def tail_mode(log_likelihood: FloatArray) -> tuple[float, float]:
-    """Return degrees of freedom and scale of the greatest posterior density."""
-    row, column = np.unravel_index((log_likelihood + _LOG_PRIOR).argmax(), _LOG_PRIOR.shape)
-    return float(DEGREES[row]), float(np.exp(LOG_SCALES[column]))

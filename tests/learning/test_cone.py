@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evroute.learning.trips.regression import constrained_mode
+from evroute.learning.trips.cone import constrained_mode
 
 SLOPES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
 """b1 >= 0 and 0 <= b3 <= b2."""

@@ -5,12 +5,20 @@ import pytest
 
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.findings import driven_pairs, errors, intervals, online_regression
+from evroute.learning.baseline import online_regression
+from evroute.learning.findings import errors, intervals
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.route_pairs import driven_pairs
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.regression import CoefficientPrior
-from evroute.learning.trips.sentences import contradictions, distinguishable, refusals, roads
-from evroute.learning.trips.terms import PRIOR_STD
+from evroute.learning.trips.sentences import (
+    FIELDS,
+    contradictions,
+    distinguishable,
+    refusals,
+    roads,
+)
+from evroute.learning.trips.terms import NAMES, PRIOR_STD
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 
@@ -59,6 +67,14 @@ def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None
     (sentence,) = contradictions(belief)
     assert "the coefficient of km is 5 prior deviations above" in sentence
     assert "rolling or mass_kg" in sentence
+
+
+def test_every_coefficient_has_a_field_of_the_vehicle_file() -> None:
+    prior = CoefficientPrior(np.zeros(len(NAMES)), np.array(PRIOR_STD), np.zeros((0, len(NAMES))))
+    belief = TripBelief(prior)
+    belief.regression.set(5.0 * prior.std, np.diag(prior.std))
+    belief.restore(belief.state())
+    assert len(list(contradictions(belief))) == len(NAMES) == len(FIELDS)
 
 
 def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:

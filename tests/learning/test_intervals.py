@@ -9,9 +9,8 @@ from evroute.learning.intervals import (
     ErrorSpread,
     PastErrors,
     TripPrediction,
-    add_error,
-    tail_mode,
 )
+from evroute.learning.tail import add_error, tail_mode
 
 NO_SCORES = np.zeros(0)
 

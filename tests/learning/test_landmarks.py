@@ -9,9 +9,10 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trips import fields, trip_belief
+from evroute.learning.trips import landmarks, trip_belief
 from evroute.learning.trips.energies import TripEnergies
-from evroute.learning.trips.fields import Landmarks, has_heights, junction_height, road_deviation
+from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
+from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.regression import TripRegression
 from evroute.learning.trips.terms import TURNING, UP, coefficient_prior
 from evroute.learning.trips.trip_belief import FIELD, LATE, TripBelief
@@ -100,7 +101,7 @@ def test_a_place_beside_a_landmark_is_none(make_network) -> None:
 
 
 def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "MOST", 4)
+    monkeypatch.setattr(landmarks, "MOST", 4)
     field = Landmarks(road_deviation(grid))
     assert field.admit(np.arange(grid.n_edges)) == 4
 

@@ -9,6 +9,7 @@ from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.trips import terms as trip_terms
 from evroute.learning.trips.terms import (
+    DrivenEdges,
     coefficient_prior,
     edge_terms,
     full_battery_term,
@@ -28,7 +29,7 @@ EDGES = {
 def test_terms_by_hand() -> None:
     terms = edge_terms(
         VEHICLE,
-        **EDGES,
+        DrivenEdges(**EDGES),
         auxiliary_w=VEHICLE.auxiliary_w + 600.0,
     )
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
@@ -41,7 +42,7 @@ def test_terms_by_hand() -> None:
 
 
 def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
-    terms = edge_terms(VEHICLE, **EDGES)
+    terms = edge_terms(VEHICLE, DrivenEdges(**EDGES))
     assert terms.shape == (2, 10)
     assert not terms[:, trip_terms.AUXILIARY].any()
     assert not full_battery_term(VEHICLE, np.nan, np.array([-50.0, -100.0])).any()
@@ -54,7 +55,7 @@ def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
 
 
 def test_standing_counts_as_creeping() -> None:
-    slow = edge_terms(VEHICLE, **EDGES | {"pace_spm": np.array([50.0, 0.001])})
+    slow = edge_terms(VEHICLE, DrivenEdges(**EDGES | {"pace_spm": np.array([50.0, 0.001])}))
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     assert slow[:, trip_terms.DRAG] == pytest.approx(
         [area * 1000 * 1.0**2 / 3600, area * 500 * 40.0**2 / 3600]
@@ -65,11 +66,7 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
     length_m, climb_m, speed_mps = np.array([1000.0, 400.0]), np.array([0.0, 20.0]), 15.0
     eq8 = energy_parts(VEHICLE, length_m, climb_m, np.full(2, speed_mps)).total_wh
     terms = edge_terms(
-        VEHICLE,
-        length_m=length_m,
-        up_m=climb_m,
-        down_m=np.zeros(2),
-        pace_spm=np.full(2, 1 / speed_mps),
+        VEHICLE, DrivenEdges(length_m, climb_m, np.zeros(2), np.full(2, 1 / speed_mps))
     )
     # eq. 8 rolls on the level part of the road, sqrt(400² - 20²) of 400 m
     level = np.array([0.0, 1.0 - np.sqrt(1 - 0.05**2)])
@@ -101,12 +98,11 @@ def test_the_potential_lies_between_metres_down_and_up() -> None:
 
 
 def test_payload_wind_and_air_scale_weight_and_drag() -> None:
-    usual = edge_terms(VEHICLE, **EDGES)
+    usual = edge_terms(VEHICLE, DrivenEdges(**EDGES))
     day = edge_terms(
         VEHICLE,
-        **EDGES,
+        DrivenEdges(**EDGES, headwind_mps=np.array([-15.0, 10.0])),
         payload_kg=VEHICLE.mass_kg,
-        headwind_mps=np.array([-15.0, 10.0]),
         air_density_kgpm3=0.6,
     )
     weight = [trip_terms.KM, trip_terms.UP, trip_terms.DOWN]
@@ -124,10 +120,12 @@ def test_pieces_that_fall_return_energy_within_an_edge_that_takes_some() -> None
     hill = Roads(Pieces.from_table(table, np.array([2000.0, 500.0]), np.zeros(2), np.zeros(2)))
     terms = edge_terms(
         VEHICLE,
-        length_m=np.array([2000.0, 500.0]),
-        up_m=np.array([80.0, 0.0]),
-        down_m=np.array([-80.0, 0.0]),
-        pace_spm=np.full(2, 0.1),
+        DrivenEdges(
+            np.array([2000.0, 500.0]),
+            np.array([80.0, 0.0]),
+            np.array([-80.0, 0.0]),
+            np.full(2, 0.1),
+        ),
     )
     level_wh = terms[:, [0, 3, 4]] @ prior[[0, 3, 4]]
     falling_wh = level_wh[0] / 4 - 40.0 * prior[trip_terms.DOWN]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evroute.learning.pace import START_S, Pace, TripTimes
+from evroute.learning.pace import Pace
+from evroute.learning.trips.times import START_S, TripTimes
 
 
 @pytest.fixture

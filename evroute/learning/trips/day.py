@@ -18,7 +18,6 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import TripPrediction
-from evroute.learning.pace import TripTimes
 from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
     FADE,
@@ -27,6 +26,7 @@ from evroute.learning.trips.terms import (
     reached,
     returned_by_pieces,
 )
+from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import KM, TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_tree import way

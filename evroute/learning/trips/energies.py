@@ -27,22 +27,23 @@ from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.pace import Pace, TripTimes
+from evroute.learning.pace import Pace
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import (
     HEIGHT_STD_M,
-    Landmarks,
     has_heights,
     junction_height,
     road_deviation,
 )
+from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     FADE,
     MINUTES,
     TURNING,
+    DrivenEdges,
     coefficient_prior,
     departed,
     edge_terms,
@@ -51,7 +52,8 @@ from evroute.learning.trips.terms import (
     potential_slope,
     returned_by_pieces,
 )
-from evroute.learning.trips.trip_belief import FIELD, LATE, LateField, TripBelief
+from evroute.learning.trips.times import TripTimes
+from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, LateField, TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -232,7 +234,8 @@ class TripEnergies(Belief):
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
-        network, b, edges = self.network, self.belief.coefficients.coefficients, self._entered
+        network, edges = self.network, self._entered
+        b = self.belief.coefficients.coefficients
         terms = self._terms(np.arange(len(edges)), conditions)
         slope = potential_slope(b, _weight(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
@@ -289,7 +292,7 @@ class TripEnergies(Belief):
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
         """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
         row = np.zeros(len(self.belief.column))
-        row[self.belief.column == 0] = terms
+        row[self.belief.column == TERM] = terms
         if self.belief.late_std:
             row[self.belief.column == LATE] = self._road_features(edge).sum(axis=0)
         if self.junctions is not None:
@@ -352,39 +355,44 @@ class TripEnergies(Belief):
         soc_percent: FloatArray | float = np.nan,
     ) -> FloatArray:
         """Return the terms of arms (k,), (k, p)."""
-        network, vehicle, prior = self.network, self.vehicle, self.belief.prior.mean
-        edge = self._entered[arms]
-        up_m, down_m = network.ascent_m[edge], 0.0 - network.descent_m[edge]
-
-        def at_pace(pace_spm: FloatArray) -> FloatArray:
-            return edge_terms(
-                vehicle,
-                length_m=network.length_m[edge],
-                up_m=up_m,
-                down_m=down_m,
-                pace_spm=pace_spm / conditions.speed_factor,
-                auxiliary_w=conditions.auxiliary_w,
-                heating=conditions.heating(vehicle).per_minute,
-                headwind_mps=conditions.headwind_mps(network)[edge],
-                air_density_kgpm3=conditions.air_density_kgpm3,
-                payload_kg=conditions.payload_kg,
-                moving=self._moving[edge],
-            )
-
-        terms = at_pace(self.times.pace.paces(edge, conditions.departed_s))
+        network, vehicle = self.network, self.vehicle
+        edge, prior = self._entered[arms], self.belief.prior.mean
+        terms = self._at_pace(edge, self.pace.paces(edge, conditions.departed_s), conditions)
         if self.physics == "driving":
             energy = TurnEnergy(
                 network, vehicle, self.setting.turn_table, conditions, free_flow=True
             )
             plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
-            turning_wh = plan_wh - at_pace(self._map_spm[edge]) @ prior[:TURNING]
-            terms = np.column_stack([terms, turning_wh])
+            at_map_pace = self._at_pace(edge, self._map_spm[edge], conditions)
+            terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
         if np.isfinite(soc_percent).any():
             returned_wh = returned_by_pieces(
                 network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
             )
             terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
         return terms
+
+    def _at_pace(
+        self, edge: IntArray, pace_spm: FloatArray, conditions: DrivingConditions
+    ) -> FloatArray:
+        """Return the terms of edges (k,) at paces (k,), s/m, (k, 10)."""
+        network = self.network
+        driven = DrivenEdges(
+            network.length_m[edge],
+            network.ascent_m[edge],
+            0.0 - network.descent_m[edge],
+            pace_spm / conditions.speed_factor,
+            conditions.headwind_mps(network)[edge],
+            self._moving[edge],
+        )
+        return edge_terms(
+            self.vehicle,
+            driven,
+            auxiliary_w=conditions.auxiliary_w,
+            heating=conditions.heating(self.vehicle).per_minute,
+            air_density_kgpm3=conditions.air_density_kgpm3,
+            payload_kg=conditions.payload_kg,
+        )
 
 
 def _weight(vehicle: Vehicle) -> float:

@@ -131,7 +131,7 @@ def fit_scales(
         diagonal = 1.0 / variance - (half**2).sum(axis=0)
         log_det = np.log(variance).sum() - 2.0 * np.log(inverse.diagonal()).sum()
         value = 0.5 * (log_det + residual_wh @ solved + (log_ratio**2).sum() / LOG_STD**2)
-        slope = [*(parts @ (diagonal - solved**2))]
+        slope = (parts @ (diagonal - solved**2)).tolist()
         for first, last in pairwise(widths.tolist()):
             own = z[:, first:last]
             slope.append(

@@ -24,9 +24,12 @@ FIELDS = (
     "drag or front_m2",
     "full_battery_fade",
     "auxiliary_w",
+    "heat_pump",
+    "heat_pump",
+    "heat_pump",
     "mass_kg or recuperation_efficiency",
 )
-"""Fields of a vehicle file behind each coefficient."""
+"""Fields of a vehicle file behind each coefficient, in the order of `terms.NAMES`."""
 
 
 def sentences(

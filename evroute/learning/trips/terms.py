@@ -33,6 +33,8 @@ Standard deviations are those of a car. The first four, and the noise of trips, 
 to the mass of vehicles above `CAR_KG`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -109,19 +111,40 @@ def heaviness(vehicle: Vehicle) -> float:
     return max(1.0, vehicle.mass_kg / CAR_KG)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DrivenEdges:
+    """Edges of a trip or of a network, as they are driven.
+
+    Parameters
+    ----------
+    length_m
+        (k,) length as driven, m.
+    up_m, down_m
+        (k,) height gained, at least 0, and height lost, at most 0, m.
+    pace_spm
+        (k,) expected travel time per metre, s/m.
+    headwind_mps
+        (k,) headwind, or one for all; drag goes with the signed square of ``speed + headwind``.
+    moving
+        (k,) mean speed over the speed between stops, which sets the drag.
+    """
+
+    length_m: FloatArray
+    up_m: FloatArray
+    down_m: FloatArray
+    pace_spm: FloatArray
+    headwind_mps: FloatArray | float = 0.0
+    moving: FloatArray | float = 1.0
+
+
 def edge_terms(
     vehicle: Vehicle,
+    edges: DrivenEdges,
     *,
-    length_m: FloatArray,
-    up_m: FloatArray,
-    down_m: FloatArray,
-    pace_spm: FloatArray,
     auxiliary_w: float | None = None,
     heating: FloatArray = NO_HEATING,
-    headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
-    moving: FloatArray | float = 1.0,
 ) -> FloatArray:
     """Return the terms of edges, (k, 10), the full-battery term 0; a trip's row is their sum.
 
@@ -129,35 +152,29 @@ def edge_terms(
     ----------
     vehicle
         Mass, drag coefficient, frontal area and auxiliary power.
-    length_m
-        (k,) length as driven, m.
-    up_m, down_m
-        (k,) height gained, at least 0, and height lost, at most 0, m.
-    pace_spm
-        (k,) expected travel time per metre, s/m.
+    edges
+        The k edges as they are driven.
     auxiliary_w
         Auxiliary power known at departure, W; its term is 0 where it is None (unknown).
     heating
         (3,) terms of heating, warm-up and cooling of one minute (`Heating.per_minute`).
-    headwind_mps, air_density_kgpm3
-        Of the day; drag goes with the signed square of ``speed + headwind``.
+    air_density_kgpm3
+        Of the day.
     payload_kg
         On top of the vehicle's mass; it scales the terms of length and height.
-    moving
-        (k,) mean speed over the speed between stops, which sets the drag.
     """
-    minutes = length_m * pace_spm / 60.0
-    air_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS) + headwind_mps
+    minutes = edges.length_m * edges.pace_spm / 60.0
+    air_mps = np.clip(1.0 / (edges.pace_spm * edges.moving), *SPEED_MPS) + edges.headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
     loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = 0.0 if auxiliary_w is None else auxiliary_w - vehicle.auxiliary_w
     return np.column_stack(
         [
-            loaded * length_m / 1000.0,
-            loaded * up_m,
-            loaded * down_m,
+            loaded * edges.length_m / 1000.0,
+            loaded * edges.up_m,
+            loaded * edges.down_m,
             minutes,
-            area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
+            area * edges.length_m * air_mps * np.abs(air_mps) / J_PER_WH,
             np.zeros(len(minutes)),
             extra_w * minutes / 60.0,
             np.outer(minutes, heating),

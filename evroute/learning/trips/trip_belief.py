@@ -24,17 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import require
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.trips import noise_fit
+from evroute.learning.trips.cone import Physical, constrained_mode
 from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.noise_fit import START, TripNoiseScale
-from evroute.learning.trips.regression import (
-    CoefficientPrior,
-    Physical,
-    TripRegression,
-    constrained_mode,
-)
+from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
 JUDGED_AGAIN = 10
@@ -44,7 +39,8 @@ INFLATION = 10.0
 MAX_INFLATIONS = 3
 EVIDENCE = 3.0
 """Least gain in log posterior density for which a late field joins."""
-FIELD, LATE = 1, 2
+TERM, FIELD, LATE = range(3)
+"""Kinds of columns of the rows: terms of a trip, features of fields, features of a late field."""
 _COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
@@ -194,16 +190,9 @@ class TripBelief:
         ValueError
             If a number is not finite, the length is not positive or the variance is negative.
         """
-        require(
-            np.isfinite([*row, energy_wh, doubt_wh2]).all()
-            and row[KM] > 0
-            and 0 <= known_wh2 < np.inf,
-            f"a trip of {energy_wh} Wh ± {known_wh2} Wh² with terms {row}: expected finite "
-            "numbers, a positive length in km first, and a variance of at least 0",
-            ValueError,
-        )
         terms = np.array(row, dtype=np.float64)
         trip = _Trip(self.seen, terms, float(energy_wh), float(known_wh2), float(doubt_wh2))
+        _check(trip)
         self.seen += 1
         refused = not self._admit(trip)
         if refused:
@@ -216,11 +205,11 @@ class TripBelief:
             self.inflations += 1
             self._recent = []
             self._rebuild()
-        for number in self.refused:
-            waited = self.seen - 1 - number
+        for one in self._refused.copy():
+            waited = self.seen - 1 - one.number
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
-            if due and self._admit(next(each for each in self._refused if each.number == number)):
-                self._refused = [each for each in self._refused if each.number != number]
+            if due and self._admit(self._refused_trip(one.number)):
+                self._refused = [each for each in self._refused if each.number != one.number]
 
     def restart(self) -> None:
         """Begin the test anew, and take the features of the late field anew; all else stays."""
@@ -287,7 +276,7 @@ class TripBelief:
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """Return prior means and deviations of all columns, (p,) each."""
         mean, std = np.zeros(len(self.column)), np.zeros(len(self.column))
-        own = self.column == 0
+        own = self.column == TERM
         mean[own] = self.prior.mean
         std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
         std[self.column == FIELD], std[self.column == LATE] = self.field_std, self.late_std
@@ -309,6 +298,10 @@ class TripBelief:
             )
         self._take()
         return True
+
+    def _refused_trip(self, number: int) -> _Trip:
+        """Return a refused trip by its number; a fit of the late field replaces their rows."""
+        return next(each for each in self._refused if each.number == number)
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
@@ -368,7 +361,7 @@ class TripBelief:
     def _take(self) -> None:
         """Put in force the mean that follows from the learned state."""
         cone = np.zeros((len(self.prior.cone), len(self.column)))
-        cone[:, self.column == 0] = self.prior.cone
+        cone[:, self.column == TERM] = self.prior.cone
         self._mean = constrained_mode(self.regression.mean, self.regression.root, cone)
 
     def _arrays(self, trips: list[_Trip]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -380,4 +373,20 @@ class TripBelief:
             rows,
             np.array([trip.energy_wh for trip in trips]),
             np.array([trip.known_wh2 for trip in trips]),
+        )
+
+
+def _check(trip: _Trip) -> None:
+    """Check that the numbers of a trip are possible.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, the length is not positive or the variance is negative.
+    """
+    finite = np.isfinite([*trip.row, trip.energy_wh, trip.doubt_wh2]).all()
+    if not finite or trip.row[KM] <= 0 or not 0 <= trip.known_wh2 < np.inf:
+        raise ValueError(
+            f"a trip of {trip.energy_wh} Wh ± {trip.known_wh2} Wh² with terms {trip.row}: expected "
+            "finite numbers, a positive length in km first, and a variance of at least 0"
         )

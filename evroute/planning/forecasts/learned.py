@@ -1,4 +1,7 @@
-"""Learned energies as a planner uses them; beliefs of `evroute.learning` meet these protocols."""
+"""Learned energies as a planner uses them.
+
+These protocols are met by the beliefs of `evroute.learning`.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

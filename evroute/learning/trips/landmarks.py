@@ -1,0 +1,68 @@
+"""Landmarks: a Gaussian process as further coefficients, by whitened features at places on trips.
+
+A field is ``s f``, f a Gaussian process of given covariance over places and s its standard
+deviation. Places on trips become landmarks in the order in which they come; with L the Cholesky
+factor of their covariance, the features of a place x are ``L^-1 k(landmarks, x)`` and f(x) is their
+product with independent standard normal coefficients. A place that the landmarks determine but for
+`TOLERANCE` of its variance becomes none, so features of earlier trips do not depend on later ones.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from evroute.arrays import FloatArray, IntArray
+
+TOLERANCE = 0.01
+MOST = 150
+"""Landmarks of one field; later places are described by these."""
+
+Covariance = Callable[[IntArray, IntArray], FloatArray]
+
+
+class Landmarks:
+    """Landmarks of one field.
+
+    Parameters
+    ----------
+    covariance
+        Covariance of the field between two lists of places (a,) and (b,), (a, b), 1 at most.
+    """
+
+    def __init__(self, covariance: Covariance) -> None:
+        self._covariance = covariance
+        self.places: IntArray = np.empty(0, dtype=np.int64)
+        self._factor: FloatArray = np.empty((0, 0))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def admit(self, places: IntArray) -> int:
+        """Make landmarks of those places (k,) that need it; return how many."""
+        before = len(self)
+        for place in dict.fromkeys(places.tolist()):
+            if len(self) == MOST:
+                break
+            here = np.array([place])
+            row, own = self.features(here)[0], float(self._covariance(here, here)[0, 0])
+            rest = own - float(row @ row)
+            if rest > TOLERANCE * own:
+                m = len(self)
+                factor = np.zeros((m + 1, m + 1))
+                factor[:m, :m], factor[m, :m] = self._factor, row
+                factor[m, m] = np.sqrt(rest)
+                self._factor, self.places = factor, np.append(self.places, place)
+        return len(self) - before
+
+    def features(self, places: IntArray) -> FloatArray:
+        """Return the features of places (k,), (k, m)."""
+        if not len(self):
+            return np.empty((len(places), 0))
+        between = self._covariance(self.places, places)
+        return solve_triangular(self._factor, between, lower=True).T
+
+    def rest(self, places: IntArray) -> FloatArray:
+        """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""
+        features = self.features(places)
+        return self._covariance(places, places) - features @ features.T

@@ -1,0 +1,104 @@
+"""TripTimes: travel times of trips by the pace of roads, with intervals for whole trips.
+
+The expected time of a trip is the sum of the expected times of its edges (`Pace`). Its noise, tail
+and intervals are those of a `TripBelief` in seconds instead of Wh, with one term, the expected
+time, whose coefficient is 1.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.learning.pace import Pace
+from evroute.learning.trips.noise_fit import TripNoiseScale
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.trip_belief import TripBelief
+from evroute.network.road_network import RoadNetwork
+
+START_S = TripNoiseScale(60.0, 40.0, 20.0)
+"""Noise before any trip: s per trip, per root of a km and per km."""
+
+
+class TripTimes:
+    """Expected travel times on a network.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    driving
+        Whether the pace before any trip is that of drivers' plans.
+
+    Attributes
+    ----------
+    pace
+        Pace of the edges.
+    errors
+        Belief of the times of whole trips, in s.
+    """
+
+    def __init__(self, network: RoadNetwork, *, driving: bool = False) -> None:
+        self._length_m = network.length_m
+        self.pace = Pace.of_network(network, driving=driving)
+        known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
+        self.errors = TripBelief(known, START_S)
+
+    def expect(
+        self,
+        edge: IntArray,
+        *,
+        departed_s: float | None = None,
+        speed_factor: float = 1.0,
+        routes: int = 1,
+    ) -> dict[str, float]:
+        """Return moments and intervals of the travel time of a trip by name, s.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges of the trip, or of its plausible routes, one after another.
+        departed_s
+            Departure since a midnight, s; None for the mean of the day.
+        speed_factor
+            Driven speed over the usual one.
+        routes
+            Number of these routes.
+        """
+        numbers = self.errors.expect(self._row(edge, departed_s, speed_factor) / routes).measures(
+            "s"
+        )
+        return {name: max(number, 0.0) for name, number in numbers.items()}
+
+    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
+        """Learn one trip.
+
+        Parameters
+        ----------
+        edge, travel_s, departed_s
+            Edges, travel times and departure, as in `Pace.learn`.
+        """
+        measured = np.isfinite(travel_s)
+        if measured.any():
+            self.errors.learn(
+                self._row(edge[measured], departed_s), float(travel_s[measured].sum())
+            )
+        self.pace.learn(edge, travel_s, departed_s)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that was learned, as arrays."""
+        return flat(pace=self.pace.state(), errors=self.errors.state())
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state of the same network."""
+        self.pace.restore(part_of(state, "pace"))
+        self.errors.restore(part_of(state, "errors"))
+
+    def _row(
+        self, edge: IntArray, departed_s: float | None, speed_factor: float = 1.0
+    ) -> FloatArray:
+        """Return length, km, and expected time, s, of edges (k,)."""
+        expected_s = self.pace.times(edge, departed_s).sum() / speed_factor
+        return np.array([self._length_m[edge].sum() / 1000.0, expected_s])
