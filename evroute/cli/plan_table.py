@@ -51,6 +51,7 @@ def print_plan(roads: RoadNetwork, plan: Plan, note: str) -> None:
         plan.proofs.get(plan.recommended, plan.proof),
         plan.safety,
         plan.minutes_note,
+        plan.assumed,
         held_note(plan.recommended_route),
         lowest_charge(roads, plan),
         fewer if found < alternatives else "",

@@ -134,17 +134,18 @@ class Heating:
         factor = np.minimum(1.0, limit_wh / np.maximum(wanted_wh, 1e-9))
         return np.stack([factor * heating, factor * warm_up, self.above_k * minutes], axis=-1)
 
-    def departure_wh(self, minutes: float, coefficients: FloatArray) -> float:
-        """Return the energy of a trip beyond that of `per_minute`, the warm-up, Wh.
+    def departure_wh(self, minutes: FloatArray | float, coefficients: FloatArray) -> FloatArray:
+        """Return the energy of trips beyond that of `per_minute`, the warm-up, (...) Wh.
 
         Parameters
         ----------
         minutes
-            Duration of the trip.
+            (...) duration of the trips.
         coefficients
             (3,) Wh per unit of the terms.
         """
-        return float((self.of_trip(minutes) - minutes * self.per_minute) @ coefficients)
+        beyond = self.of_trip(minutes) - np.multiply.outer(minutes, self.per_minute)
+        return np.asarray(beyond @ coefficients)
 
 
 def _season() -> FloatArray:

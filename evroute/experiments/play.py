@@ -259,7 +259,7 @@ def run_loop(
         expected[feedback] = predicted_wh, predicted_sd_wh
         spread = past[request.vehicle].spread
         halves_wh = {
-            f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
+            f"half{100 * level:.0f}_wh": spread.half_width(level) * predicted_sd_wh
             for level in LEVELS
         }
         charged = (

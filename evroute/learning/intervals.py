@@ -1,14 +1,22 @@
-"""Intervals of trip energies: a weighted conformal quantile that begins as a Student t.
+"""Distribution of the error of the next trip's energy, from past errors and a Student t.
 
-Scores are ``|measured - expected|/sd`` of past trips, with weights that halve every 60 trips. They
-are joined by quantiles of ``|c t_nu|`` of fixed total weight: before any trip the interval is that
-of the Student t, later the scores decide (Barber et al., *Conformal prediction beyond
-exchangeability*, 2023, for weighted quantiles).
+Scores are ``z = (measured - expected)/sd`` of past trips with their sign, each from before its trip
+was learned. Their weights halve every 60 trips. A Student t with survival S joins them with weight
+30, and the next trip itself is one more score: half of it lies above the greatest of the last 240
+scores and half below the least, spread there as the tail of the Student t. For z >= 0 and
+``z_max = max(0, scores)``
+
+    P(error > z) = (sum of w_i over z_i > z + 0.5 min(1, S(z)/S(z_max)) + 30 S(z)) / (W + 31)
+
+with W the sum of the weights. The lower tail is its mirror image with the least score. Before any
+trip this is the Student t, later the scores decide (Barber et al., *Conformal prediction beyond
+exchangeability*, 2023, for weighted quantiles). Intervals, first passage, range and charging use
+this one distribution.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,55 +32,160 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Levels of the intervals that runs record."""
 HALF_LIFE_TRIPS = 60.0
 STUDENT_WEIGHT = 30.0
-STUDENT_QUANTILES = 60
+NEXT_TRIP = 0.5
+"""Weight of the next trip beyond the extreme scores, on each side."""
+RECENT_SCORES = 240
+"""Number of the last scores whose extremes count."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ErrorSpread:
-    """Distribution of ``|error|/sd`` of the next trip.
+class _Tail:
+    """Upper tail of a distribution from 0 on.
 
-    nu, scale: of the Student t.  scores: (n,) of past trips, the newest last.
+    Parameters
+    ----------
+    nu, scale
+        Of the Student t.
+    scores
+        (m,) positive scores in rising order.
+    weight
+        (m + 1,) weight of the scores from each on; 0 at the end.
+    extreme
+        Greatest recent score, or 0.
+    total
+        Weight of the whole distribution.
+    """
+
+    nu: float
+    scale: float
+    scores: FloatArray
+    weight: FloatArray
+    extreme: float
+    total: float
+
+    @classmethod
+    def of(cls, nu: float, scale: float, scores: FloatArray, weights: FloatArray) -> "_Tail":
+        positive = np.flatnonzero(scores > 0.0)
+        order = positive[np.argsort(scores[positive], kind="stable")]
+        above = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+        extreme = max(0.0, float(scores[-RECENT_SCORES:].max(initial=0.0)))
+        total = float(weights.sum()) + STUDENT_WEIGHT + 2.0 * NEXT_TRIP
+        return cls(nu, scale, scores[order], above, extreme, total)
+
+    def survival(self, z: FloatArray | float) -> FloatArray:
+        """Return the probability of a Student t above z (...), (...)."""
+        return np.asarray(stdtr(self.nu, -np.asarray(z) / self.scale))
+
+    def beyond(self, z: FloatArray | float) -> FloatArray:
+        """Return the probability of an error above z (...), at least 0, (...)."""
+        beyond = self.weight[np.searchsorted(self.scores, z, side="right")]
+        student = self.survival(z)
+        spread = NEXT_TRIP * np.minimum(1.0, student / self.survival(self.extreme))
+        return np.asarray((beyond + spread + STUDENT_WEIGHT * student) / self.total)
+
+    def quantile(self, risk: float) -> float:
+        """Return the least z with ``beyond(z) <= risk``, for risks up to ``beyond(0)``."""
+        at_scores = self.beyond(self.scores)
+        first = int(np.searchsorted(-at_scores, -risk))
+        # the solution lies between two scores, on the smooth part, or is the upper one
+        smooth = max(risk * self.total - float(self.weight[first]), 0.0)
+        shared = (smooth - NEXT_TRIP) / STUDENT_WEIGHT
+        outside = smooth / (STUDENT_WEIGHT + NEXT_TRIP / float(self.survival(self.extreme)))
+        student = shared if shared >= float(self.survival(self.extreme)) else outside
+        z = np.inf
+        if student > 0.0:
+            z = -self.scale * float(stdtrit(self.nu, min(student, 0.5)))
+        if first < len(self.scores):
+            z = min(z, float(self.scores[first]))
+        z, step = max(z, 0.0), 1e-15
+        while self.beyond(z) > risk:  # rounding errors of the inverse
+            z, step = z + step * max(z, 1.0), 2.0 * step
+        return z
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorSpread:
+    """Distribution of ``error/sd`` of the next trip.
+
+    Parameters
+    ----------
+    nu, scale
+        Of the Student t.
+    scores
+        (n,) of past trips with their sign, the newest last.
     """
 
     nu: float
     scale: float
     scores: FloatArray
 
-    def quantile(self, level: float) -> float:
-        """Return how many predicted deviations a central interval of a level in (0, 1) reaches.
-
-        At most the greatest score or quantile.
-        """
-        points = np.concatenate([self.scores, self.scale * _student_quantiles(self.nu)])
-        student = np.full(STUDENT_QUANTILES, STUDENT_WEIGHT / STUDENT_QUANTILES)
-        weights = np.concatenate([self._weights(), student])
-        order = np.argsort(points, kind="stable")
-        cumulative = np.cumsum(weights[order])
-        # the next trip is one more score: the level is raised by (1 + 1 / sum of weights)
-        reached = np.searchsorted(cumulative, level * (cumulative[-1] + 1.0))
-        return float(points[order[min(reached, len(order) - 1)]])
+    def beyond(self, z: float) -> float:
+        """Return the probability that the error is more than z predicted deviations."""
+        return float(self._above.beyond(z) if z >= 0.0 else 1.0 - self._below.beyond(-z))
 
     def below(self, z: float) -> float:
         """Return the probability that the error is at most z predicted deviations."""
-        weights = self._weights()
-        student = 2.0 * float(stdtr(self.nu, abs(z) / self.scale)) - 1.0
-        within = weights[self.scores <= abs(z)].sum() + STUDENT_WEIGHT * student
-        return float(0.5 + 0.5 * np.sign(z) * within / (weights.sum() + STUDENT_WEIGHT))
+        return 1.0 - self.beyond(z)
+
+    def at_risk(self, risk: float) -> float:
+        """Return the least z with ``beyond(z) <= risk``, for risks in (0, 1)."""
+        if risk <= float(self._above.beyond(0.0)):
+            return self._above.quantile(risk)
+        z, step = -self._below.quantile(1.0 - risk), 1e-15
+        while self.beyond(z) > risk:  # the bound of a score is not reached
+            z, step = z + step * max(abs(z), 1.0), 2.0 * step
+        return z
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the central interval of a level in (0, 1), in predicted deviations."""
+        risk = (1.0 - level) / 2.0
+        return -self._mirrored.at_risk(risk), self.at_risk(risk)
+
+    def half_width(self, level: float) -> float:
+        """Return half the width of the central interval of a level, in predicted deviations."""
+        low, high = self.interval(level)
+        return (high - low) / 2.0
 
     @property
     def effective_trips(self) -> float:
         """Number of past trips, those long ago counted in part."""
-        return float(self._weights().sum())
+        return float(self._weights.sum())
+
+    @property
+    def supported_risk(self) -> float:
+        """Least risk that past scores support; smaller ones rest on the Student t."""
+        return self.beyond(self._above.extreme)
 
     def passage(self, student: float) -> float:
         """Return the probability of an event whose probability under the Student t is ``student``.
 
         Both are the probability of an error above the same number of deviations.
         """
-        return 1.0 - self.below(-self.scale * float(stdtrit(self.nu, student)))
+        return self.beyond(-self.scale * float(stdtrit(self.nu, student)))
 
+    def ever_beyond(self, z: float) -> float:
+        """Return a bound of the probability that errors along a trip are ever above z deviations.
+
+        Under the Student t it is at most twice the probability at the end (Lévy's inequality).
+        """
+        student = 2.0 * float(self._above.survival(z))
+        return self.passage(student) if student < 1.0 else 1.0
+
+    @cached_property
     def _weights(self) -> FloatArray:
         return 0.5 ** (np.arange(len(self.scores), 0, -1) / HALF_LIFE_TRIPS)
+
+    @cached_property
+    def _above(self) -> _Tail:
+        return _Tail.of(self.nu, self.scale, self.scores, self._weights)
+
+    @cached_property
+    def _below(self) -> _Tail:
+        return _Tail.of(self.nu, self.scale, -self.scores, self._weights)
+
+    @property
+    def _mirrored(self) -> "ErrorSpread":
+        return ErrorSpread(self.nu, self.scale, -self.scores)
 
 
 class PastErrors:
@@ -108,15 +221,15 @@ class PastErrors:
     @property
     def inflation(self) -> float:
         """Factor on a deviation for the 90 % interval of a Gaussian to hold; 1 before any trip."""
-        return self.spread.quantile(0.9) / float(ndtri(0.95)) if self.trips else 1.0
+        return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
     def add(self, error_wh: float, sd_wh: float) -> None:
         """Add the error of one trip; a predicted deviation of NaN or 0 skips it."""
         if sd_wh > 0:
             self.__dict__.pop("spread", None)
             self._tail = add_error(self._tail, error_wh / sd_wh)
-            self._scores.append(abs(error_wh / sd_wh))
-            self._test.add(self._scores[-1])
+            self._scores.append(error_wh / sd_wh)
+            self._test.add(abs(self._scores[-1]))
 
     def add_time(self, score: float) -> None:
         """Add the error of a trip's time to its test, in any unit; NaN skips it."""
@@ -129,16 +242,28 @@ class PastErrors:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
-        scores = {"scores": self._scores, "tested": self._test.scores}
+        scores = {"signed": self._scores, "tested": self._test.scores}
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
         self.__dict__.pop("spread", None)
         self.restart()
-        self._tail, self._scores = state["tail"], state["scores"].tolist()
-        for score in state.get("tested", state["scores"]).tolist():
+        self._tail, self._scores = state["tail"], _signed(state).tolist()
+        for score in state.get("tested", np.abs(self._scores)).tolist():
             self._test.add(score)
+
+
+def _signed(state: Mapping[str, npt.NDArray[Any]]) -> FloatArray:
+    """Return the scores of a state, (n,); earlier versions stored them without their signs.
+
+    Every second of those then counts as negative.
+    """
+    if "signed" in state:
+        return state["signed"]
+    scores = state["scores"].copy()
+    scores[1::2] *= -1.0
+    return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,8 +283,8 @@ class TripPrediction:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the central interval of a level in (0, 1), Wh."""
-        half_wh = self.spread.quantile(level) * self.sd_wh
-        return self.mean_wh - half_wh, self.mean_wh + half_wh
+        low, high = self.spread.interval(level)
+        return self.mean_wh + low * self.sd_wh, self.mean_wh + high * self.sd_wh
 
     def shifted(self, by_wh: float) -> "TripPrediction":
         """Return the prediction with another mean, for energy that is added for certain, Wh."""
@@ -184,12 +309,3 @@ class TripPrediction:
             "trips": self.trips,
             "cone_wh": self.moved_wh,
         }
-
-
-@cache
-def _student_quantiles(nu: float) -> FloatArray:
-    quantiles: FloatArray = stdtrit(
-        nu, 0.5 + ((np.arange(STUDENT_QUANTILES) + 0.5) / STUDENT_QUANTILES) / 2
-    )
-    quantiles.setflags(write=False)
-    return quantiles

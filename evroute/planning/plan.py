@@ -96,6 +96,8 @@ class PlannedRoute:
         Forecasts of a belief; None without one, the second also without a battery.
     stops
         Stops to charge; their time is in ``time_s``.
+    heating_wh
+        Energy of heating and cooling in ``energy_wh``, Wh.
     """
 
     route: Route
@@ -114,6 +116,7 @@ class PlannedRoute:
     energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
     stops: tuple[ChargingStop, ...] = ()
+    heating_wh: float = 0.0
 
     @property
     def wh_per_km(self) -> float:
@@ -151,6 +154,8 @@ class Plan:
         The route that would be recommended without the limit of risk; None without a limit.
     roads
         The network, for maps.
+    assumed
+        Start and heating of the recommended route in words; empty if there is nothing to assume.
     """
 
     network: str
@@ -168,6 +173,7 @@ class Plan:
     depart_s: float | None
     unlimited: PlannedRoute | None
     roads: RoadNetwork = field(repr=False)
+    assumed: str = ""
 
     _repr_html_ = drawn_by("plan_html")
 

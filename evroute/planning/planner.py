@@ -30,6 +30,7 @@ from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_
 from evroute.planning.charge.stops import Charger, ChargingStop
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
+from evroute.planning.forecasts.heating import DayHeating, with_departure
 from evroute.planning.forecasts.learned import (
     Day,
     LearnedEnergies,
@@ -118,6 +119,8 @@ class Planner:
             self.space = self.learned.space
             self.network = network = self.space.edges.network
             usual_s = self.learned.time_s
+        learned_wh = None if self.learned is None else self.learned.heating_wh
+        self.heating = DayHeating.of(vehicle, conditions, learned_wh)
         self.physics = physics
         self._uncertainty = uncertainty
         self.prior = self.space.prior()
@@ -256,13 +259,15 @@ class Planner:
         except NoRouteError:
             left = " without the roads to avoid" if closed else ""
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}{left}") from None
+        fastest_s = float(self.time_s[fastest.rows].sum())
+        warmed = None if battery is None else self.heating.departing(battery, fastest_s / 60.0)
         risky = request.risk is not None
         forecasts = self.forecasts if risky else None
-        rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts)
+        rows = rows_of_plan(problem, fastest, request, warmed, self.chargers, forecasts)
         unlimited = None
         if risky:
             without = request.model_copy(update={"risk": None})
-            usual = rows_of_plan(problem, fastest, without, battery, self.chargers, None)
+            usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None)
             route = usual.routes[usual.recommended]
             unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
         described = {
@@ -285,6 +290,7 @@ class Planner:
             minutes_from="map" if self.belief is None else self.belief.minutes_from,
             depart_s=None if request.depart is None else clock_s(request.depart),
             unlimited=unlimited,
+            assumed=self.heating.assumed(described[rows.routes[rows.recommended]].heating_wh),
             roads=self.network,
         )
 
@@ -320,7 +326,7 @@ class Planner:
         paid = pays(self.network, origin, destination, built="_contracted" in vars(self))
         problem, fast = self.problem(()), self._contracted if paid else None
         found = cheapest(self.search, problem.weights(), origin, destination, fast)
-        return totals(problem, self.space.arms_of_routes, *found)
+        return self.heating.added(totals(problem, self.space.arms_of_routes, *found))
 
     @cached_property
     def _contracted(self) -> Contracted:
@@ -350,15 +356,17 @@ class Planner:
         stops
             Stops to charge.
         """
-        battery = None if battery is None else self.fading(battery)
-        described = self._numbers.of(route, battery, stops)
+        minutes = float(self.time_s[route.rows].sum()) / 60.0
+        left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
+        described = self._numbers.of(route, left, stops)
         if self.learned is not None:
             arms_of_route = self.space.arms_of_route(route)
             energy = self.learned.forecast(arms_of_route, described.edge_wh, described.charge)
             described = replace(described, energy_forecast=energy)
-        if battery is None or not (risky or self.learned):
-            return described
-        return replace(described, charge_forecast=self.forecasts.of_route(route, battery, stops)[1])
+        if left is not None and (risky or self.learned):
+            charges = self.forecasts.of_route(route, left, stops)[1]
+            described = replace(described, charge_forecast=charges)
+        return with_departure(described, self.heating.at(minutes), battery)
 
     @cached_property
     def _numbers(self) -> RouteNumbers:

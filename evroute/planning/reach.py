@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import brentq
 
 from evroute.arrays import BoolArray, FloatArray
 from evroute.errors import require
@@ -25,6 +24,8 @@ from evroute.planning.numbers import check_risk
 from evroute.planning.planner import Planner
 
 LEVELS = (0.5, 0.9, 0.99)
+LONG_MINUTES = 60.0
+"""Duration of the trip whose warm-up all trips of a reach have, minutes."""
 """Probabilities with which the shown arrival charges are exceeded."""
 
 
@@ -105,7 +106,8 @@ def reach(
         If a risk is given without a belief.
     """
     origins = _edges(planner.network, origin, leaving=True)
-    problem, battery = planner.problem(origins), planner.fading(battery)
+    problem, full = planner.problem(origins), planner.fading(battery)
+    battery = planner.heating.departing(full, LONG_MINUTES)
     tree, n = charge_tree(problem, battery), planner.network.n_edges
     within = np.zeros(n, dtype=bool)
     within[tree.edges] = True
@@ -126,7 +128,7 @@ def reach(
             )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
-    return Reach(planner.network, origins, battery, risk, within, charge_percent)
+    return Reach(planner.network, origins, full, risk, within, charge_percent)
 
 
 def _kept(
@@ -139,22 +141,20 @@ def _kept(
 ) -> BoolArray:
     """Return whether the first-passage risk of each route of a tree is at most a risk, (k,).
 
-    It never falls along a route, and lies between the risk at the worst point and twice that
-    (Lévy's inequality): routes between these bounds are bisected.
+    It never falls along a route, and lies between the risk at the worst point and its bound along
+    the trip (`EnergyForecast.ever_beyond`): routes between these are bisected.
     """
     worst = (tree.low_wh - battery.reserve_wh) / std_wh
     for position, previous in enumerate(tree.before.tolist()):
         if previous >= 0:
             worst[position] = min(worst[position], worst[previous])
 
-    def deviates(share: float) -> float:
-        return float(brentq(lambda z: first.beyond(z) - share, -1e-9, 1e3, xtol=1e-9))
-
     def keeps(position: int) -> bool:
         charges = planner.forecasts.of_route(tree.route(position), battery)[1]
         return charges.never_below_reserve >= 1.0 - risk
 
-    kept, open_ = worst > deviates(risk / 2), worst >= deviates(risk)
+    kept = np.array([first.ever_beyond(z) <= risk for z in worst.tolist()], dtype=bool)
+    open_ = np.array([first.beyond(z) <= risk for z in worst.tolist()], dtype=bool)
     open_ &= ~kept
     for position in np.flatnonzero(open_)[::-1].tolist():
         route = way(tree.before, position)
@@ -170,7 +170,8 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     """Return the least charge at the start of every road that leads to a destination, (n,) %.
 
     Infinite where no route exists or a full battery does not suffice; the reserve is kept by
-    expected energies. The charge of ``battery`` at the start does not matter.
+    expected energies. The charge of ``battery`` at the start does not matter. After a cold start
+    the warm-up is that of a trip of `LONG_MINUTES`, an upper bound for shorter ones.
 
     Parameters
     ----------
@@ -186,6 +187,8 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     need_wh = Shortage(problem.legs, problem.head_wh, problem.charge).least_starts_wh(
         planner.fading(battery), ends
     )
+    need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
+    need_wh[need_wh > battery.capacity_wh] = np.inf
     return need_wh / battery.capacity_wh * 100
 
 

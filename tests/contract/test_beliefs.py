@@ -317,6 +317,10 @@ class RatioDay:
     def noise_std_wh(self):
         return np.full(len(self.eq8_wh), Ratio.noise_wh)
 
+    @property
+    def heating_wh(self):
+        return np.zeros(3)
+
     def posterior(self) -> Marginals:
         return Marginals(self.mean_wh, self.belief.ratio.variance**0.5 * np.abs(self.eq8_wh))
 

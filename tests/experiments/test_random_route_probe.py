@@ -44,5 +44,5 @@ def test_an_audit_changes_nothing_else(rounds) -> None:
 def test_intervals_begin_as_a_student_t_and_move_with_the_errors(rounds) -> None:
     _, audited = rounds
     ratio = audited["half90_wh"] / audited["predicted_sd_wh"]
-    assert ratio[0] == pytest.approx(PastErrors().spread.quantile(0.9))
+    assert ratio[0] == pytest.approx(PastErrors().spread.half_width(0.9))
     assert ratio.iloc[-1] != ratio[0]

@@ -187,7 +187,7 @@ def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tm
         errors.add(error_wh, 1.0)
     save_as_finished(tmp_path, "one", model, method, setting, errors)
     again = load_belief(tmp_path, network=hill)
-    assert again.inflation == pytest.approx(errors.spread.quantile(0.9) / 1.6449, rel=1e-4)
+    assert again.inflation == pytest.approx(errors.spread.half_width(0.9) / 1.6449, rel=1e-4)
     assert again.errors.trips == 3
     assert np.array_equal(again.edge_posterior.std_wh, model.posterior(setting.arms).std_wh)
 

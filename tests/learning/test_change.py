@@ -78,10 +78,10 @@ def test_a_restored_test_continues() -> None:
         detected.append(errors.changed)
     assert not detected[1]
     assert detected[-1]
-    spread = errors.spread.quantile(0.9)
+    spread = errors.spread.half_width(0.9)
     errors.restart()
     assert not errors.changed
-    assert errors.spread.quantile(0.9) == spread  # the tests alone begin anew
+    assert errors.spread.half_width(0.9) == spread  # the tests alone begin anew
 
 
 def test_errors_of_times_alone_are_a_change() -> None:

@@ -35,45 +35,116 @@ def test_the_tail_is_the_discounted_posterior_on_the_grid() -> None:
     assert tail_mode(log_likelihood) == pytest.approx(max(score, key=score.get))
 
 
-def test_before_any_trip_the_interval_is_that_of_the_student_t() -> None:
-    """60 quantiles of weight 0.5, the level raised by 31/30: within one quantile of it."""
-    spread = ErrorSpread(6.0, 1.1, NO_SCORES)
-    for level in (0.5, 0.8, 0.9):
-        raised = level * 31 / 30
-        low, high = 1.1 * student(6).ppf(0.5 + np.array([raised - 1 / 60, raised + 1 / 60]) / 2)
-        assert low <= spread.quantile(level) <= high
+SKEWED = np.random.default_rng(8).gamma(2.0, 0.8, 90) - 0.9
+CASES = {
+    "none": ErrorSpread(6.0, 1.1, NO_SCORES),
+    "one": ErrorSpread(3.0, 0.7, np.array([2.5])),
+    "skewed": ErrorSpread(5.0, 0.9, SKEWED),
+    "negative": ErrorSpread(8.0, 1.3, -np.abs(SKEWED)),
+    "ties": ErrorSpread(6.0, 1.0, np.array([1.0, 1.0, 0.0, -2.0, 1.0, 0.0])),
+    "long": ErrorSpread(4.0, 1.2, np.append([9.0, -7.0], np.tile(SKEWED, 4))),
+}
 
 
-def test_quantiles_weigh_recent_scores_and_the_prior() -> None:
-    """Old scores of 1, and 120 recent ones of 50: their weight is 1/(2^(1/60) - 1) * 3/4 = 64.5."""
-    spread = ErrorSpread(6.0, 1.0, np.array([1.0] * 120 + [50.0] * 120))
-    recent, old = (0.75 * share / (2 ** (1 / 60) - 1) for share in (1.0, 0.25))
-    total = recent + old + 30.0
-    share_below = (old + 30.0) / total  # all prior quantiles are below 50
-    assert spread.quantile(share_below - 0.03) < 50.0
-    assert spread.quantile(share_below + 0.03) == 50.0
+def by_the_formula(spread: ErrorSpread, z: float) -> float:
+    """Return P(error > z) as the formula reads, with scipy's Student t."""
+
+    def upper(scores, z):
+        weights = 0.5 ** (np.arange(len(scores), 0, -1) / 60)
+        t = student(spread.nu, scale=spread.scale)
+        greatest = max([0.0, *scores[-240:]])
+        tail = 0.5 * min(1.0, t.sf(z) / t.sf(greatest)) + 30 * t.sf(z)
+        return (weights[scores > z].sum() + tail) / (weights.sum() + 31)
+
+    return upper(spread.scores, z) if z >= 0 else 1 - upper(-spread.scores, -z)
 
 
-def test_a_level_beyond_all_scores_reaches_the_greatest() -> None:
-    assert ErrorSpread(6.0, 1.0, np.array([1.0, 9.0])).quantile(0.999) == 9.0
+@pytest.mark.parametrize("name", CASES)
+def test_the_tail_is_the_formula(name: str) -> None:
+    spread = CASES[name]
+    for z in [*np.linspace(-12, 12, 97), *spread.scores[:5]]:
+        assert spread.beyond(z) == pytest.approx(by_the_formula(spread, z), rel=1e-12)
+        assert spread.below(z) == 1 - spread.beyond(z)
 
 
-def test_probabilities_mix_the_student_t_and_the_scores() -> None:
-    spread = ErrorSpread(5.0, 1.2, NO_SCORES)
-    for z in (-2.0, 0.0, 0.7):
-        assert spread.below(z) == pytest.approx(student(5).cdf(z / 1.2))
-    spread = ErrorSpread(5.0, 1.2, np.array([0.5, 3.0]))
-    older, newer = 0.5 ** (2 / 60), 0.5 ** (1 / 60)
-    within = 30 * (2 * student(5).cdf(1 / 1.2) - 1) + older
-    assert spread.below(1.0) == pytest.approx(0.5 + 0.5 * within / (30 + older + newer))
-    assert spread.below(-1.0) == pytest.approx(1 - spread.below(1.0))
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_a_proper_distribution(name: str) -> None:
+    """Monotone from 1 to 0; both tails add to 1."""
+    spread = CASES[name]
+    z = np.linspace(-60, 60, 4_001)
+    beyond = np.array([spread.beyond(each) for each in z])
+    assert np.all(np.diff(beyond) <= 1e-15)
+    assert beyond[0] == pytest.approx(1.0, abs=1e-3)
+    assert beyond[-1] == pytest.approx(0.0, abs=1e-3)
+    mirror = ErrorSpread(spread.nu, spread.scale, -spread.scores)
+    weights = 0.5 ** (np.arange(len(spread.scores), 0, -1) / 60)
+    total = weights.sum() + 31
+    for each in [0.0, 0.3, -1.7, *spread.scores[:5]]:
+        # a score counts for the tail beyond it and its mirror image; one of 0 for neither
+        at = weights[spread.scores == each].sum() / total if each == 0.0 else 0.0
+        assert spread.beyond(each) + mirror.beyond(-each) + at == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_risk_is_never_exceeded_at_its_quantile(name: str) -> None:
+    """It is the least such z: just below it the probability is greater."""
+    spread = CASES[name]
+    for risk in (1e-6, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.6, 0.8, 0.95, 0.999):
+        z = spread.at_risk(risk)
+        assert spread.beyond(z) <= risk
+        assert spread.beyond(z - 1e-6 * max(abs(z), 1.0)) > risk * (1 - 1e-12)
+
+
+def test_before_any_trip_the_distribution_is_the_student_t() -> None:
+    spread = CASES["none"]
+    for z in (-3.0, -0.5, 0.0, 0.7, 8.0):
+        assert spread.beyond(z) == pytest.approx(student(6).sf(z / 1.1))
+    for level in (0.5, 0.8, 0.9, 0.99):
+        half = 1.1 * student(6).ppf(0.5 + level / 2)
+        assert spread.interval(level) == pytest.approx((-half, half))
+        assert spread.half_width(level) == pytest.approx(half)
+    assert spread.supported_risk == pytest.approx(0.5)
+
+
+def test_skewed_scores_give_skewed_intervals_that_hold() -> None:
+    """2,000 trips of a skewed error: both sides have their share, within 2 percentage points."""
+    rng, errors, outside = np.random.default_rng(2), PastErrors(), []
+    for z in rng.gamma(2.0, 1.0, 2_000) - 2.0:
+        low, high = errors.spread.interval(0.8)
+        outside.append((z < low, z > high))
+        errors.add(10.0 * z, 10.0)
+    np.testing.assert_allclose(np.mean(outside, axis=0), [0.1, 0.1], atol=0.02)
+    low, high = errors.spread.interval(0.8)
+    assert high > 1.2 * -low
+
+
+def test_probabilities_along_a_trip_are_mapped_from_the_student_t() -> None:
+    spread = CASES["skewed"]
+    for z in (0.4, 1.3, 3.0):
+        share = student(5).sf(z / 0.9)
+        assert spread.passage(share) == pytest.approx(spread.beyond(z))
+        assert spread.ever_beyond(z) == pytest.approx(spread.passage(2 * share))
+        assert spread.ever_beyond(z) >= spread.beyond(z)
+    assert spread.ever_beyond(-0.1) == 1.0
+
+
+def test_a_state_of_scores_without_signs_counts_half_of_them_on_each_side() -> None:
+    errors, again = PastErrors(), PastErrors()
+    for z in (0.5, -2.0, 1.0, -0.7):
+        errors.add(z, 1.0)
+    state = errors.state()
+    del state["signed"], state["tested"]
+    again.restore(state | {"scores": np.array([0.5, 2.0, 1.0, 0.7])})
+    assert again.spread.scores.tolist() == [0.5, -2.0, 1.0, -0.7]
+    assert again.changed == errors.changed
 
 
 def test_a_prediction_is_scaled_by_its_deviation() -> None:
     spread = ErrorSpread(6.0, 1.0, np.full(400, 1.5))
     prediction = TripPrediction(-100.0, 20.0, spread, 400, 0.0)
-    assert prediction.interval(0.8) == (-130.0, -70.0)
-    assert prediction.below(-100.0) == 0.5
+    low, high = spread.interval(0.8)
+    assert prediction.interval(0.8) == (-100.0 + 20.0 * low, -100.0 + 20.0 * high)
+    assert prediction.below(-100.0) == spread.below(0.0)
     assert prediction.below(-60.0) == spread.below(2.0)
     numbers = prediction.numbers()
     assert (numbers["low50_wh"], numbers["high50_wh"]) == prediction.interval(0.5)
@@ -86,7 +157,8 @@ def test_intervals_keep_their_level_under_wrong_deviations(too_small_by: float) 
     """1,000 trips: a standard deviation of 1.6 % of the coverage at level 0.5, 0.7 % at 0.95."""
     errors, held = PastErrors(), []
     for z in np.random.default_rng(3).standard_normal(1_000) * too_small_by:
-        held.append([abs(z) <= errors.spread.quantile(level) for level in LEVELS])
+        ends = [errors.spread.interval(level) for level in LEVELS]
+        held.append([low <= z <= high for low, high in ends])
         errors.add(10.0 * z, 10.0)
     np.testing.assert_allclose(np.mean(held, axis=0), LEVELS, atol=0.04)
 
@@ -98,8 +170,8 @@ def test_inflation_is_the_reach_of_the_90_percent_interval_and_1_before_any_trip
     errors.add(1.0, float("nan"))  # no prediction
     errors.add(1.0, 0.0)
     assert errors.trips == 1
-    spread = ErrorSpread(*tail_mode(add_error(np.zeros((7, 29)), -3.0)), np.array([3.0]))
-    assert errors.inflation == pytest.approx(spread.quantile(0.9) / 1.6448536)
+    spread = ErrorSpread(*tail_mode(add_error(np.zeros((7, 29)), -3.0)), np.array([-3.0]))
+    assert errors.inflation == pytest.approx(spread.half_width(0.9) / 1.6448536)
 
 
 def test_past_errors_continue_from_their_state() -> None:
@@ -108,5 +180,5 @@ def test_past_errors_continue_from_their_state() -> None:
     second.restore(first.state())
     for errors in (first, second):
         errors.add(-5.0, 2.0)
-    assert first.spread.quantile(0.8) == second.spread.quantile(0.8)
+    assert first.spread.interval(0.8) == second.spread.interval(0.8)
     assert second.trips == 2

@@ -31,6 +31,7 @@ from evroute.learning.trips.trip_belief import KM
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
+from evroute.planning.reach import charge_needed, reach
 
 CAR = replace(load_vehicle("reference"), auxiliary_w=600.0, battery_kwh=10.0)
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
@@ -150,7 +151,55 @@ def test_a_driven_and_a_planned_trip_have_the_same_mean_and_deviation(hill, phys
         forecast = planned.energy_forecast
         assert forecast.mean_wh == pytest.approx(prediction.mean_wh, abs=1e-9)
         assert forecast.std_wh == pytest.approx(prediction.sd_wh, abs=1e-9)
+        assert planned.energy_wh == pytest.approx(prediction.mean_wh, abs=1e-9)
+        assert planned.edge_wh.sum() == pytest.approx(planned.energy_wh, abs=1e-9)
+        assert sum(planned.parts_wh.values()) == pytest.approx(planned.energy_wh, abs=1e-9)
         energies.learn(trip)
+
+
+@pytest.mark.parametrize("learns", [False, True], ids=["physics", "belief"])
+def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, learns) -> None:
+    """At -2 °C physics takes 20 Wh/K for a warm-up, 0.4 kWh, and 40 Wh a minute."""
+    hill, battery = setting.network, Battery(10_000.0, 6_000.0, 1_000.0)
+    belief = TripEnergies(setting, physics="driving") if learns else None
+    ends = hill.row_of["in"], hill.row_of["out"]
+    day = DrivingConditions(temperature_c=-2.0)
+    cold = Planner(hill, CAR, belief, conditions=day)
+    warm = Planner(hill, CAR, belief, conditions=replace(day, parked_minutes=20.0))
+    plan, other = cold.plan(*ends, battery=battery), warm.plan(*ends, battery=battery)
+    for name in ("energy", "time"):
+        route, mild = plan.routes[name], other.routes[name]
+        minutes = route.time_s / 60.0
+        assert minutes > 8
+        warm_up_wh = 400.0 * min(1.0, 5000 / 60 * minutes / (40.0 * minutes + 400.0))
+        heating_wh = 40.0 * minutes * warm_up_wh / 400.0
+        assert route.heating_wh == pytest.approx(warm_up_wh + heating_wh)
+        assert mild.heating_wh == pytest.approx(40.0 * minutes)
+        more_wh = route.heating_wh - mild.heating_wh
+        assert route.energy_wh - mild.energy_wh == pytest.approx(more_wh)
+        assert mild.charge.charge_wh[-1] - route.charge.charge_wh[-1] == pytest.approx(more_wh)
+        assert route.charge.charge_wh[0] == mild.charge.charge_wh[0] == 6_000.0
+    kwh = plan.recommended_route.heating_wh / 1000
+    assert plan.assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh"
+    assert other.assumed.startswith("warm start at -2 °C: heating 0.")
+    hot = Planner(hill, CAR, belief, conditions=DrivingConditions(temperature_c=30.0))
+    assert hot.plan(*ends).assumed.startswith("at 30 °C: cooling 0.")
+    unknown = Planner(hill, CAR, belief).plan(*ends).assumed
+    assert (
+        unknown
+        == learns * "no temperature is given: heating and cooling are left out, and in doubt"
+    )
+    # one warm-up of a long trip for all of a reach
+    far, farther = (reach(each, ends[0], battery).charge_percent[0.5] for each in (cold, warm))
+    known = np.isfinite(far) & np.isfinite(farther)
+    np.testing.assert_allclose((farther - far)[known], 4.0)
+    need, less = (charge_needed(each, ends[1], battery) for each in (cold, warm))
+    known = np.isfinite(need)
+    np.testing.assert_allclose((need - less)[known], 4.0)
+    rows = np.array([ends[0]]), np.array([ends[1]])
+    sums = cold.energies(*rows), warm.energies(*rows)
+    more_wh = plan.routes["energy"].heating_wh - other.routes["energy"].heating_wh
+    assert sums[0].energy_wh[0] - sums[1].energy_wh[0] == pytest.approx(more_wh)
 
 
 def test_heating_is_learned_from_trips_at_many_temperatures(setting) -> None:
@@ -305,7 +354,7 @@ def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     denser = cold.space.conditions.air_density_kgpm3 / 1.2
     added_wh = b[HEATING] * 23.0 * minutes + b[DRAG] * (denser - 1) * drag
     np.testing.assert_allclose(cold.mean_wh - usual.mean_wh, added_wh)
-    assert cold.departure_wh(30.0) == pytest.approx(b[WARM_UP] * 23.0)
+    np.testing.assert_allclose(cold.heating_wh, b[BY_TEMPERATURE])
     known = energies.under(DrivingConditions(auxiliary_w=2600.0))
     np.testing.assert_allclose(known.mean_wh - usual.mean_wh, b[AUXILIARY] * 2000.0 / 60 * minutes)
     slow = energies.under(DrivingConditions(speed_factor=0.5))

@@ -79,7 +79,7 @@ def drive(
     return Drive(
         belief,
         np.array([each.mean_wh for each in expected]),
-        np.array([each.spread.quantile(0.9) for each in expected]) * sd_wh,
+        np.array([each.spread.half_width(0.9) for each in expected]) * sd_wh,
         np.array(tails) * sd_wh,
     )
 

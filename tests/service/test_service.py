@@ -191,10 +191,10 @@ def test_charging_stops_are_of_their_type() -> None:
 def test_the_needed_charge_is_the_least_that_a_plan_accepts(service: str) -> None:
     ends = {"from": ENDS["origin"], "to": ENDS["destination"]}
     for p, reserve in ((0.5, 0), (0.95, 10), (0.99, 7.5)):
-        query = urlencode(ends | {"p": p, "reserve": reserve, "temperature_c": -5})
+        query = urlencode(ends | {"p": p, "reserve": reserve, "temperature_c": 30})
         status, answer, _ = ask(service, "GET", f"/v1/needed?{query}")
         assert status == 200, answer
-        trip = ENDS | {"reserve": reserve, "conditions": {"temperature_c": -5}}
+        trip = ENDS | {"reserve": reserve, "conditions": {"temperature_c": 30}}
         for percent, at_risk, wanted in (
             (answer["needed_percent"], 1 - p, 200),
             (answer["needed_percent"] - 1, 1 - p, 422),

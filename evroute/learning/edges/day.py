@@ -69,6 +69,11 @@ class EdgeDay:
         """Share of recuperation lost per 10 % of charge above that of a full battery."""
         return self.vehicle.full_battery_fade
 
+    @property
+    def heating_wh(self) -> FloatArray:
+        """(3,) zeros: the learned energies of the edges include the warm-up."""
+        return np.zeros(3)
+
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         return self.model.posterior(self.space.reference)

@@ -67,13 +67,17 @@ class TripForecast:
     @property
     def inflation(self) -> float:
         """Half-width of the 90 % interval in multiples of that of a normal distribution."""
-        return self.prediction.spread.quantile(INTERVAL_LEVEL) / float(
+        return self.prediction.spread.half_width(INTERVAL_LEVEL) / float(
             ndtri(0.5 + INTERVAL_LEVEL / 2)
         )
 
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
-        return 1.0 - self.prediction.spread.below(deviates)
+        return self.prediction.spread.beyond(deviates)
+
+    def ever_beyond(self, deviates: float) -> float:
+        """Return a bound of the probability that it is ever more than this along the trip."""
+        return self.prediction.spread.ever_beyond(deviates)
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of a level in (0, 1), Wh."""
@@ -95,8 +99,8 @@ class TripForecast:
         """
         spread = self.prediction.spread
         sd_wh = np.append(0.0, np.sqrt(self.reached_wh2.diagonal()))
-        half_wh = spread.quantile(INTERVAL_LEVEL) * sd_wh
-        band_wh = expected.charge_wh[:, np.newaxis] + np.outer(half_wh, [-1.0, 1.0])
+        low, high = spread.interval(INTERVAL_LEVEL)
+        band_wh = expected.charge_wh[:, np.newaxis] - np.outer(sd_wh, [high, low])
         band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
         room_wh = expected.low_wh[1:] - battery.reserve_wh
         left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
@@ -107,7 +111,7 @@ class TripForecast:
             arrives_above_reserve=spread.below(left_wh / float(sd_wh[-1])),
             never_below_reserve=1.0 - spread.passage(below),
             band_percent=band_percent,
-            supported_risk=1.0 / (spread.effective_trips + 1.0),
+            supported_risk=spread.supported_risk,
         )
 
 
@@ -172,16 +176,10 @@ class TripDay:
     def _heating(self) -> Heating:
         return self.space.edges.conditions.heating(self.vehicle)
 
-    def departure_wh(self, minutes: float) -> float:
-        """Return the energy of a trip that no arm has, its warm-up, Wh.
-
-        Parameters
-        ----------
-        minutes
-            Expected duration of the trip.
-        """
-        b = self.belief.coefficients.coefficients[BY_TEMPERATURE]
-        return self._heating.departure_wh(minutes, b)
+    @property
+    def heating_wh(self) -> FloatArray:
+        """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
+        return self.belief.coefficients.coefficients[BY_TEMPERATURE]
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""

@@ -44,6 +44,9 @@ class EnergyForecast(Protocol):
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
 
+    def ever_beyond(self, deviates: float) -> float:
+        """Return a bound of the probability that it is ever more than this along the trip."""
+
     def interval_wh(self, level: float = ...) -> tuple[float, float]:
         """Return the central interval that holds the energy with probability ``level``, Wh."""
 
@@ -103,6 +106,10 @@ class RouteForecast:
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
         return float(ndtr(-deviates))
+
+    def ever_beyond(self, deviates: float) -> float:
+        """Return a bound of the probability that it is ever more than this (Lévy's inequality)."""
+        return min(2.0 * self.beyond(deviates), 1.0)
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of the measured energy with probability ``level``, Wh."""

@@ -41,6 +41,13 @@ class Day(Protocol):
     def full_battery_fade(self) -> float:
         """Share of regeneration lost per 10 % of charge above that of a full battery."""
 
+    @property
+    def heating_wh(self) -> FloatArray:
+        """(3,) coefficients of heating, warm-up and cooling (`energy.heating`), Wh.
+
+        All are 0 where the energies of the arms include them.
+        """
+
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
 

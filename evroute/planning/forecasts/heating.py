@@ -1,0 +1,152 @@
+"""Heating and cooling of planned trips: energy, the warm-up at the start, and words for them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.heating import HEATED_BELOW_C, Heating, heating_coefficients
+from evroute.energy.vehicle import Vehicle
+from evroute.planning.batch import Energies
+from evroute.planning.battery import Battery
+from evroute.planning.plan import PlannedRoute
+
+WARM_UP = "warm-up"
+"""Name of the warm-up among the parts of a route's energy."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripHeating:
+    """Energy of heating and cooling on trips.
+
+    Parameters
+    ----------
+    total_wh
+        (...) all of it, Wh.
+    warm_up_wh
+        (...) the part that the energies of the arms do not include, Wh.
+    """
+
+    total_wh: FloatArray
+    warm_up_wh: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DayHeating:
+    """Heating and cooling of a day.
+
+    Parameters
+    ----------
+    conditions
+        Conditions of the day.
+    heating
+        Terms by the duration of a trip.
+    coefficients
+        (3,) of heating, warm-up and cooling, Wh.
+    learned
+        Whether a belief learned the coefficients.
+    """
+
+    conditions: DrivingConditions
+    heating: Heating
+    coefficients: FloatArray
+    learned: bool
+
+    @classmethod
+    def of(
+        cls, vehicle: Vehicle, conditions: DrivingConditions, learned_wh: FloatArray | None
+    ) -> "DayHeating":
+        """Return heating and cooling of a day.
+
+        Parameters
+        ----------
+        vehicle, conditions
+            Car and conditions.
+        learned_wh
+            (3,) learned coefficients, Wh; None for physics.
+        """
+        coefficients = heating_coefficients(vehicle) if learned_wh is None else learned_wh
+        heating = conditions.heating(vehicle)
+        return cls(conditions, heating, coefficients, learned_wh is not None)
+
+    def at(self, minutes: FloatArray | float) -> TripHeating:
+        """Return the energy of heating and cooling on trips of (...) minutes."""
+        return TripHeating(
+            np.asarray(self.heating.of_trip(minutes) @ self.coefficients),
+            self.heating.departure_wh(minutes, self.coefficients),
+        )
+
+    def added(self, sums: Energies) -> Energies:
+        """Return the energies of routes with the warm-up of each."""
+        warm_up_wh = self.at(sums.time_s / 60.0).warm_up_wh
+        return replace(sums, energy_wh=sums.energy_wh + warm_up_wh)
+
+    def departing(self, battery: Battery, minutes: float) -> Battery:
+        """Return a battery less the warm-up of a trip, at least with its reserve.
+
+        A search takes the duration of the fastest route for all routes.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start, and the reserve.
+        minutes
+            Duration of the trip.
+        """
+        left_wh = battery.start_wh - float(self.at(minutes).warm_up_wh)
+        left_wh = min(max(left_wh, battery.reserve_wh), battery.capacity_wh)
+        return replace(battery, start_wh=left_wh)
+
+    def assumed(self, heating_wh: float) -> str:
+        """Return the start and the heating of a trip in words; empty if nothing is assumed.
+
+        Parameters
+        ----------
+        heating_wh
+            Energy of heating or cooling, Wh.
+        """
+        if self.learned and self.conditions.season_unknown:
+            return "no temperature is given: heating and cooling are left out, and in doubt"
+        temperature_c = self.heating.temperature_c
+        if temperature_c is None or heating_wh == 0.0:
+            return ""
+        kwh = f"{heating_wh / 1000.0:.2f} kWh"
+        if temperature_c >= HEATED_BELOW_C:
+            return f"at {temperature_c:g} °C: cooling {kwh}"
+        start = "cold start" if self.heating.cold else "warm start"
+        return f"{start} at {temperature_c:g} °C: heating {kwh}"
+
+
+def with_departure(
+    route: PlannedRoute, heating: TripHeating, battery: Battery | None
+) -> PlannedRoute:
+    """Return a described route with its warm-up, which is on its first edge.
+
+    Parameters
+    ----------
+    route
+        Numbers of the arms; the charge begins after the warm-up.
+    heating
+        Heating and cooling of the trip.
+    battery
+        Charge before the warm-up; None for no charge.
+    """
+    described = replace(route, heating_wh=float(heating.total_wh))
+    warm_up_wh = float(heating.warm_up_wh)
+    if warm_up_wh == 0.0:
+        return described
+    edge_wh = route.edge_wh.copy()
+    edge_wh[0] += warm_up_wh
+    charge = route.charge
+    if charge is not None and battery is not None:
+        charge_wh, low_wh = charge.charge_wh.copy(), charge.low_wh.copy()
+        charge_wh[0] = low_wh[0] = battery.start_wh
+        charge = replace(charge, charge_wh=charge_wh, low_wh=low_wh)
+    return replace(
+        described,
+        edge_wh=edge_wh,
+        energy_wh=route.energy_wh + warm_up_wh,
+        parts_wh={**route.parts_wh, WARM_UP: warm_up_wh},
+        charge=charge,
+    )
