@@ -15,10 +15,11 @@ from evroute.learning.trips.sentences import (
     FIELDS,
     contradictions,
     distinguishable,
+    heating,
     refusals,
     roads,
 )
-from evroute.learning.trips.terms import NAMES, PRIOR_STD
+from evroute.learning.trips.terms import HEATING, NAMES, PRIOR_STD
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 
@@ -75,6 +76,20 @@ def test_every_coefficient_has_a_field_of_the_vehicle_file() -> None:
     belief.regression.set(5.0 * prior.std, np.diag(prior.std))
     belief.restore(belief.state())
     assert len(list(contradictions(belief))) == len(NAMES) == len(FIELDS)
+
+
+def test_only_learned_heating_is_stated(belief) -> None:
+    """60 trips at -2 °C without a cold start teach heating, 3 Wh per K and minute, alone."""
+    assert heating(belief) == ""
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        row = np.zeros(len(PRIOR_STD))
+        row[0], row[HEATING] = rng.uniform(1.0, 9.0), (k % 2) * 20.0 * rng.uniform(5.0, 20.0)
+        belief.learn(row, 3.0 * row[HEATING] + rng.normal(0.0, 20.0))
+    sentence = heating(belief)
+    assert sentence.startswith("heating takes 3.0 ± 0.")
+    assert sentence.endswith("Wh per minute and kelvin below 18 °C")
+    assert "cold start" not in sentence
 
 
 def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:

@@ -6,14 +6,26 @@ import numpy as np
 import pyarrow as pa
 
 from evroute.arrays import FloatArray
+from evroute.energy.heating import COOLED_ABOVE_C, HEATED_BELOW_C
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.noise_fit import LATE_REFITS
-from evroute.learning.trips.terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
+from evroute.learning.trips.terms import (
+    AUXILIARY,
+    COOLING,
+    DRAG,
+    FADE,
+    HEATING,
+    NAMES,
+    TURNING,
+    WARM_UP,
+)
 from evroute.learning.trips.trip_belief import TripBelief
 
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
+LEARNED_SHARE = 0.2
+"""Share by which the deviation of a learned coefficient of heating has fallen."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -26,7 +38,7 @@ FIELDS = (
     "auxiliary_w",
     "heat_pump",
     "heat_pump",
-    "heat_pump",
+    "auxiliary_w",
     "mass_kg or recuperation_efficiency",
 )
 """Fields of a vehicle file behind each coefficient, in the order of `terms.NAMES`."""
@@ -57,6 +69,7 @@ def sentences(
     km = np.array(trips["length_m"].to_pylist(), dtype=float) / 1000
     found = [
         coefficients(belief, vehicle),
+        heating(belief),
         *contradictions(belief),
         roads(belief),
         heights(belief, places),
@@ -92,9 +105,28 @@ def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
     )
     return (
         f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
-        f"air drag {drag} that of the vehicle file; {turns}heating and cooling {extra} their "
-        f"power; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
+        f"air drag {drag} that of the vehicle file; {turns}a known power at departure {extra} its "
+        f"energy; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
         f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
+    )
+
+
+def heating(belief: TripBelief) -> str:
+    """Return the learned heating, warm-up and cooling in words; empty if none was learned.
+
+    A coefficient is learned if its deviation fell by at least `LEARNED_SHARE`.
+    """
+    b = belief.coefficients.coefficients
+    sd = np.sqrt(np.diag(belief.regression.covariance))
+    words = {
+        HEATING: f"heating takes {{}} Wh per minute and kelvin below {HEATED_BELOW_C:.0f} °C",
+        WARM_UP: "a cold start {} Wh per kelvin",
+        COOLING: f"cooling {{}} Wh per minute and kelvin above {COOLED_ABOVE_C:.0f} °C",
+    }
+    return ", ".join(
+        text.format(f"{b[k]:.1f} ± {sd[k]:.1f}")
+        for k, text in words.items()
+        if k < len(belief.prior.std) and sd[k] <= (1.0 - LEARNED_SHARE) * belief.prior.std[k]
     )
 
 
