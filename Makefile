@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate same price app screenshots figures claims plots notebooks docs clean
+.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -66,6 +66,11 @@ price: setup ## what ten standard changes cost, in files and lines; each in a co
 mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \
 	  $(if $(PACKAGES),--packages $(PACKAGES)) $(if $(N),--n $(N)) $(if $(SEED),--seed $(SEED))
+
+TIME ?= 600
+
+fuzz: setup ## new inputs at every run, from a seed that is printed: TIME=600 seconds, SEED=number to draw them again
+	$(BIN)/python tests/fuzz --seconds $(TIME) $(if $(SEED),--seed $(SEED))
 
 FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
 JOBS ?= 2

@@ -29,6 +29,8 @@ BRIEF_S = 1.0
 """Longest wait for a lock without a notice, s; `Folder.writer` holds a lock for an instant."""
 _ADDED = {"kernel": '"matern-5/2"', "configuration.kernel": '"matern-5/2"'}
 """Keys that folders of earlier versions lack, with the values that they had."""
+_TABLES = {"configuration", "method", "networks", "vehicle"}
+"""Keys of a manifest whose values are tables."""
 _KEY_ENDINGS = (".name", ".kind", ".model", ".index")
 """Endings of keys that are shown before others of the same depth."""
 
@@ -113,6 +115,9 @@ class Folder:
             raise DamagedFileError(f"{target} is unreadable; {self.remedy}") from None
         if not isinstance(manifest, dict):
             raise DamagedFileError(f"{target} holds no table; {self.remedy}")
+        for name in sorted(_TABLES & manifest.keys()):
+            if not isinstance(manifest[name], dict):
+                raise DamagedFileError(f"{name} in {target} is no table; {self.remedy}")
         return manifest
 
     @property

@@ -81,3 +81,10 @@ def test_what_killed_writers_left_below_a_folder_is_deleted(tmp_path: Path) -> N
     with Folder(tmp_path).locked():
         assert not left.exists()
         assert (tmp_path / "routes" / "a.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["configuration", "method", "networks", "vehicle"])
+def test_a_manifest_whose_tables_are_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / "manifest.json").write_text(f'{{"kind": "learned", "{name}": 5}}')
+    with pytest.raises(EvrouteError, match=rf"^{name} in .*manifest\.json is no table; .*--out$"):
+        Folder(tmp_path).manifest()

@@ -33,7 +33,7 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
     EvrouteError
         If no run is finished, or a table cannot be read.
     """
-    paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
+    paths = sorted((folder.path / "parts").glob("[0-9]*-s*.parquet"))
     require(paths, f"no run in {folder.path} is finished; run the bandit again")
     return pd.concat(
         [_read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths],

@@ -9,6 +9,7 @@ processor time, more than 600 s in all, or more than ``--memory-mb``. A case is 
 import argparse
 import gc
 import importlib
+import math
 import os
 import resource
 import signal
@@ -147,14 +148,17 @@ def main() -> None:
     gc.freeze()  # children then copy fewer pages
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=500)
+    parser.add_argument("--for", type=float, default=math.inf, help="s, no case begins later")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--memory-mb", type=float, default=1000.0)
     parser.add_argument("--only", choices=KINDS)
     parser.add_argument("--verbose", action="store_true")
     wanted = parser.parse_args()
-    outcomes, faulty = [], 0
+    outcomes, faulty, began = [], 0, time.monotonic()
     for kind, seed in cases(wanted.cases, wanted.seed, wanted.only):
+        if outcomes and time.monotonic() > began + vars(wanted)["for"]:
+            break
         outcome = run(kind, seed)
         outcomes.append(outcome)
         faults = outcome.faults(wanted.seconds, wanted.memory_mb)
