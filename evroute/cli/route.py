@@ -36,7 +36,7 @@ from evroute.planning.planner import Planner
 from evroute.planning.request import PLACES, PlanRequest, entries
 from evroute.planning.requests import AnswerTable, check_out, read_requests
 from evroute.planning.searches.search import numba_installed
-from evroute.text import UNPRINTABLE
+from evroute.text import escaped
 
 _COLUMNS = [name for name in entries() if name != "trip"]
 _OF_MATRIX = ("vehicle", *(name for name, entry in entries().items() if entry.of_day))
@@ -234,7 +234,7 @@ def _answer(door: Door, batch: Batch, usual: Mapping[str, str]) -> None:
     columns = ENERGY_COLUMNS if batch.only else COLUMNS
     with read_requests(batch.table, columns, NUMBERS) as requests:
         if requests.ignored:
-            names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
+            names = escaped(", ".join(requests.ignored))
             typer.echo(f"evroute: {batch.table}: not read: {names}", err=True)
         if batch.only:
             answers = _energies(door, requests.rows, usual)

@@ -83,7 +83,7 @@ def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
         "folium": {*maps, "evroute/report/extras.py"},  # modules of reports take it from there
         "branca": {"evroute/report/maps/network_maps.py", "evroute/report/maps/page.py"},
         "rich.console": {"evroute/cli/console.py"},
-        "jinja2": {"evroute/report/maps/network_maps.py", "evroute/report/pages/run_page.py"},
+        "jinja2": {"evroute/report/maps/page.py", "evroute/report/pages/run_page.py"},
     }
     for path in (*APP, *(ROOT / "evroute").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
