@@ -189,7 +189,6 @@ def test_a_folder_is_a_room_and_not_a_street(folder: Path) -> None:
 
 
 WORKED_ON = (
-    "evroute/cli/route.py",
     "evroute/experiments/play.py",
     "evroute/learning",
     "evroute/planning",

@@ -30,21 +30,36 @@ from evroute.policy.base import Index, IndexOptions
 class Method(BaseModel):
     """A model and an index, or the name of a pair, with options; others keep their defaults.
 
-    arms: arms of the model, ``"turns"``, ``"turns-braked"`` if braking for a turn is measured on
-    the
-    edge left (`TurnSpace`), ``"edges"`` by default.  learn_speeds: turns use the measured speeds of
-    trips.
-    controls: add lights, stop signs and priority to the contexts of turns; the network needs them.
-    guard: the share of the eq. 8 route's energy that learning may lose (`Guard`), or true for the
-    default.  change_test: learn roads, speeds and the guard's licence anew after a detected change
-    (`learning.change`); it needs a model with a kernel.
-    corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
-    predict no others (`Corridor`).  exact_contexts: keep every context where the temperature is
-    one; by default temperatures merge on a grid of 1 K and known speeds on one of 5 km/h, so that
-    arms return (`EdgeSpace`).  lengthscale_factor: the model's kernel has the world's
-    lengthscale times this.  fit_hyperparameters: fit kernel and noise to the measurements. Both
-    need a model with a kernel.  Every other option is a field of the options of the model or the
-    index (`parts.model_options`, `parts.index_options`); an option of both is passed to both.
+    Every other option is a field of the options of the model or the index
+    (`parts.model_options`, `parts.index_options`). An option of both is passed to both.
+
+    Parameters
+    ----------
+    model, index
+        Names of `parts.MODELS` and `parts.INDICES`.
+    arms
+        Arms of the model: ``"turns"``, ``"turns-braked"`` if braking for a turn is measured on the
+        edge left (`TurnSpace`), ``"edges"`` by default.
+    learn_speeds
+        Whether turns use the measured speeds of trips.
+    controls
+        Whether lights, stop signs and priority are contexts of turns; the network needs them.
+    guard
+        Share of the energy of the eq. 8 route that learning may lose (`Guard`), or true for the
+        default.
+    change_test
+        Whether roads, speeds and the guard's licence are learned anew after a detected change
+        (`learning.change`); it needs a model with a kernel.
+    corridor
+        Search only edges on ways that cost at most this factor times the least by eq. 8, and
+        predict no others (`Corridor`).
+    exact_contexts
+        Whether every context is kept where the temperature is one. By default temperatures merge
+        on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`).
+    lengthscale_factor
+        Lengthscale of the model's kernel as a multiple of the world's; it needs a kernel.
+    fit_hyperparameters
+        Whether kernel and noise are fitted to the measurements; it needs a model with a kernel.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
