@@ -64,13 +64,17 @@ class _Tail:
     total: float
 
     @classmethod
-    def of(cls, nu: float, scale: float, scores: FloatArray, weights: FloatArray) -> "_Tail":
+    def of(cls, spread: "ErrorSpread", scores: FloatArray) -> "_Tail":
+        """Return the upper tail of a spread with scores (n,) of these signs."""
+        weights = 0.5 ** (np.arange(len(scores), 0, -1) / HALF_LIFE_TRIPS)
+        total = float(weights.sum()) + STUDENT_WEIGHT + 2.0 * NEXT_TRIP
+        if not spread.signed:  # half of each score on each side
+            scores, weights = np.abs(scores), weights / 2.0
         positive = np.flatnonzero(scores > 0.0)
         order = positive[np.argsort(scores[positive], kind="stable")]
         above = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
         extreme = max(0.0, float(scores[-RECENT_SCORES:].max(initial=0.0)))
-        total = float(weights.sum()) + STUDENT_WEIGHT + 2.0 * NEXT_TRIP
-        return cls(nu, scale, scores[order], above, extreme, total)
+        return cls(spread.nu, spread.scale, scores[order], above, extreme, total)
 
     def survival(self, z: FloatArray | float) -> FloatArray:
         """Return the probability of a Student t above z (...), (...)."""
@@ -113,11 +117,14 @@ class ErrorSpread:
         Of the Student t.
     scores
         (n,) of past trips with their sign, the newest last.
+    signed
+        Whether the signs count; otherwise both tails are equal.
     """
 
     nu: float
     scale: float
     scores: FloatArray
+    signed: bool = True
 
     def beyond(self, z: float) -> float:
         """Return the probability that the error is more than z predicted deviations."""
@@ -149,7 +156,7 @@ class ErrorSpread:
     @property
     def effective_trips(self) -> float:
         """Number of past trips, those long ago counted in part."""
-        return float(self._weights.sum())
+        return self._above.total - STUDENT_WEIGHT - 2.0 * NEXT_TRIP
 
     @property
     def supported_risk(self) -> float:
@@ -172,26 +179,30 @@ class ErrorSpread:
         return self.passage(student) if student < 1.0 else 1.0
 
     @cached_property
-    def _weights(self) -> FloatArray:
-        return 0.5 ** (np.arange(len(self.scores), 0, -1) / HALF_LIFE_TRIPS)
-
-    @cached_property
     def _above(self) -> _Tail:
-        return _Tail.of(self.nu, self.scale, self.scores, self._weights)
+        return _Tail.of(self, self.scores)
 
     @cached_property
     def _below(self) -> _Tail:
-        return _Tail.of(self.nu, self.scale, -self.scores, self._weights)
+        return _Tail.of(self, -self.scores)
 
     @property
     def _mirrored(self) -> "ErrorSpread":
-        return ErrorSpread(self.nu, self.scale, -self.scores)
+        return replace(self, scores=-self.scores)
 
 
 class PastErrors:
-    """Errors of past trips in predicted deviations, which give the spread of the next error."""
+    """Errors of past trips in predicted deviations, which give the spread of the next error.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    signed
+        Whether the spread has two sides; otherwise it is symmetric, as the forecasts of models of
+        edges are.
+    """
+
+    def __init__(self, *, signed: bool = False) -> None:
+        self.signed = signed
         self._tail = np.zeros(LOG_PRIOR.shape)
         self._scores: list[float] = []
         self.restart()
@@ -216,7 +227,7 @@ class PastErrors:
     @cached_property
     def spread(self) -> ErrorSpread:
         """Distribution of the next error."""
-        return ErrorSpread(*tail_mode(self._tail), np.array(self._scores))
+        return ErrorSpread(*tail_mode(self._tail), np.array(self._scores), self.signed)
 
     @property
     def inflation(self) -> float:

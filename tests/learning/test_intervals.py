@@ -1,5 +1,7 @@
 """Tail and intervals: the grid against scipy's Student t, quantiles and probabilities by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -108,7 +110,7 @@ def test_before_any_trip_the_distribution_is_the_student_t() -> None:
 
 def test_skewed_scores_give_skewed_intervals_that_hold() -> None:
     """2,000 trips of a skewed error: both sides have their share, within 2 percentage points."""
-    rng, errors, outside = np.random.default_rng(2), PastErrors(), []
+    rng, errors, outside = np.random.default_rng(2), PastErrors(signed=True), []
     for z in rng.gamma(2.0, 1.0, 2_000) - 2.0:
         low, high = errors.spread.interval(0.8)
         outside.append((z < low, z > high))
@@ -116,6 +118,17 @@ def test_skewed_scores_give_skewed_intervals_that_hold() -> None:
     np.testing.assert_allclose(np.mean(outside, axis=0), [0.1, 0.1], atol=0.02)
     low, high = errors.spread.interval(0.8)
     assert high > 1.2 * -low
+
+
+def test_without_signs_each_score_counts_half_on_both_sides() -> None:
+    spread = ErrorSpread(5.0, 1.2, np.array([0.5, -3.0]), signed=False)
+    older, newer = 0.5 ** (2 / 60), 0.5 ** (1 / 60)
+    t = student(5, scale=1.2)
+    beyond = (newer / 2 + 0.5 + 30 * t.sf(1.0)) / (older + newer + 31)
+    assert spread.beyond(1.0) == pytest.approx(beyond)
+    assert spread.below(-1.0) == pytest.approx(beyond)
+    low, high = spread.interval(0.8)
+    assert low == -high
 
 
 def test_probabilities_along_a_trip_are_mapped_from_the_student_t() -> None:
@@ -171,6 +184,7 @@ def test_inflation_is_the_reach_of_the_90_percent_interval_and_1_before_any_trip
     errors.add(1.0, 0.0)
     assert errors.trips == 1
     spread = ErrorSpread(*tail_mode(add_error(np.zeros((7, 29)), -3.0)), np.array([-3.0]))
+    spread = replace(spread, signed=False)
     assert errors.inflation == pytest.approx(spread.half_width(0.9) / 1.6448536)
 
 

@@ -113,7 +113,7 @@ class TripBelief:
         self._learned: list[_Trip] = []
         self._refused: list[_Trip] = []
         self._recent: list[bool] = []
-        self._errors = PastErrors()
+        self._errors = PastErrors(signed=True)
         self._take()
 
     @property
