@@ -27,7 +27,6 @@ from evroute.arms import Feedback
 from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.belief import save
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.energies import TripEnergies
@@ -146,21 +145,17 @@ def exact_belief(network: RoadNetwork, driven: int, arms_on: str) -> LearnedBeli
 
 def plans_on_exact(network: RoadNetwork, driven: int, arms_on: str) -> None:
     """Print the cost of plans on an exact belief of ``driven`` edges or turns."""
-    made = exact_belief(network, driven, arms_on)
-    belief = LearnedBelief.before_trips(made.method, made.setting)
-    belief.restore(made.state())
-    ratios_on(Planner(network, made.vehicle, belief), f"exact, {driven} driven {arms_on}")
+    belief = exact_belief(network, driven, arms_on)
+    planner = Planner(network, belief.setting.vehicle, belief)
+    ratios_on(planner, f"exact, {driven} driven {arms_on}")
 
 
 def command_on_exact(network: RoadNetwork, driven: int) -> None:
     """Print CPU time and peak memory of `evroute route` on stored beliefs of ``driven`` edges."""
     ends = [f"--{side}={network.edge_id[row]}" for side, row in (("from", 2000), ("to", 4500))]
     with TemporaryDirectory() as folder:
-        save(
-            Path(folder) / "beliefs" / "luxembourg-learned.npz",
-            exact_belief(network, driven, "edges"),
-            trips=1,
-        )
+        belief = exact_belief(network, driven, "edges")
+        belief.save(Path(folder) / "beliefs" / "luxembourg-learned.npz")
         words = ["-m", "evroute", "route", "--network", "luxembourg", "--belief", folder]
         for _ in range(REPEATS):
             subprocess.run([sys.executable, "-c", MEASURED, *words, *ends], check=True)

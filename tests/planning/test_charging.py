@@ -28,7 +28,7 @@ from evroute.planning.searches.search_problem import SearchProblem
 N_CASES, N_COMPILED = 330, 40
 STOPS = 4
 """Greatest number of stops of the plans by brute force; more would not be faster here."""
-TWIZY = Path(__file__).parents[1] / "benchmarks/vehicles/twizy.toml"
+TWIZY = Path(__file__).parents[2] / "studies/vehicles/twizy.toml"
 Problems = Callable[..., SearchProblem]
 
 
