@@ -13,7 +13,7 @@ TITLES = {
     "cost": "least cost",
     "time": "fastest",
     "distance": "shortest",
-    "charge": "least time with charging",
+    "recommended": "best detour",
 }
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.forms import Form, Number, Places, Truth
+from evroute.forms import Form, Number, Places, Share, Truth
 from evroute.planning.request import Entry, entries
 
 
@@ -86,6 +86,8 @@ def _metavar(form: Form) -> str | None:
 def _help(entry: Entry) -> str:
     """Return the sentence of a field, with its default and its range."""
     known = entry.default is not None and not isinstance(entry.default, bool | tuple)
-    notes = [f"default: {entry.default}"] if known else []
+    share = isinstance(entry.form, Share)
+    default = entry.form.write(entry.default) if share and known else entry.default
+    notes = [f"default: {default}"] if known else []
     notes += [entry.form.range] if entry.form.range and not entry.form.metavar else []
     return entry.form.help + (f"  [{'; '.join(notes)}]" if notes else "")

@@ -13,9 +13,8 @@ from evroute.report.words import lowest_charge
 
 TITLES = {
     "energy": "least energy",
-    "energy-limited": "least energy in +15 % time",
+    "recommended": "recommended",
     "cost": "least cost",
-    "charge": "fastest with charging",
     "time": "fastest",
     "distance": "shortest",
 }
@@ -78,7 +77,7 @@ def _table(plan: Plan) -> Table:
     )
     table.add_column("", overflow="fold")
     for name in plan.routes:
-        title = TITLES.get(name, name.replace("alternative-", "alt. "))
+        title = _title(plan, name)
         mark = " *" if many and name == plan.recommended else ""
         table.add_column(title + mark, justify="right", overflow="fold")
     for lines in (_energy(list(plan.routes.values())), _money(plan), _road(plan), _charge(plan)):
@@ -96,6 +95,15 @@ class _Start:
     edges: int
     clock_s: float
     percent: float
+
+
+def _title(plan: Plan, name: str) -> str:
+    """Return the heading of a row."""
+    if name == "energy-limited":
+        return f"least energy in +{100 * plan.request.detour_extra_time:.3g} % time"
+    if plan.routes[name].stops:
+        return "fastest with charging"
+    return TITLES.get(name, name.replace("alternative-", "alt. "))
 
 
 def _stops(plan: Plan) -> Table:

@@ -44,6 +44,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "risk": plan.request.risk,
+        "saving": _saving(plan),
         "safety": plan.safety,
         "verdict": plan.verdict,
         "proof": plan.proof,
@@ -59,6 +60,17 @@ def document(plan: Plan) -> dict[str, Any]:
             }
             for name, route in plan.routes.items()
         },
+    }
+
+
+def _saving(plan: Plan) -> dict[str, Any] | None:
+    if plan.saving is None:
+        return None
+    return {
+        "mean_wh": plan.saving.mean_wh,
+        "sd_wh": plan.saving.std_wh,
+        "interval_90_wh": list(plan.saving.interval_wh()),
+        "told_apart": plan.saving.told_apart,
     }
 
 

@@ -16,20 +16,20 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
+from evroute.planning.recommendation import Saving
 from evroute.planning.request import PlanRequest
-from evroute.planning.rows import RECOMMENDED_EXTRA_TIME
 
 SMALL_WH = 100.0
 ROW_LABELS = {
     "energy": "least energy",
-    "energy-limited": f"least energy within {RECOMMENDED_EXTRA_TIME:.0%} extra time",
+    "recommended": "recommended",
     "cost": "least cost",
-    "charge": "fastest with charging",
     "time": "fastest",
     "distance": "shortest",
     **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
 }
-"""Labels of the rows."""
+"""Labels of the rows; `Plan.label` has those that depend on the plan."""
+CANNOT_TELL = "the belief cannot tell them apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,9 @@ class Plan:
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
         Time of departure since midnight, s; None if none was given.
+    saving
+        Expected saving of the recommended route against the fastest; None without a belief, and
+        where they are one route or stop to charge.
     unlimited
         The route that would be recommended without the limit of risk; None without a limit.
     roads
@@ -171,6 +174,7 @@ class Plan:
     battery: Battery | None
     minutes_from: str
     depart_s: float | None
+    saving: Saving | None
     unlimited: PlannedRoute | None
     roads: RoadNetwork = field(repr=False)
     assumed: str = ""
@@ -191,7 +195,7 @@ class Plan:
         """Return the routes as lines in WGS 84, one row for each, with energy, length and time."""
         planned = self.routes.values()
         columns: dict[str, list[Any]] = {
-            "label": [ROW_LABELS[name] for name in self.routes],
+            "label": [self.label(name) for name in self.routes],
             "recommended": [name == self.recommended for name in self.routes],
             "energy_wh": [route.energy_wh for route in planned],
             "length_m": [route.length_m for route in planned],
@@ -199,6 +203,14 @@ class Plan:
         }
         edges = {name: route.route.edges for name, route in self.routes.items()}
         return route_table(self.roads, edges, columns)
+
+    def label(self, name: str) -> str:
+        """Return the label of a row."""
+        if name == "energy-limited":
+            return f"least energy within {100 * self.request.detour_extra_time:.3g} % extra time"
+        if self.routes[name].stops:
+            return "fastest with charging"
+        return ROW_LABELS[name]
 
     @property
     def safety(self) -> str:
@@ -259,11 +271,20 @@ class Plan:
         if stops := self.recommended_route.stops:
             charged = ", then ".join(f"{s.advice} ({s.time_s / 60:.0f} min)" for s in stops)
             return f"{charged[0].upper()}{charged[1:]}"
-        if self.recommended_route.route == self.routes["time"].route:
-            words = f"the fastest route is also the one of {ROW_LABELS[self.recommended]}"
-        else:
+        least = self.recommended_route.route == self.routes["energy"].route
+        if self.recommended_route.route != self.routes["time"].route:
             words = self._against_fastest(self.recommended)
-        if self.recommended_route.route == self.routes["energy"].route:
+            if self.saving is not None and not self.saving.told_apart:
+                words += f"; {CANNOT_TELL}"
+        elif least:
+            words = "the fastest route is also the one of least energy"
+        elif self.request.worth is not None:
+            words = "the fastest route is also the one of least cost"
+        elif self.request.charge:
+            words = "the fastest route needs no charge on the way"
+        else:
+            words = "the fastest route is recommended: no detour saves enough for its time"
+        if least:
             return words
         return f"{words}; least energy of all: {self._against_fastest('energy')}"
 

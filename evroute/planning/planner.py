@@ -5,7 +5,7 @@ It plans on physics, or on the means of a belief, which also gives each route an
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from evroute.planning.forecasts.learned import (
 from evroute.planning.places import different_stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import CONDITIONS, PlanRequest
-from evroute.planning.route_numbers import RouteNumbers
+from evroute.planning.route_numbers import RouteNumbers, expected_saving
 from evroute.planning.searches.cch import Contracted, pays
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search import shared_search
@@ -270,10 +270,9 @@ class Planner:
             usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None)
             route = usual.routes[usual.recommended]
             unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
-        described = {
-            route: self.describe(route, battery, risky=risky, stops=rows.stops)
-            for route in set(rows.routes.values())
-        }
+        describe = partial(self.describe, battery=battery, risky=risky, stops=rows.stops)
+        described = {route: describe(route) for route in set(rows.routes.values())}
+        routes = {name: described[route] for name, route in rows.routes.items()}
         ids = [self.network.edge_id[place] for place in places]
         return Plan(
             network=self.network.name,
@@ -282,13 +281,14 @@ class Planner:
             destination=ids[-1],
             via=tuple(ids[1:-1]),
             titles=titles,
-            routes={name: described[route] for name, route in rows.routes.items()},
+            routes=routes,
             proofs=rows.proofs,
             recommended=rows.recommended,
             request=request,
             battery=battery,
             minutes_from="map" if self.belief is None else self.belief.minutes_from,
             depart_s=None if request.depart is None else clock_s(request.depart),
+            saving=expected_saving(self.learned, routes["time"], routes[rows.recommended]),
             unlimited=unlimited,
             assumed=self.heating.assumed(described[rows.routes[rows.recommended]].heating_wh),
             roads=self.network,

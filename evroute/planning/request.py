@@ -156,6 +156,36 @@ class PlanRequest(BaseModel):
             "fastest such plan. Needs --soc and 'evroute network chargers'."
         ),
     ] = False
+    detour_extra_time: Annotated[
+        float,
+        Share(
+            "Longest extra time of a recommended detour over the fastest route, without "
+            "--max-extra-time.",
+            metavar="SHARE",
+            least=0,
+        ),
+    ] = 0.15
+    detour_saving_wh: Annotated[
+        float, Number("Least saving of a recommended detour, Wh.", metavar="WH", unit="Wh", least=0)
+    ] = 20.0
+    detour_saving_share: Annotated[
+        float,
+        Share(
+            "Least saving of a recommended detour, as a share of the energy that the fastest route "
+            "takes uphill and on the level.",
+            metavar="SHARE",
+            least=0,
+        ),
+    ] = 0.02
+    detour_wh_per_minute: Annotated[
+        float,
+        Number(
+            "Energy that is worth a minute to a recommended detour, Wh; --time-value replaces it.",
+            metavar="WH",
+            unit="Wh",
+            least=0,
+        ),
+    ] = 100.0
     conditions: DrivingConditions = DrivingConditions()
 
     def __init__(self, **values: Any) -> None:
@@ -235,6 +265,13 @@ class PlanRequest(BaseModel):
         """Origin, places on the way and destination; empty with a named trip."""
         ends = (self.origin, *self.via, self.destination)
         return tuple(place for place in ends if place is not None)
+
+    @property
+    def worth(self) -> tuple[float, float] | None:
+        """Price of one Wh and of one second, money; None without a value of time."""
+        if self.price is None or self.time_value is None:
+            return None
+        return self.price / 1000, self.time_value / 3600
 
     def closed(self, network: RoadNetwork) -> tuple[int, ...]:
         """Return the network rows of the roads to avoid, in rising order.

@@ -8,7 +8,9 @@ from evroute.energy.constants import J_PER_WH
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.forecasts.learned import Day
 from evroute.planning.plan import PlannedRoute, streets_of
+from evroute.planning.recommendation import Saving
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.arm_states import ROUNDING_WH
 
@@ -92,3 +94,24 @@ class RouteNumbers:
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         return parts
+
+
+def expected_saving(
+    day: Day | None, fastest: PlannedRoute, recommended: PlannedRoute
+) -> Saving | None:
+    """Return the expected saving of the recommended route against the fastest.
+
+    None without a belief, and where they are one route or stop to charge.
+
+    Parameters
+    ----------
+    day
+        Learned energies; None without a belief.
+    fastest, recommended
+        The two routes.
+    """
+    if day is None or fastest.route == recommended.route or recommended.stops:
+        return None
+    arms = (day.space.arms_of_route(each.route) for each in (fastest, recommended))
+    saved_wh = fastest.energy_wh - recommended.energy_wh
+    return Saving(saved_wh, day.difference_std_wh(*arms))

@@ -1,8 +1,9 @@
 """Rows of a plan: their routes, each with a statement of its certificate.
 
-Rows are ``energy``, ``time`` and ``distance``; ``energy-limited``, least energy within 15 % extra
-time, where ``energy`` takes longer and the request has no limit of its own; ``cost``, least money
-for energy and time, where the time has a value; and alternatives. One of them is recommended.
+Rows are ``energy``, ``time`` and ``distance``; ``energy-limited``, least energy within the extra
+time of a detour, where ``energy`` takes longer and the request has no limit of its own; ``cost``,
+least money for energy and time, where the time has a value; ``recommended``, where the recommended
+route is none of these (`recommendation`); and alternatives.
 """
 
 from dataclasses import dataclass
@@ -12,18 +13,14 @@ import numpy as np
 from evroute.arms import Route
 from evroute.planning.battery import Battery
 from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.recommendation import FEW_LABELS, Rule, detour, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem, least_energy
 from evroute.planning.searches.tradeoff import between, cheapest_within
 from evroute.planning.weights import DEFAULT_SEARCH
 
-RECOMMENDED_EXTRA_TIME = 0.15
-"""Share by which the recommended route may be slower than the fastest, if no limit is given."""
-FEW_LABELS = 20_000
-"""Effort for the row ``energy-limited``, which nobody asked for."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rows:
     """Routes by the names of their rows.
 
@@ -36,13 +33,98 @@ class Rows:
     recommended
         The recommended row.
     stops
-        Stops of the row ``charge``.
+        Stops to charge of the row ``time``.
     """
 
     routes: dict[str, Route]
     proofs: dict[str, str]
     recommended: str
     stops: tuple[ChargingStop, ...] = ()
+
+
+@dataclass(slots=True)
+class _Choice:
+    """The routes of a plan as they are found, within a battery.
+
+    Parameters
+    ----------
+    problem, request, battery
+        The request, its numbers and its charge.
+    quickest, cheapest
+        The fastest route and that of least weight without limits.
+    rows
+        The rows found so far.
+    """
+
+    problem: SearchProblem
+    request: PlanRequest
+    battery: Battery | None
+    quickest: Route
+    cheapest: Route
+    rows: Rows
+
+    def within(self, limit_s: float, *, effort: int | None = None) -> tuple[Route, str]:
+        """Return the route of least energy within a time limit, and its certificate."""
+        known, ends = [self.rows.routes["time"]], (self.cheapest, self.quickest)
+        given = {} if effort is None else {"effort": effort}
+        return cheapest_within(
+            self.problem, (1.0, 0.0), limit_s, self.battery, known, ends, **given
+        )
+
+    def add(self, name: str, found: tuple[Route, str]) -> None:
+        """Add a row with its certificate."""
+        self.rows.routes[name], self.rows.proofs[name] = found
+
+    def add_least_cost(self, worth: tuple[float, float], limit_s: float) -> None:
+        """Add and recommend the row of least money for energy and time.
+
+        Parameters
+        ----------
+        worth
+            Price of one Wh and of one second, money.
+        limit_s
+            Longest travel time, s.
+        """
+        per_wh, per_s = worth
+        problem, routes = self.problem, self.rows.routes
+        cheapest = problem.legs.route(per_wh * problem.weights() + per_s * problem.time_s)
+        known = [route for name, route in routes.items() if name != "distance"]
+        ends = cheapest, self.quickest
+        self.add("cost", cheapest_within(problem, worth, limit_s, self.battery, known, ends))
+        self.rows.recommended = "cost"
+
+    def recommend(self) -> None:
+        """Recommend the detour that pays, or the fastest route."""
+        request, routes = self.request, self.rows.routes
+        rule, fastest = Rule.of(request), routes["time"]
+        if request.search != DEFAULT_SEARCH:
+            pays = rule.best(
+                totals(self.problem, fastest, None),
+                self.problem.positive_wh(fastest),
+                [totals(self.problem, routes["energy"], None)],
+            )
+            self.rows.recommended = "time" if pays is None else "energy"
+            return
+        known = [routes[name] for name in ("energy", "energy-limited") if name in routes]
+        recommend(self.rows, *detour(self.problem, rule, fastest, self.battery, known))
+
+
+def recommend(rows: Rows, route: Route, proof: str) -> None:
+    """Recommend the row of a route, or a row of its own.
+
+    Parameters
+    ----------
+    rows
+        The rows found so far.
+    route, proof
+        The recommended route and its certificate.
+    """
+    named = (
+        name for name in ("energy", "energy-limited", "time") if rows.routes.get(name) == route
+    )
+    rows.recommended = next(named, "recommended")
+    rows.routes[rows.recommended] = route
+    rows.proofs.setdefault(rows.recommended, proof)
 
 
 def choose_rows(
@@ -67,8 +149,7 @@ def choose_rows(
     NoRouteError
         If the destination cannot be reached with this charge.
     """
-    extra = request.max_extra_time
-    legs, quickest = problem.legs, fastest
+    legs, extra, quickest = problem.legs, request.max_extra_time, fastest
     shortest = legs.route(problem.length_m)
     cheapest = legs.route(problem.weights(request.search))
     least, proof = least_energy(problem, cheapest, battery, request.search)
@@ -81,34 +162,22 @@ def choose_rows(
                 "; the fastest or shortest that keeps the reserve was not found, "
                 "this route replaces it"
             )
-    limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
+    routes = {"energy": least, "time": fastest, "distance": shortest}
+    rows = Rows(routes, {"energy": proof}, "time")
+    choice = _Choice(problem, request, battery, quickest, cheapest, rows)
+    fastest_s = problem.taken_s(fastest)
+    limit_s = np.inf if extra is None else (1 + extra) * fastest_s
+    usual_s = (1 + request.detour_extra_time) * fastest_s
     if problem.taken_s(least) > limit_s:
-        least, proof = cheapest_within(
-            problem, (1.0, 0.0), limit_s, battery, [fastest], (cheapest, quickest)
-        )
-    routes, proofs = {"energy": least, "time": fastest, "distance": shortest}, {}
-    proofs["energy"], recommended = proof + caveat, "energy"
-    usual_s = (1 + RECOMMENDED_EXTRA_TIME) * problem.taken_s(fastest)
-    if extra is None and request.search == DEFAULT_SEARCH and problem.taken_s(least) > usual_s:
-        recommended = "energy-limited"
-        routes[recommended], proofs[recommended] = cheapest_within(
-            problem,
-            (1.0, 0.0),
-            usual_s,
-            battery,
-            [fastest],
-            (cheapest, quickest),
-            effort=FEW_LABELS,
-        )
-    if request.price is not None and request.time_value is not None:
-        recommended = "cost"
-        worth = per_wh, per_s = request.price / 1000, request.time_value / 3600
-        cheapest = legs.route(per_wh * problem.weights() + per_s * problem.time_s)
-        known = [routes[name] for name in routes if name != "distance"]
-        routes[recommended], proofs[recommended] = cheapest_within(
-            problem, worth, limit_s, battery, known, (cheapest, quickest)
-        )
+        choice.add("energy", choice.within(limit_s))
+    elif extra is None and request.search == DEFAULT_SEARCH and problem.taken_s(least) > usual_s:
+        choice.add("energy-limited", choice.within(usual_s, effort=FEW_LABELS))
+    rows.proofs["energy"] += caveat
+    if (worth := request.worth) is not None:
+        choice.add_least_cost(worth, limit_s)
+    elif not request.charge:
+        choice.recommend()
     if request.alternatives:
-        chosen = between(problem, battery, fastest, least, request.alternatives)
+        chosen = between(problem, battery, fastest, routes["energy"], request.alternatives)
         routes |= {f"alternative-{rank}": route for rank, route in enumerate(chosen, start=1)}
-    return Rows(routes, proofs, recommended)
+    return rows

@@ -20,6 +20,7 @@ ROUTE_COLOURS = {
     "time": "#cc79a7",
     "distance": "#009e73",
     "energy-limited": "#d55e00",
+    "recommended": "#e69f00",
     "cost": "#d55e00",
     **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
 }
@@ -28,6 +29,7 @@ ROUTE_DASHES = {
     "time": (6, 3),
     "distance": (2, 3),
     "energy-limited": (8, 2),
+    "recommended": (10, 3),
     "cost": (8, 2),
     **dict.fromkeys(_ALTERNATIVES, (4, 2)),
 }

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 from evroute import __version__
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
-from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute
+from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.lines import edge_heights, edge_line, route_line, stop_places
 from evroute.report.words import totals
 
@@ -61,7 +61,7 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
         _text(point, "desc", f"{stop.plug}, {stop.time_s / 60:.0f} min")
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.titles[0]} to {plan.titles[-1]}")
-    _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")
+    _text(track, "desc", f"{plan.label(plan.recommended)}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
     for row in planned.route.edges:

@@ -1,8 +1,18 @@
-"""Labels of the routes of a plan, and their numbers in one line."""
+"""Words on the routes of a plan: labels, numbers in one line, and the reason of a route."""
 
+import numpy as np
+
+from evroute.arrays import IntArray
+from evroute.network.controls import LIGHT, STOP
 from evroute.network.places.names import edge_label
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import ROW_LABELS, SMALL_WH, Plan, PlannedRoute, energy_text
+from evroute.network.turn_table import TurnTable
+from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, energy_text
+
+SHARP_RAD = np.deg2rad(60.0)
+"""Least change of direction at a sharp corner."""
+MOST_WH_OF_A_STOP = 100.0
+"""Greatest saving that one light, sign or corner less explains."""
 
 
 def distinct_routes(plan: Plan) -> dict[str, str]:
@@ -15,9 +25,9 @@ def distinct_routes(plan: Plan) -> dict[str, str]:
         planned = plan.routes[name]
         same = next((known for known in labels if plan.routes[known].route == planned.route), None)
         if same is None:
-            labels[name] = ROW_LABELS[name]
+            labels[name] = plan.label(name)
         else:
-            labels[same] += f", {ROW_LABELS[name]}"
+            labels[same] += f", {plan.label(name)}"
     return labels
 
 
@@ -43,17 +53,6 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
     return f"lowest charge {plan.battery.percent(float(least.charge.low_wh[lowest])):.1f} % {where}"
 
 
-_CAUSES = {
-    "climb": "less climbing",
-    "rolling": "a shorter way",
-    "drag": "lower speeds",
-    "auxiliary": "less time for heating and lights",
-    "turning": "fewer stops and turns",
-    "lost": "less regeneration lost to a full battery",
-    "learned": "roads that took less on past trips",
-}
-
-
 def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     """Return why a row is as it is: the recommended one against the fastest, others against it.
 
@@ -69,51 +68,126 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     Returns
     -------
     str
-        The greatest cause of a saving and the differences in time and energy.
+        The greatest cause of a saving, counted on both routes, and the differences in time and
+        energy.
     """
-    row, best = plan.routes[name], plan.recommended_route
+    best, row = plan.recommended_route, plan.routes[name]
     fastest = plan.routes["time"]
     if row.route == best.route == fastest.route:
-        least = plan.routes["energy"].route == best.route
-        return f"no route is faster{' or takes less energy' if least else ''}"
+        if plan.routes["energy"].route == best.route:
+            return "no route is faster or takes less energy"
+        return "no route is faster"
     against = fastest if row.route == best.route else best
-    amount = _amount(plan, row.energy_wh - against.energy_wh)
-    words = f"{_off_time(row.time_s - against.time_s)}, {amount or 'the same energy'}"
-    if against is best:
-        return f"{words} than recommended" if amount else words
-    cause = _greatest_cause(network, row, against)
-    return f"{cause}: {words}" if cause else words
-
-
-def _amount(plan: Plan, off_wh: float) -> str:
-    """Return a difference in energy as text; empty if it is zero once rounded."""
+    off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
     small = max(planned.energy_wh for planned in plan.routes.values()) < SMALL_WH
     amount = f"{abs(off_wh):.0f} Wh" if small else f"{abs(off_wh) / 1000:.2f} kWh"
-    if float(amount.split()[0]) == 0:
-        return ""
-    return f"{amount} {'more' if off_wh > 0 else 'less'}"
+    same = float(amount.split()[0]) == 0
+    sign = "more" if off_wh > 0 else "less"
+    energy = "the same energy" if same else f"{amount} {sign}"
+    words = f"{_off_time(off_s)}, {energy}"
+    if against is best:
+        return words if same else f"{words} than recommended"
+    found = cause(network, row, against) if off_wh < 0 else ""
+    return f"{found}: {words}" if found else words
 
 
-def _greatest_cause(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
-    """Return the part of a route's energy that saves most; empty if the route saves nothing."""
+def cause(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
+    """Return the greatest cause of a saving that can be counted; empty if there is none.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    row, against
+        The route that saves energy, and the other one.
+    """
     saved_wh = {
-        cause: against.parts_wh.get(cause, 0.0) - row.parts_wh.get(cause, 0.0) for cause in _CAUSES
+        part: against.parts_wh.get(part, 0.0) - row.parts_wh.get(part, 0.0) for part in _COUNTED
     }
-    cause = max(saved_wh, key=lambda cause: saved_wh[cause])
-    if row.energy_wh >= against.energy_wh or saved_wh[cause] <= 0:
-        return ""
-    if cause == "climb" and (street := _steepest_street(network, row, against)):
-        return f"avoids the climb on {street}"
-    return _CAUSES[cause]
+    for part in sorted(saved_wh, key=lambda part: -saved_wh[part]):
+        if saved_wh[part] <= 0:
+            return ""
+        if words := _COUNTED[part](network, row, against, saved_wh[part]):
+            return words
+    return ""
 
 
-def _steepest_street(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
-    """Return the street of the greatest climb that a route avoids; empty if it has no name."""
-    avoided = set(against.route.edges) - set(row.route.edges)
-    edge = max(avoided, key=lambda edge: network.ascent_m[edge], default=None)
-    if edge is None or network.ascent_m[edge] <= 0:
+def _less_climb(
+    network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float
+) -> str:
+    less_m = against.ascent_m - row.ascent_m
+    return f"{less_m:.0f} m less climb" if less_m >= 1 else ""
+
+
+def _shorter(
+    network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float
+) -> str:
+    less_m = against.length_m - row.length_m
+    if less_m < 50:
         return ""
-    return network.street[edge]
+    return f"{less_m:.0f} m shorter" if less_m < 950 else f"{less_m / 1000:.1f} km shorter"
+
+
+def _slower(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float) -> str:
+    kmh, other_kmh = (round(3.6 * each.length_m / each.time_s) for each in (row, against))
+    return f"on average {kmh} instead of {other_kmh} km/h" if kmh < other_kmh else ""
+
+
+def _fewer_stops(
+    network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float
+) -> str:
+    ours, theirs = (counts(network, each.route.rows) for each in (row, against))
+    fewer = {name: theirs[name] - ours[name] for name in ours if ours[name] < theirs[name]}
+    if saved_wh > MOST_WH_OF_A_STOP * sum(fewer.values()):
+        return f"{energy_text(saved_wh)} less for braking and accelerating"
+    return " and ".join(f"{_of(ours[name], name)} instead of {theirs[name]}" for name in fewer)
+
+
+def _less_lost(
+    network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float
+) -> str:
+    return f"{energy_text(saved_wh)} less regeneration lost to a full battery"
+
+
+def _learned(
+    network: RoadNetwork, row: PlannedRoute, against: PlannedRoute, saved_wh: float
+) -> str:
+    return f"roads that took {energy_text(saved_wh)} less on past trips"
+
+
+_COUNTED = {
+    "climb": _less_climb,
+    "rolling": _shorter,
+    "drag": _slower,
+    "turning": _fewer_stops,
+    "lost": _less_lost,
+    "learned": _learned,
+}
+"""Words on a cause by the part of the energy; empty where the counts do not show it."""
+
+
+def counts(network: RoadNetwork, edges: IntArray) -> dict[str, int]:
+    """Return the numbers of traffic lights, stop signs and sharp corners of a route.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edges
+        (k,) network rows in driving order.
+    """
+    table = TurnTable.from_network(network)
+    rows = table.rows_along(edges)[1:]
+    control = np.zeros(0) if table.control is None else table.control[rows]
+    return {
+        "traffic light": int((control == LIGHT).sum()),
+        "stop sign": int((control == STOP).sum()),
+        "sharp corner": int((table.angle_rad[rows] >= SHARP_RAD).sum()),
+    }
+
+
+def _of(number: int, name: str) -> str:
+    return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
 
 
 def _off_time(off_s: float) -> str:

@@ -112,6 +112,15 @@ class PlannedRoute(Answer):
     cost: float | None = Field(description="Money, with a price and a value of time.")
 
 
+class Saving(Answer):
+    """Expected saving with the uncertainty of the belief; the noise of single trips is left out."""
+
+    mean_wh: float
+    sd_wh: float
+    interval_90_wh: tuple[float, float]
+    told_apart: bool = Field(description="Whether the interval leaves out 0.")
+
+
 class Plan(Answer):
     """A planned trip: routes by name, one of them recommended."""
 
@@ -127,6 +136,9 @@ class Plan(Answer):
     start_soc_percent: float | None
     reserve_percent: float | None
     risk: float | None
+    saving: Saving | None = Field(
+        description="Of the recommended route against the fastest, by a belief."
+    )
     safety: str
     verdict: str
     proof: str

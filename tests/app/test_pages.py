@@ -69,8 +69,8 @@ def test_the_plan_page_shows_the_plan_of_evroute() -> None:
     expected = planned("denver", trip="A", soc_percent=80, reserve_percent=10)
     assert not page.exception
     cards = shown(page, "cards")["cards"]
-    assert expected.recommended == "energy-limited"
-    assert [card["name"] for card in cards] == ["energy-limited", "time", "energy"]
+    assert expected.recommended == "recommended"
+    assert [card["name"] for card in cards] == ["recommended", "time", "energy"]
     for card in cards:
         route = expected.routes[card["name"]]
         arrival = expected.battery.percent(route.charge.charge_wh[-1])
@@ -192,7 +192,7 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
             reserve_percent=5,
             charge=True,
         )
-        (stop,) = made.routes["charge"].stops
+        (stop,) = made.routes["time"].stops
         (card,) = shown(page, "cards")["cards"]
         assert f"Charge at Halfway to {stop.to_percent} %" in card["reason"]
         row = page.dataframe[0].value.iloc[0]

@@ -176,6 +176,19 @@ class Checks:
                 assert std_wh == pytest.approx(part.std_wh)
 
     @staticmethod
+    def a_difference_of_routes_leaves_out_all_that_they_share(make: Make, place: Path) -> None:
+        """The noise of trips, too: measured again and again, two routes are told apart."""
+        belief = taught(make)
+        (day, over), (_, level) = arms_of(belief, OVER), arms_of(belief, ROUND)
+        apart_wh = day.difference_std_wh(over, level)
+        assert apart_wh > 0
+        assert day.difference_std_wh(level, over) == pytest.approx(apart_wh)
+        assert day.difference_std_wh(over, over) == pytest.approx(0.0, abs=1e-6)
+        assert day.difference_std_wh(over[::-1], level) == pytest.approx(apart_wh)
+        alone_wh = [day.forecast(arms, day.mean_wh[arms], None).std_wh for arms in (over, level)]
+        assert apart_wh < sum(alone_wh)
+
+    @staticmethod
     def the_day_has_an_energy_and_a_time_for_every_arm(make: Make, place: Path) -> None:
         belief = taught(make)
         day = belief.under(EQ8_CONDITIONS)
@@ -330,6 +343,10 @@ class RatioDay:
         covariance += Ratio.noise_wh**2 * np.eye(len(x))
         return RouteForecast(energy_wh, covariance).inflated(self.belief.errors.inflation)
 
+    def difference_std_wh(self, arms_of_route, others):
+        apart_wh = self.eq8_wh[arms_of_route].sum() - self.eq8_wh[others].sum()
+        return self.belief.ratio.variance**0.5 * abs(apart_wh)
+
     def reached_std_wh(self, arms, before, charge_wh):
         routes = []
         for arm, previous in zip(arms.tolist(), before.tolist(), strict=True):
@@ -463,6 +480,15 @@ class TwoFaced(Ratio):
         return day
 
 
+class Noisy(Ratio):
+    """It counts the noise of single trips in the difference of two routes."""
+
+    def under(self, conditions):
+        day = RatioDay(self, conditions)
+        day.difference_std_wh = lambda arms, others: self.noise_wh * len(arms) ** 0.5
+        return day
+
+
 class Late(Ratio):
     """A trip is expected after it was learned."""
 
@@ -524,6 +550,7 @@ WRONG = {
     Forgetful: "a_file_holds_all_that_was_learned",
     Deaf: "measured_energy_is_learned",
     TwoFaced: "the_day_forecasts_what_the_belief_expects",
+    Noisy: "a_difference_of_routes_leaves_out_all_that_they_share",
     Late: "a_trip_is_expected_from_the_trips_before_it",
     Careless: "it_is_about_its_network_and_vehicle",
     Indifferent: "conditions_of_the_day_are_in_its_energies",

@@ -225,6 +225,29 @@ def test_roads_join_only_with_evidence(grid) -> None:
     assert not (each.belief.column == FIELD).any()
 
 
+def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(grid) -> None:
+    """Against sums over edges with samples of roads off their landmarks."""
+    hills = replace(grid, elevation_m=30.0 * np.sin(np.arange(36.0)))
+    energies = drive(hills, 0, 60.0)
+    assert energies.belief.late_std > 0
+    day = energies.under(EQ8_CONDITIONS)
+    rng = np.random.default_rng(3)
+    ways = [walk(hills, np.random.default_rng(seed), 9) for seed in (1, 2)]
+    driven = np.unique(np.concatenate(ways))
+    size = 40_000
+    root = energies.belief.regression.root[day.columns]
+    explained = day.terms[driven] @ root @ rng.standard_normal((root.shape[1], size))
+    km = hills.length_m[driven] / 1000
+    rest = energies.roads.rest(driven) * np.outer(km, km)
+    value, vector = np.linalg.eigh(rest)
+    factor = energies.belief.late_std * vector * np.sqrt(np.maximum(value, 0.0))
+    sampled_wh = explained + factor @ rng.standard_normal((len(driven), size))
+    times = [np.bincount(np.searchsorted(driven, way), minlength=len(driven)) for way in ways]
+    apart_wh = (times[0] - times[1]) @ sampled_wh
+    expected = apart_wh.std()
+    assert day.difference_std_wh(*ways) == pytest.approx(expected, rel=4 / np.sqrt(2 * size))
+
+
 def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
     monkeypatch.setattr(trip_belief, "EVIDENCE", 0.5)
     energies = drive(grid, 1, 80.0, trips=55)

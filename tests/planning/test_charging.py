@@ -293,6 +293,20 @@ def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
     assert min(seen["mended"], seen["no stop helps"]) >= 3, seen
 
 
+def test_where_charging_is_asked_for_the_fastest_is_recommended(planner: Planner) -> None:
+    rng, seen = np.random.default_rng(8), Counter[str]()
+    for _ in range(20):
+        ends = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+        battery = Battery.of_percent(6.1, rng.uniform(2.2, 9), 2)
+        try:
+            plan = planner.plan(*ends, battery=battery, charge=True)
+        except NotEnoughChargeError:
+            continue
+        assert plan.recommended == "time"
+        seen["stops" if plan.recommended_route.stops else "no stop"] += 1
+    assert min(seen["stops"], seen["no stop"]) >= 2, seen
+
+
 def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
     hilly: Callable[[int], RoadNetwork], problem_of: Problems
 ) -> None:

@@ -54,7 +54,7 @@ def test_geojson_is_plain_json_and_names_its_source(denver: RoadNetwork) -> None
     assert "OpenStreetMap" in document["attribution"]
 
 
-def test_gpx_is_the_least_energy_route_with_its_heights(
+def test_gpx_is_the_recommended_route_with_its_heights(
     hill: RoadNetwork, charged: Plan, tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.gpx"
@@ -62,7 +62,7 @@ def test_gpx_is_the_least_energy_route_with_its_heights(
     tracks = geopandas.read_file(path, layer="tracks")
     assert len(tracks) == 1
     points = geopandas.read_file(path, layer="track_points")
-    rows = charged.routes["energy"].route.rows
+    rows = charged.recommended_route.route.rows
     junctions = [hill.tail[rows[0]], *hill.head[rows]]
     np.testing.assert_allclose(points["ele"], hill.elevation_m[junctions], atol=0.05)
     lon, lat = hill.junction_lon_lat

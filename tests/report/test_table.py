@@ -42,8 +42,9 @@ def test_one_world_has_no_standard_error(run_folder: RunFolder) -> None:
 def test_the_routes_of_a_plan_stand_side_by_side(denver: RoadNetwork) -> None:
     made = plan(denver, trip="A", soc_percent=50)
     table = plan_table(made)
-    limited = "least energy within 15% extra time"
-    assert list(table.index) == [limited, "least energy", "fastest", "shortest"]
+    limited = "least energy within 15 % extra time"
+    rows = ["recommended", "least energy", "fastest", "shortest", limited]
+    assert list(table.index) == rows
     assert table.loc["fastest", "time (min)"] == table["time (min)"].min()
     assert table.loc["shortest", "length (km)"] == table["length (km)"].min()
     assert table.loc["least energy", "arrival charge (%)"] == table["arrival charge (%)"].max()

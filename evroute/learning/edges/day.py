@@ -13,7 +13,7 @@ from evroute.learning.pace import Pace
 from evroute.model.base import EnergyModel, mean_of
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
-from evroute.planning.forecasts.forecast import RouteForecast, forecast
+from evroute.planning.forecasts.forecast import RouteForecast, difference_std_wh, forecast
 from evroute.planning.spaces.arm_space import SearchSpace
 
 
@@ -97,6 +97,16 @@ class EdgeDay:
             .inflated(self.errors.inflation)
             .around(energy_wh)
         )
+
+    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+        """Return the deviation of the difference of the expected energies of two routes, Wh.
+
+        Parameters
+        ----------
+        arms_of_route, others
+            Arms of two routes between the same places, in driving order.
+        """
+        return difference_std_wh(self.model, self.space.reference, arms_of_route, others)
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.

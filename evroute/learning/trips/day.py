@@ -18,6 +18,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import TripPrediction
+from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
     FADE,
@@ -134,6 +135,8 @@ class TripDay:
     unknown_wh2
         Function that returns the covariance of the energies up to the ends of edges (k,) that no
         column explains, (k, k) Wh².
+    roads
+        Landmarks of the deviations of roads.
     times
         Travel times of trips.
     season_wh_per_minute
@@ -146,6 +149,7 @@ class TripDay:
     terms: FloatArray
     columns: IntArray
     unknown_wh2: Callable[[IntArray], FloatArray]
+    roads: Landmarks
     times: TripTimes
     season_wh_per_minute: float = 0.0
 
@@ -221,6 +225,25 @@ class TripDay:
                 edges, departed_s=day.departed_s, speed_factor=day.speed_factor
             ),
         )
+
+    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+        """Return the deviation of the difference of the expected energies of two routes, Wh.
+
+        The heights of their common ends cancel.
+
+        Parameters
+        ----------
+        arms_of_route, others
+            Arms of two routes between the same places, in driving order.
+        """
+        apart = self.terms[arms_of_route].sum(axis=0) - self.terms[others].sum(axis=0)
+        edges = self.space.states.edge[np.concatenate([arms_of_route, others])]
+        sign = np.where(np.arange(len(edges)) < len(arms_of_route), 1.0, -1.0)
+        variance = ((apart @ self.belief.regression.root[self.columns]) ** 2).sum()
+        if self.belief.late_std:
+            km = sign * self.space.edges.network.length_m[edges] / 1000.0
+            variance += self.belief.late_std**2 * max(km @ self.roads.rest(edges) @ km, 0.0)
+        return float(np.sqrt(variance))
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.

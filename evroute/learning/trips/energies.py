@@ -250,9 +250,8 @@ class TripEnergies(Belief):
             junction_wh += features @ b[of_height]
             columns.append(of_height)
             parts.append((features[network.head] - features[network.tail])[edges])
-        space: SearchSpace = EdgeSpace(
-            network, self.vehicle, conditions=conditions, junction_wh=junction_wh
-        )
+        space: SearchSpace
+        space = EdgeSpace(network, self.vehicle, conditions=conditions, junction_wh=junction_wh)
         if self.physics == "driving":
             table, kinetic = self.setting.turn_table, float(b[TURNING])
             space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
@@ -263,6 +262,7 @@ class TripEnergies(Belief):
             np.hstack(parts),
             np.concatenate(columns),
             self._unknown_wh2,
+            self.roads,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
         )

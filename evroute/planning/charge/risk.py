@@ -19,8 +19,9 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
-from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, Rows
+from evroute.planning.rows import Rows, recommend
 from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
 from evroute.planning.searches.tradeoff import supported
@@ -87,16 +88,32 @@ class RiskSearch:
         NotEnoughChargeError
             If no route was found that keeps the risk.
         """
-        known = self._candidates(cost)
-        best, gap = self._best(worth, cost, limit, known)
+        known = self.candidates(cost)
+        best, gap = self.best_of(worth, cost, limit, known)
         if best is None:
             raise self._error(known, "was found that keeps" if gap else "keeps")
         return best, gap
 
-    def _best(
-        self, worth: tuple[float, float], cost: FloatArray, limit: float, known: list[Route]
+    def best_of(
+        self,
+        worth: tuple[float, float],
+        cost: FloatArray,
+        limit: float,
+        known: list[Route],
+        *,
+        most_wh: float = np.inf,
     ) -> tuple[Route | None, float]:
-        """Return the result of `best` from known candidates; None if no route was found."""
+        """Return the result of `best` from known candidates; None if no route was found.
+
+        Parameters
+        ----------
+        worth, cost, limit
+            As in `best`.
+        known
+            From `candidates`.
+        most_wh
+            Greatest energy of the route, Wh.
+        """
         legs = self.problem.legs
         per_wh, per_cost = worth
 
@@ -105,13 +122,17 @@ class RiskSearch:
                 cost, route
             )
 
+        def cheap(route: Route) -> bool:
+            return self.problem.taken_wh(route, self.battery) <= most_wh
+
         allowed = [each for each in known if legs.total(cost, each) <= limit + TOLERANCE_S]
+        allowed = [each for each in allowed if cheap(each)]
         best = next((each for each in sorted(allowed, key=price) if self.keeps(each)), None)
         least = np.inf if best is None else price(best)
         for judged, (bound, route) in enumerate(
             self._in_order(worth, cost, (limit + TOLERANCE_S, least)), start=1
         ):
-            if route is not None and self.keeps(route):
+            if route is not None and cheap(route) and self.keeps(route):
                 return route, 0.0
             if route is None or judged == MOST_ROUTES:
                 return best, least - bound
@@ -122,7 +143,8 @@ class RiskSearch:
         given = route, self.battery
         return self.least_of(*given) <= self.most and self.risk_of(*given) <= self.most
 
-    def _candidates(self, cost: FloatArray) -> list[Route]:
+    def candidates(self, cost: FloatArray) -> list[Route]:
+        """Return routes on convex hulls of an additive cost (a,) and raised energies."""
         weights = self.problem.weights()
         found = [supported(self.problem.legs, weights + k * self.std_wh, cost) for k in MULTIPLES]
         return list(dict.fromkeys(route for routes in found for route in routes))
@@ -193,7 +215,7 @@ class RiskSearch:
         least = first + bisect_left(
             range(first, 101), True, key=lambda percent: any(map(started(percent).keeps, known))
         )
-        while least > first and started(least - 1)._best((1.0, 0.0), cost, np.inf, known)[0]:
+        while least > first and started(least - 1).best_of((1.0, 0.0), cost, np.inf, known)[0]:
             least -= 1
         advice = f"start with at least {least} %" if least <= 100 else "charge on the way"
         return NotEnoughChargeError(
@@ -222,34 +244,54 @@ def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
     problem, extra = search.problem, request.max_extra_time
     fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
     shortest, long_m = search.best((0.0, 1.0), problem.length_m)
-    limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
+    fastest_s = problem.taken_s(fastest)
+    limit_s = np.inf if extra is None else (1 + extra) * fastest_s
     least, gap_wh = search.best((1.0, 0.0), problem.time_s, limit_s)
-    caveats = [
-        f"; the {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"
-        for name, gap, unit, more in (
-            ("fastest", slow_s, "s", "faster"),
-            ("shortest", long_m, "m", "shorter"),
-        )
-        if gap
-    ]
+    proof = _proof(gap_wh) + _caveat("fastest", slow_s, "s", "faster")
+    proof += _caveat("shortest", long_m, "m", "shorter")
     routes = {"energy": least, "time": fastest, "distance": shortest}
-    proofs, recommended = {"energy": _proof(gap_wh) + "".join(caveats)}, "energy"
-    usual_s = (1 + RECOMMENDED_EXTRA_TIME) * problem.taken_s(fastest)
+    rows = Rows(routes, {"energy": proof}, "time")
+    usual_s = (1 + request.detour_extra_time) * fastest_s
     if extra is None and problem.taken_s(least) > usual_s:
-        recommended = "energy-limited"
-        routes[recommended], gap_wh = search.best((1.0, 0.0), problem.time_s, usual_s)
-        proofs[recommended] = _proof(gap_wh)
-    if request.price is not None and request.time_value is not None:
-        recommended = "cost"
-        routes[recommended], gap = search.best(
-            (request.price / 1000, request.time_value / 3600), problem.time_s, limit_s
-        )
-        proofs[recommended] = (
+        rows.routes["energy-limited"], gap_wh = search.best((1.0, 0.0), problem.time_s, usual_s)
+        rows.proofs["energy-limited"] = _proof(gap_wh)
+    if request.worth is not None:
+        rows.recommended = "cost"
+        rows.routes["cost"], gap = search.best(request.worth, problem.time_s, limit_s)
+        rows.proofs["cost"] = (
             f"within {rounded_up(gap, 1000):.3f} of the least cost with this risk"
             if gap
             else "exact: no route with this risk costs less"
         )
-    return Rows(routes, proofs, recommended)
+    elif not request.charge:
+        recommend(rows, *_safe_detour(search, Rule.of(request), fastest))
+    return rows
+
+
+def _safe_detour(search: RiskSearch, rule: Rule, fastest: Route) -> tuple[Route, str]:
+    """Return the recommended route of those that keep the risk, and its certificate."""
+    problem, battery = search.problem, search.battery
+    first = totals(problem, fastest, battery)
+    most = rule.limits(first, problem.positive_wh(fastest))
+    known = search.candidates(problem.time_s)
+    found, gap_wh = search.best_of(
+        (1.0, rule.per_s), problem.time_s, most.time_s, known, most_wh=most.energy_wh
+    )
+    if found is None or rule.cost(totals(problem, found, battery)) >= rule.cost(first):
+        return fastest, NONE_PAYS if found or not gap_wh else "no detour with this risk was found"
+    if gap_wh:
+        return found, f"within {rounded_up(gap_wh, 10):.1f} Wh of what a detour can pay"
+    return (
+        found,
+        f"exact: no detour with this risk pays more, at {rule.wh_per_minute:g} Wh a minute",
+    )
+
+
+def _caveat(name: str, gap: float, unit: str, more: str) -> str:
+    """Return how far a row may be from its optimum; empty if it is exact."""
+    if not gap:
+        return ""
+    return f"; the {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"
 
 
 def _proof(gap_wh: float) -> str:

@@ -125,7 +125,7 @@ def rows_of_plan(
                 found = stops_within(problem, battery, chargers, within)
             if not (found and request.charge):
                 raise with_advice(error, problem, battery, chargers, found) from None
-    return Rows({"charge": found[0]}, {"charge": found[2]}, "charge", found[1])
+    return Rows({"time": found[0]}, {"time": found[2]}, "time", found[1])
 
 
 def stops_within(

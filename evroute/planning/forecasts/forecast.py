@@ -57,6 +57,9 @@ class EnergyForecast(Protocol):
         """Forecast the charge along the route; ``expected`` is the charge by expected energies."""
 
 
+_NO_JOINT = "{} has no joint posterior, which an interval of a route needs"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RouteForecast:
     """Predictive distribution of the energy of one trip along a route, from an unbounded battery.
@@ -192,14 +195,44 @@ def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteFo
         If the model has no joint posterior.
     """
     if not isinstance(model, HasJoint):
-        raise TypeError(
-            f"{type(model).__name__} has no joint posterior, which an interval of a route needs"
-        )
+        raise TypeError(_NO_JOINT.format(type(model).__name__))
     distinct, place = np.unique(arms_of_route, return_inverse=True)
     driven = arms.take(distinct)
     covariance = model.covariance(driven)[np.ix_(place, place)]
     covariance += np.diag(model.noise_std(driven)[place] ** 2)
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
+
+
+def difference_std_wh(
+    model: EnergyModel, arms: Arms, arms_of_route: IntArray, others: IntArray
+) -> float:
+    """Return the deviation of the difference of the expected energies of two routes, Wh.
+
+    Parameters
+    ----------
+    model
+        A model with a joint posterior.
+    arms
+        Arms that include those of the routes.
+    arms_of_route, others
+        Positions among ``arms``, in driving order.
+
+    Raises
+    ------
+    TypeError
+        If the model has no joint posterior.
+    """
+    if not isinstance(model, HasJoint):
+        raise TypeError(_NO_JOINT.format(type(model).__name__))
+    positions = np.concatenate([arms_of_route, others])
+    sign = np.where(np.arange(len(positions)) < len(arms_of_route), 1.0, -1.0)
+    distinct, place = np.unique(positions, return_inverse=True)
+    times = np.bincount(place, sign)
+    if not times.any():
+        return 0.0
+    apart = arms.take(distinct[times != 0])
+    times = times[times != 0]
+    return float(np.sqrt(max(times @ model.covariance(apart) @ times, 0.0)))
 
 
 def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[float, float]:

@@ -66,6 +66,17 @@ class Day(Protocol):
             Charge along the trip, None if unknown.
         """
 
+    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+        """Return the deviation of the difference of the expected energies of two routes, Wh.
+
+        What they share cancels, and the noise of single trips is left out.
+
+        Parameters
+        ----------
+        arms_of_route, others
+            Arms of two routes between the same places, in driving order.
+        """
+
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
 

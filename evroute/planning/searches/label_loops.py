@@ -110,16 +110,15 @@ class Limits(NamedTuple):
 
     Parameters
     ----------
-    most, better_than
-        Greatest sum of the cost, inclusive, and of the worth, exclusive.
-    per_wh, per_cost
-        Worth of one Wh and of one unit of the cost, >= 0, one of them > 0.
-    effort
-        Number of labels at which the search ends.
+    most, better_than, most_wh
+        Greatest cost, greatest worth, which is exclusive, and greatest energy, Wh.
+    per_wh, per_cost, effort
+        Worth of one Wh and of one unit of the cost, >= 0, one of them > 0; most labels settled.
     """
 
     most: float
     better_than: float
+    most_wh: float
     per_wh: float
     per_cost: float
     effort: int
@@ -243,7 +242,7 @@ def settle_two_costs(
 def _within(limits: Limits, total_wh: float, total: float, least: float) -> bool:
     """Return True if an energy, Wh, and a cost are within both limits."""
     worth = limits.per_wh * total_wh + limits.per_cost * total
-    return total <= limits.most and worth < least
+    return total <= limits.most and total_wh <= limits.most_wh and worth < least
 
 
 def _route(states: list[int], parents: list[int], label: int) -> list[int]:

@@ -61,6 +61,7 @@ class LabelSearch:
         *,
         worth: tuple[float, float] = (1.0, 0.0),
         better_than: float = np.inf,
+        most_wh: float = np.inf,
         effort: int = GREATEST_EFFORT,
     ) -> tuple[Route | None, bool]:
         """Return the route of least cost of energy and time within a time limit.
@@ -77,6 +78,8 @@ class LabelSearch:
             Cost of one Wh and of one second, >= 0, one of them > 0.
         better_than
             Cost of a known route; only better ones are returned.
+        most_wh
+            Greatest energy, Wh.
         effort
             Number of labels after which the search stops.
 
@@ -90,14 +93,14 @@ class LabelSearch:
         return self._settled(
             battery,
             time_s,
-            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]),
+            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0], most_wh),
             worth,
             effort,
         )
 
     def most_charge(self, battery: Battery) -> Route | None:
         """Return the route that arrives with the most charge and keeps the reserve, or None."""
-        return self._settled(battery, None, (np.inf, np.inf), (1.0, 0.0), 2**62)[0]
+        return self._settled(battery, None, (np.inf, np.inf, np.inf), (1.0, 0.0), 2**62)[0]
 
     def bounds(
         self, cost: FloatArray | None, *, whole: bool = False
@@ -120,7 +123,7 @@ class LabelSearch:
         self,
         battery: Battery | None,
         cost: FloatArray | None,
-        limits: tuple[float, float],
+        limits: tuple[float, float, float],
         worth: tuple[float, float],
         effort: int,
     ) -> tuple[Route | None, bool]:
@@ -128,7 +131,7 @@ class LabelSearch:
         rest_wh, rest = self.bounds(cost)
         bounded = battery or _UNBOUNDED
         reserve_wh = battery.reserve_wh if battery else -np.inf
-        limit, better_than = limits
+        limit, better_than, most_wh = limits
         per_wh, per_cost = worth
         states, complete = run(
             legs.search,
@@ -145,6 +148,7 @@ class LabelSearch:
             Limits(
                 float(limit),
                 float(better_than),
+                float(most_wh),
                 float(per_wh),
                 float(per_cost),
                 effort if cost is None else min(effort, GREATEST_EFFORT),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, expanded
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.shortage import Shortage
@@ -64,6 +64,11 @@ class SearchProblem:
     def taken_s(self, route: Route) -> float:
         """Return the travel time of a route, s."""
         return self.legs.total(self.time_s, route)
+
+    def positive_wh(self, route: Route) -> float:
+        """Return the sum of the energies above zero along the profile of a route, Wh."""
+        steps, _ = expanded(self.charge.start, self.legs.arms_of_route(route))
+        return float(np.maximum(self.charge.step_wh[steps], 0.0).sum())
 
     def taken_wh(self, route: Route, battery: Battery | None) -> float:
         """Return the energy of a route from the battery, lost regeneration included, Wh."""

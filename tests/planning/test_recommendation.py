@@ -1,0 +1,180 @@
+"""The recommended route: the rule on sets of routes, and plans against all routes of a network."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from evroute.arms import Route
+from evroute.errors import NoRouteError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+from evroute.planning.recommendation import Rule, Saving, Totals
+from evroute.planning.request import PlanRequest
+
+USUAL = Rule(0.15, 20.0, 0.02, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("others", "best"),
+    [
+        ([], None),
+        ([(400.0, 600.0)], 0),  # 100 Wh for nothing
+        ([(481.0, 600.0)], None),  # 19 Wh
+        ([(480.0, 600.0)], 0),  # 20 Wh
+        ([(400.0, 659.9)], 0),  # 100 Wh for less than a minute
+        ([(400.0, 660.1)], None),
+        ([(100.0, 690.0)], 0),  # 15 % longer
+        ([(100.0, 690.1)], None),
+        ([(450.0, 610.0), (440.0, 612.0)], 1),  # 10 Wh less for 2 s more
+        ([(450.0, 610.0), (440.0, 620.0)], 0),  # 10 Wh less for 10 s more
+    ],
+)
+def test_the_rule_by_hand(others: list[tuple[float, float]], best: int | None) -> None:
+    """The fastest takes 500 Wh in 10 minutes."""
+    assert USUAL.best(Totals(500.0, 600.0), 500.0, [Totals(*each) for each in others]) == best
+
+
+def test_a_share_of_the_energy_uphill_and_on_the_level_has_to_be_saved() -> None:
+    """A descent gains 300 Wh, after 5,000 Wh that the fastest takes: 2 % of these are 100 Wh."""
+    fastest = Totals(-300.0, 600.0)
+    assert USUAL.best(fastest, 5000.0, [Totals(-399.0, 600.0)]) is None
+    assert USUAL.best(fastest, 5000.0, [Totals(-400.0, 600.0)]) == 0
+
+
+def test_routes_that_are_nearly_the_fastest_count_as_it() -> None:
+    eager = Rule(0.15, 0.0, 0.0, 0.0)
+    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.6, 601.0)]) is None
+    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.4, 601.0)]) == 0
+    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.6, 601.1)]) == 0
+
+
+def drawn(rng: np.random.Generator) -> tuple[Rule, Totals, float, list[Totals]]:
+    """Return a rule, the fastest route, its energy above zero, and other routes."""
+    rule = Rule(rng.uniform(0, 0.5), rng.uniform(0, 60), rng.uniform(0, 0.1), rng.uniform(0, 200))
+    fastest = Totals(rng.uniform(-300, 600), rng.uniform(100, 900))
+    taken_wh = max(fastest.energy_wh, 0.0) + rng.uniform(0, 900)
+    others = [
+        Totals(fastest.energy_wh - rng.normal(40, 60), fastest.time_s * (1 + rng.uniform(0, 0.4)))
+        for _ in range(rng.integers(1, 9))
+    ]
+    return rule, fastest, taken_wh, others
+
+
+def improved(route: Totals, fastest: Totals, rng: np.random.Generator) -> Totals:
+    """Return a route that is cheaper or faster, but not faster than the fastest."""
+    time_s = fastest.time_s + rng.choice([1.0, rng.uniform()]) * (route.time_s - fastest.time_s)
+    return Totals(route.energy_wh - rng.choice([0.0, rng.exponential(30)]), time_s)
+
+
+def test_a_recommended_route_that_improves_stays_recommended() -> None:
+    rng, seen = np.random.default_rng(1), 0
+    for _ in range(20_000):
+        rule, fastest, taken_wh, others = drawn(rng)
+        best = rule.best(fastest, taken_wh, others)
+        if best is None:
+            continue
+        seen += 1
+        others[best] = improved(others[best], fastest, rng)
+        assert rule.best(fastest, taken_wh, others) == best
+    assert seen > 3000
+
+
+def test_another_route_that_improves_can_only_take_the_recommendation_itself() -> None:
+    rng, taken = np.random.default_rng(2), 0
+    for _ in range(20_000):
+        rule, fastest, taken_wh, others = drawn(rng)
+        best, other = rule.best(fastest, taken_wh, others), int(rng.integers(len(others)))
+        others[other] = improved(others[other], fastest, rng)
+        after = rule.best(fastest, taken_wh, others)
+        assert after in (best, other)
+        taken += after == other != best
+    assert taken > 1000
+
+
+def slopes(make_network: Callable[..., RoadNetwork], seed: int) -> RoadNetwork:
+    """Return a hilly grid of 5 x 4 junctions with streets to the east and to the north."""
+    rng = np.random.default_rng(seed)
+    places = list(product(range(5), range(4)))
+    positions = [(400 * x, 400 * y, rng.uniform(0, 50)) for x, y in places]
+    edges = []
+    for (x, y), step in product(places, ((1, 0), (0, 1))):
+        end = x + step[0], y + step[1]
+        if end in places:
+            edges.append((f"{x}{y}{step[0]}", places.index((x, y)), places.index(end)))
+    return make_network(edges, positions, speed_mps=rng.uniform(6, 28, len(edges)))
+
+
+def all_routes(network: RoadNetwork, ends: tuple[int, int]) -> Iterator[Route]:
+    """Yield all routes by a search in depth; the streets have no loop."""
+    after: dict[int, list[int]] = {}
+    for source, target in network.turns.tolist():
+        after.setdefault(source, []).append(target)
+    stack = [(ends[0],)]
+    while stack:
+        driven = stack.pop()
+        if driven[-1] == ends[1]:
+            yield Route(driven)
+            continue
+        stack += [(*driven, edge) for edge in after.get(driven[-1], [])]
+
+
+WISHES = (
+    {},
+    {"max_extra_time": 0.5, "detour_saving_wh": 5.0},
+    {"detour_extra_time": 0.8, "detour_wh_per_minute": 10.0},
+    {"detour_saving_wh": 1.0, "detour_saving_share": 0.0},
+    {"detour_saving_wh": 0.0, "detour_saving_share": 0.3, "detour_wh_per_minute": 30.0},
+)
+
+
+@pytest.mark.parametrize("physics", ["driving", "eq8"])
+@pytest.mark.parametrize("percent", [None, 100, 45])
+def test_plans_recommend_the_best_of_all_routes(
+    make_network: Callable[..., RoadNetwork], physics: str, percent: int | None
+) -> None:
+    """On random networks, with a battery that fills and empties on the way, too."""
+    seen = {"time": 0, "other": 0, "recommended": 0}
+    for seed, wishes in product(range(12), WISHES):
+        network = slopes(make_network, seed)
+        planner = Planner(network, "reference", physics=physics)
+        ends = (seed % 2, network.n_edges - 1 - seed % 3)
+        battery = None if percent is None else Battery(900.0, 9.0 * percent, 9.0, 85.0, 0.5)
+        try:
+            plan = planner.plan(*ends, battery=battery, **wishes)
+        except NoRouteError:
+            continue
+        request = PlanRequest(trip="A", **wishes)
+        problem, routes = planner.problem(ends), list(all_routes(network, ends))
+        if battery is not None:
+            battery = planner.fading(battery)
+            routes = [each for each in routes if problem.keeps(battery, each)]
+        found = [Totals(problem.taken_wh(r, battery), problem.taken_s(r)) for r in routes]
+        fastest = plan.routes["time"]
+        assert fastest.time_s == pytest.approx(min(each.time_s for each in found))
+        arms = planner.space.arms_of_route(fastest.route)
+        start, step_wh = planner.charge.start, planner.charge.step_wh
+        taken_wh = sum(np.maximum(step_wh[start[arm] : start[arm + 1]], 0).sum() for arm in arms)
+        first = Totals(fastest.energy_wh, fastest.time_s)
+        best = Rule.of(request).best(first, taken_wh, found)
+        ours = plan.recommended_route
+        expected = first if best is None else found[best]
+        assert (ours.energy_wh, ours.time_s) == pytest.approx(expected, abs=1e-6)
+        assert plan.proofs[plan.recommended].startswith("exact")
+        same = [n for n in ("energy", "energy-limited", "time") if n in plan.routes]
+        same = [name for name in same if plan.routes[name].route == ours.route]
+        assert plan.recommended == (same[0] if same else "recommended")
+        kind = "time" if best is None else "recommended" if not same else "other"
+        seen[kind] += 1
+    assert min(seen["time"], seen["other"] + seen["recommended"]) > 2, seen
+    assert percent is not None or seen["recommended"] > 2, seen
+
+
+def test_the_interval_of_a_saving_is_that_of_a_normal_number() -> None:
+    saving = Saving(100.0, 50.0)
+    assert saving.interval_wh() == pytest.approx((100 - 1.6449 * 50, 100 + 1.6449 * 50), abs=0.01)
+    assert saving.told_apart
+    assert not Saving(80.0, 50.0).told_apart
+    assert Saving(-100.0, 50.0).told_apart
