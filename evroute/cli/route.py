@@ -16,6 +16,7 @@ from evroute.cli.plan_table import print_plan
 from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
+from evroute.errors import EvrouteError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.contraction import contraction_installed
@@ -253,6 +254,7 @@ def _energies(
     door: Door, rows: Iterator[Mapping[str, str | None]], usual: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """Return the answers with least energies alone."""
+    _refuse_others("--only energy", usual)
     if not (numba_installed() or contraction_installed()):
         typer.echo(
             "evroute: three times slower without numba; run: pip install 'evroute[fast]'", err=True
@@ -261,17 +263,20 @@ def _energies(
     return answer_energies(rows, door.planner(request.vehicle, request.conditions))
 
 
+def _refuse_others(option: str, texts: Mapping[str, str]) -> None:
+    """Raise EvrouteError if a text is neither of the vehicle nor of the day."""
+    others = [name for name in texts if name not in _OF_MATRIX]
+    if others:
+        raise EvrouteError(
+            f"{option} has the routes of least energy of one car and day; leave out "
+            f"--{others[0].replace('_', '-')}"
+        )
+
+
 def _write_matrix(
     planner: Planner, tables: tuple[Path, Path], out: Path | None, texts: Mapping[str, str]
 ) -> None:
-    if others := [name for name in texts if name not in _OF_MATRIX]:
-        refuse(
-            (
-                others,
-                "--matrix has the routes of least energy of one car and day; leave out "
-                f"--{others[0].replace('_', '-')}",
-            )
-        )
+    _refuse_others("--matrix", texts)
     refuse((out is None, "--matrix needs --out FILE"))
     assert out is not None
     check_out(out, *tables)

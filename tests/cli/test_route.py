@@ -223,6 +223,7 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--trip A --search clamped --soc 50", "clamped"),
         ("--trip A --run x", "--belief"),
         ("--batch trips.csv --map m.html", "--batch"),
+        ("--matrix a.csv b.csv --out m.csv --soc 50", "leave out --soc"),
         ("--batch no-such-file.csv", "no-such-file.csv"),
     ],
 )

@@ -137,3 +137,13 @@ def test_a_table_of_another_kind_is_refused_before_any_plan(tmp_path: Path) -> N
     done = RUNNER.invoke(app, ["route", "--batch", str(path), "--out", "plans.xlsx"])
     assert "must end in .csv or .parquet" in str(done.exception)
     assert done.stdout == ""
+
+
+def test_least_energies_alone_take_no_charge(tmp_path: Path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("trip\nA\n")
+    done = RUNNER.invoke(app, ["route", "--batch", str(path), "--only", "energy", "--soc", "50"])
+    assert "--only energy has the routes of least energy of one car and day; leave out --soc" in (
+        str(done.exception)
+    )
+    assert done.stdout == ""
