@@ -26,6 +26,7 @@ PARTS = {
     "rolling": "rolling",
     "drag": "air",
     "auxiliary": "heating, lights",
+    "warm-up": "warming up",
     "turning": "stops, turns",
     "lost": "lost, battery full",
     "learned": "learned on trips",

@@ -46,6 +46,7 @@ PART_COLOURS = {
     "rolling": "#e69f00",
     "drag": "#56b4e9",
     "auxiliary": "#cc79a7",
+    "warm-up": "#661100",
     "turning": "#f0e442",
     "lost": "#d55e00",
     "learned": "#009e73",
