@@ -18,7 +18,7 @@ from evroute.energy.free_flow import (
 )
 from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
-from evroute.network.controls import LIGHT, STOP
+from evroute.network.controls import GIVES_WAY, LIGHT, RIGHT_OF_WAY, STOP
 from evroute.network.turn_table import TurnTable
 from evroute.planning.planner import Planner
 
@@ -93,3 +93,25 @@ def test_least_energies_are_those_of_bellman_and_ford(denver) -> None:
     starts = denver.n_edges + origins
     least = bellman_ford(graph, indices=starts)[np.arange(len(starts)), destinations]
     assert found == pytest.approx(least)
+
+
+@pytest.mark.parametrize(
+    ("kind", "stopped", "passages"),
+    [(LIGHT, 444, 1010), (STOP, 282, 282), (GIVES_WAY, 6, 882), (RIGHT_OF_WAY, 6, 882)],
+)
+def test_cars_stop_as_often_as_in_a_city_that_was_not_fitted(
+    kind: int, stopped: int, passages: int
+) -> None:
+    """Denver's counts in docs/figures/cars.md: within three deviations, or one in a hundred."""
+    share = stopped / passages
+    std = np.sqrt(share * (1 - share) / passages)
+    assert STOPPING[kind] == pytest.approx(share, abs=max(3 * std, 0.01))
+
+
+def test_shares_are_the_published_fit() -> None:
+    """docs/figures/cars.md: 45 % at lights, 63 % of braking, 0.64 (primary) to 0.90 (motorway)."""
+    assert (STOPPING[LIGHT], BRAKING) == (0.45, 0.63)
+    assert (SPEED_FACTORS["primary"], SPEED_FACTORS["motorway"]) == (0.64, 0.9)
+    between = [SPEED_FACTORS[name] for name in ("secondary", "tertiary", "residential")]
+    assert 0.64 < between[0] < between[1] < between[2] < 0.9
+    assert 0.64 < OTHER_ROADS < 0.9
