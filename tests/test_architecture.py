@@ -189,12 +189,15 @@ def test_a_folder_is_a_room_and_not_a_street(folder: Path) -> None:
 
 
 WORKED_ON = (
-    "evroute/experiments/play.py",
-    "evroute/learning",
-    "evroute/planning",
-    "evroute/service",
+    "evroute/learning/readers/meters.py",
+    "evroute/learning/readers/points.py",
+    "evroute/learning/readers/table.py",
+    "evroute/planning/places.py",
+    "evroute/planning/planner.py",
+    "evroute/planning/requests.py",
+    "evroute/planning/weights.py",
 )
-"""Folders and files whose pieces do not read at sight yet; a line goes when its folder does."""
+"""Files whose pieces do not read at sight yet; a line goes when its file does."""
 DASHBOARD = sorted((ROOT / "app").rglob("*.py"))
 AT_SIGHT = [
     path

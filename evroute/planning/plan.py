@@ -215,7 +215,8 @@ class Plan:
     @property
     def safety(self) -> str:
         """Sentence on the extra time and energy for the limit of risk; empty without a limit."""
-        safe, other, risk = self.recommended_route, self.unlimited, self.request.risk
+        safe, other = self.recommended_route, self.unlimited
+        risk = self.request.risk
         if other is None or risk is None or not (safe.charge_forecast and other.charge_forecast):
             return ""
         kept = safe.charge_forecast.never_below_reserve
@@ -324,10 +325,6 @@ def energy_text(energy_wh: float) -> str:
 
 
 def _minutes(seconds: float) -> str:
-    return (
-        "no extra time"
-        if abs(seconds) < 1
-        else f"{seconds:+.0f} s"
-        if abs(seconds) < 60
-        else f"{seconds / 60:+.1f} min"
-    )
+    if abs(seconds) < 1:
+        return "no extra time"
+    return f"{seconds:+.0f} s" if abs(seconds) < 60 else f"{seconds / 60:+.1f} min"

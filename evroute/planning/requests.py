@@ -87,12 +87,23 @@ def _requests(
 
 SUFFIXES = (".csv", ".parquet")
 _OF_ROUTE = (
-    *("energy_wh", "time_s", "length_m", "arrival_soc_percent", "min_soc_percent"),
-    *("arrival_time", "energy_cost"),
+    "energy_wh",
+    "time_s",
+    "length_m",
+    "arrival_soc_percent",
+    "min_soc_percent",
+    "arrival_time",
+    "energy_cost",
 )
 _TEXTS = {
-    *("id", "error", "network", "vehicle", "origin_name", "destination_name"),
-    *("route", "arrival_time"),
+    "id",
+    "error",
+    "network",
+    "vehicle",
+    "origin_name",
+    "destination_name",
+    "route",
+    "arrival_time",
 }
 
 

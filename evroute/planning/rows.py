@@ -149,7 +149,8 @@ def choose_rows(
     NoRouteError
         If the destination cannot be reached with this charge.
     """
-    legs, extra, quickest = problem.legs, request.max_extra_time, fastest
+    legs, quickest = problem.legs, fastest
+    extra = request.max_extra_time
     shortest = legs.route(problem.length_m)
     cheapest = legs.route(problem.weights(request.search))
     least, proof = least_energy(problem, cheapest, battery, request.search)

@@ -1,4 +1,4 @@
-"""Answers of the service as types of the OpenAPI document; a test compares them with answers.
+"""Answers of the service as types of the OpenAPI document.
 
 The fields of a plan are those of ``evroute route --json`` (`planning.answers.document`). Energies
 are in Wh, charges in per cent of the usable battery.

@@ -1,4 +1,4 @@
-"""Formats of measured trips by name; a file is recognised by its suffix or by its columns."""
+"""Formats of measured trips, recognised by their suffix or by their columns."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""GPX tracks, read by gpxpy; energy from extensions of the points or from a table beside the file.
+"""GPX tracks with energy from their points or from a table beside the file.
 
 GPX has no element for energy. An extension of a track point counts if its name is one of
 `points.COLUMNS` (or a logger's name for it), in any namespace. Without one, a table with the same

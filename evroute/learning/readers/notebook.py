@@ -1,4 +1,4 @@
-"""Notebooks: a row for each trip with its ends, departure, and charge at both ends; no route.
+"""Notebooks with a row for each trip and no route.
 
 Columns: trip, from, to (names, ``"lat,lon"`` or edge ids), departed, soc_start, soc_end (% of the
 usable battery); optional are odometer_km (length of the trip), vehicle, auxiliary_w, temperature_c

@@ -1,4 +1,4 @@
-"""Legs: the searches of one request, from place to place; without places between, one leg."""
+"""Legs: the searches of one request, from place to place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

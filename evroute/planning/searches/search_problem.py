@@ -1,4 +1,4 @@
-"""SearchProblem: one request with the numbers of the arms; its routes within a battery."""
+"""SearchProblem: one request with the numbers of the arms."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Corridor: the edges near the cheapest way between two ends; a region then needs few predictions.
+"""Corridor: the edges near the cheapest way between two ends.
 
 An edge is in the corridor of factor c if some walk from origin to destination over it costs at most
 c times the least cost. The cost of an edge is the energy that it dissipates by eq. 8, its prior
