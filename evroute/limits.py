@@ -230,14 +230,24 @@ def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     length = 0
     while chunk := stream.read(_CHUNK_BYTES):
-        parser.Parse(chunk, False)
+        _feed(parser, chunk, final=False)
         length += len(chunk)
         require(
             length - parser.CurrentByteIndex <= TOKEN_BYTES,
             f"{path}: a tag or comment of XML has more than {TOKEN_BYTES:,} bytes",
             LimitError,
         )
-    parser.Parse(b"", True)
+    _feed(parser, b"", final=True)
+
+
+def _feed(parser: expat.XMLParserType, chunk: bytes, *, final: bool) -> None:
+    """Feed bytes to a parser; an encoding that nobody knows is damage like any other."""
+    try:
+        parser.Parse(chunk, final)
+    except LookupError as error:
+        if isinstance(error, KeyError | IndexError):  # from the handler of a tag
+            raise
+        raise expat.ExpatError(str(error)) from None
 
 
 def check_xml(path: Path, *, counted: bool = False) -> None:

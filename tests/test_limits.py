@@ -240,3 +240,10 @@ def test_the_page_has_each_limit_once() -> None:
     assert '"reference/limits.md": limits' in hook.read_text()
     assert all(re.fullmatch(r"[A-Z][^.]*\.", meaning) for _, meaning in LIMITS.values())
     json.dumps(LIMITS)
+
+
+def test_xml_in_an_encoding_that_nobody_knows_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "roads.xml"
+    path.write_bytes(b'<?xml version="1.0" encoding="nan"?><osm/>')
+    with pytest.raises(expat.ExpatError, match="unknown encoding"):
+        limits.check_xml(path)

@@ -172,7 +172,7 @@ def _parse(path: Path) -> tuple[_Collector, str]:
         raise NetworkFormatError(
             f"{path.name}, line {parser.CurrentLineNumber}: {reason}"
         ) from error
-    except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
+    except expat.ExpatError as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
