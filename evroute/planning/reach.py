@@ -24,9 +24,9 @@ from evroute.planning.numbers import check_risk
 from evroute.planning.planner import Planner
 
 LEVELS = (0.5, 0.9, 0.99)
+"""Probabilities with which the shown arrival charges are exceeded."""
 LONG_MINUTES = 60.0
 """Duration of the trip whose warm-up all trips of a reach have, minutes."""
-"""Probabilities with which the shown arrival charges are exceeded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
