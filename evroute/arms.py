@@ -106,9 +106,20 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A super arm: the edges driven (network rows), both ends included, in driving order."""
+    """A super arm: the edges driven (network rows), both ends included, in driving order.
+
+    Parameters
+    ----------
+    edges
+        Network rows.
+    start_m, end_m
+        Metres along the first edge at which the route begins, and along the last at which it ends;
+        None for the end of the last edge.
+    """
 
     edges: tuple[int, ...]
+    start_m: float = 0.0
+    end_m: float | None = None
 
     def __len__(self) -> int:
         return len(self.edges)

@@ -4,7 +4,7 @@
     python studies/smoothing_figures.py monaco 12
 
 Development worlds of `rough` from seed 100 on, with a random pair of ends 3 to 7 km apart. Speeds
-are used as measured, smoothed along each trip (`turn_space.smoothed`), or smoothed along each trip
+are used as measured, smoothed along each trip (`speed_filter`), or smoothed along each trip
 after averaging over passes, with less smoothing where an edge has more passes.
 """
 
@@ -23,7 +23,7 @@ from evroute.experiments.runs import Run
 from evroute.methods.method import Method
 from evroute.methods.setting import load_setting
 from evroute.planning.forecasts.day_profile import DayProfile
-from evroute.planning.spaces import turn_space
+from evroute.planning.spaces import speed_filter, turn_space
 from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.worlds.demand.demand import load_demand
 from evroute.worlds.world import load_world
@@ -41,11 +41,11 @@ def smoothed_by_passes(space: TurnSpace, feedback: Feedback, known_mps: FloatArr
     raw = vars(space).setdefault("raw", DayProfile(len(known_mps)))
     raw.add(edge, measured, 0.0)
     mean, passes = raw.mean()[edge], raw.moments[0, 0, edge]
-    noise = np.median(np.abs(np.diff(measured))) / turn_space.NORMAL_DIFFERENCE
+    noise = np.median(np.abs(np.diff(measured))) / speed_filter.NORMAL_DIFFERENCE
     noises = noise * np.sqrt((1 / passes[:, np.newaxis] + 1 / passes) / 2)
     place = np.arange(len(edge))
-    apart = np.subtract.outer(place, place) / turn_space.SMOOTHED_EDGES
-    differ = np.subtract.outer(mean, mean) / (turn_space.SAME_SPEED * noises)
+    apart = np.subtract.outer(place, place) / speed_filter.SMOOTHED_EDGES
+    differ = np.subtract.outer(mean, mean) / (speed_filter.SAME_SPEED * noises)
     weight = passes * np.exp(-0.5 * (apart**2 + differ**2))
     space._log_ratio.moments[0, 0, edge] = 1.0
     space._log_ratio.moments[1, 0, edge] = weight @ mean / weight.sum(axis=1)

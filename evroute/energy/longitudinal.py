@@ -20,6 +20,7 @@ from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.network.heights.pieces import summed
+from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 
 
@@ -107,7 +108,7 @@ def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:
 def piece_energy(
     network: RoadNetwork,
     vehicle: Vehicle,
-    edge: IntArray,
+    edge: IntArray | Stretches,
     speed_mps: FloatArray,
     *,
     headwind_mps: FloatArray | float = 0.0,
@@ -122,15 +123,18 @@ def piece_energy(
     vehicle
         The vehicle as loaded.
     edge
-        (k,) rows.
+        (k,) rows; or k stretches of edges, of which the pieces that are driven count.
     speed_mps, headwind_mps
         (k,) speed and headwind on the edges, m/s.
     air_density_kgpm3
         Density of the air, kg/m³.
     """
     pieces, place = network.pieces, np.arange(len(edge))
-    length_m, climb_m = network.length_m[edge], network.climb_m[edge]
-    if pieces is not None:
+    if isinstance(edge, Stretches):
+        length_m, climb_m, place = edge.pieces(network)
+    elif pieces is None:
+        length_m, climb_m = network.length_m[edge], network.climb_m[edge]
+    else:
         row, place = pieces.of(edge)
         length_m, climb_m = pieces.length_m[row], pieces.climb_m[row]
     parts = energy_parts(
@@ -138,7 +142,7 @@ def piece_energy(
         length_m,
         climb_m,
         speed_mps[place],
-        headwind_mps=np.broadcast_to(headwind_mps, edge.shape)[place],
+        headwind_mps=np.broadcast_to(headwind_mps, len(edge))[place],
         air_density_kgpm3=air_density_kgpm3,
         held=pieces is not None,
     )

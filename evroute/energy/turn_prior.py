@@ -29,6 +29,7 @@ from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh,
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.heights.pieces import summed
+from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 
@@ -110,6 +111,31 @@ class TurnEnergy:
         auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
         return work_wh + auxiliary_wh[place] + self.wasted_wh(rows, speed_mps)
 
+    def stretch_wh(self, rows: IntArray, stretches: Stretches, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy (k,) of rows of the table of whose edges only a part is driven, Wh.
+
+        The change of speed and the energy of the turn itself count as on the whole edge.
+
+        Parameters
+        ----------
+        rows
+            (k,) rows of the table.
+        stretches
+            The driven part of the edge that each row enters.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        """
+        taken, returned = split_energy(
+            *self._pieces(self.at_wheels, stretches, speed_mps), len(rows)
+        )
+        gained_wh = self._gained_wh(rows, speed_mps)
+        work_wh, *_ = at_battery(self.vehicle, taken.total_wh, returned.total_wh, gained_wh)
+        time_s = (stretches.to_m - stretches.from_m) / speed_mps[stretches.edge]
+        if self.free_flow:
+            time_s = time_s / speed_factors(self.network)[stretches.edge]
+        auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
+        return work_wh + auxiliary_wh + self.wasted_wh(rows, speed_mps)
+
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
         parts, place = self._pieces(self.vehicle, np.arange(self.network.n_edges), speed_mps)
@@ -165,14 +191,15 @@ class TurnEnergy:
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
     def _pieces(
-        self, vehicle: Vehicle, edge: IntArray, speed_mps: FloatArray
+        self, vehicle: Vehicle, edge: IntArray | Stretches, speed_mps: FloatArray
     ) -> tuple[EnergyParts, IntArray]:
+        row = edge.edge if isinstance(edge, Stretches) else edge
         return piece_energy(
             self.network,
             vehicle,
             edge,
-            speed_mps[edge],
-            headwind_mps=self._headwind_mps[edge],
+            speed_mps[row],
+            headwind_mps=self._headwind_mps[row],
             air_density_kgpm3=self._density_kgpm3,
         )
 

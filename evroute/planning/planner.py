@@ -390,7 +390,7 @@ class Planner:
         states = self.states
         search = self._search_without(closed) if closed else self.search
         return SearchProblem(
-            Legs(search, stops, self.space.arms_of_route),
+            Legs.over(search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
             self.network.length_m[states.edge],
             self.charge,

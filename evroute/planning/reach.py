@@ -6,7 +6,7 @@ exact as the searches of single plans are (`labels`). Forecasts follow the tree 
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from evroute.planning.forecasts.day_forecasts import NO_BELIEF
 from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.numbers import check_risk
 from evroute.planning.planner import Planner
+from evroute.planning.searches.legs import Start
+from evroute.planning.searches.search_problem import SearchProblem
 
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
@@ -106,7 +108,7 @@ def reach(
         If a risk is given without a belief.
     """
     origins = _edges(planner.network, origin, leaving=True)
-    problem, full = planner.problem(origins), planner.fading(battery)
+    problem, full = _leaving(planner, origins), planner.fading(battery)
     battery = planner.heating.departing(full, LONG_MINUTES)
     tree, n = charge_tree(problem, battery), planner.network.n_edges
     within = np.zeros(n, dtype=bool)
@@ -129,6 +131,14 @@ def reach(
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
     return Reach(planner.network, origins, full, risk, within, charge_percent)
+
+
+def _leaving(planner: Planner, edges: tuple[int, ...]) -> SearchProblem:
+    """Return the searches from several edges to all others."""
+    first = planner.search.starts.start
+    starts = tuple(Start(edge, first + edge) for edge in edges)
+    problem = planner.problem(edges[:1])
+    return replace(problem, legs=replace(problem.legs, starts=starts))
 
 
 def _kept(
@@ -184,8 +194,9 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     """
     ends = _edges(planner.network, destination, leaving=False)
     problem = planner.problem((ends[0], ends[0]))
-    need_wh = Shortage(problem.legs, problem.head_wh, problem.charge).least_starts_wh(
-        planner.fading(battery), ends
+    legs = replace(problem.legs, stops=(ends,))
+    need_wh = Shortage(legs, problem.head_wh, problem.charge).least_starts_wh(
+        planner.fading(battery)
     )
     need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     need_wh[need_wh > battery.capacity_wh] = np.inf

@@ -205,7 +205,7 @@ def test_legs_drive_the_places_on_the_way(whole, roads) -> None:
         if len({origin, via, destination}) < 3:
             continue
         try:
-            route = Legs(whole.search, (origin, via, destination), whole.arms_of_route).route(
+            route = Legs.over(whole.search, (origin, via, destination), whole.arms_of_route).route(
                 weights
             )
         except NoRouteError:

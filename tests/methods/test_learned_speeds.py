@@ -15,7 +15,8 @@ from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_space
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
-from evroute.planning.spaces.turn_space import TurnSpace, smoothed
+from evroute.planning.spaces.speed_filter import smoothed
+from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.world import load_world
 

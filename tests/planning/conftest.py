@@ -26,7 +26,7 @@ def problem_of(request: pytest.FixtureRequest) -> Callable[..., SearchProblem]:
         height_wh = potential_wh(load_vehicle("reference"), network.elevation_m)
         search = Search(LineGraph.from_network(network), compiled=request.param)
         return SearchProblem(
-            Legs(search, stops, lambda route: route.rows),
+            Legs.over(search, stops, lambda route: route.rows),
             network.time_s,
             network.length_m,
             ChargeFunctions.of_one_step(energy_wh),

@@ -76,7 +76,10 @@ def test_the_best_routes_equal_every_route_of_random_networks(
     seen: Counter[str] = Counter()
     for seed in range(N_NETWORKS):
         problem, search, network = case(seed)
-        routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+        routes = [
+            Route(tuple(r))
+            for r in every_route(network, problem.legs.starts[0].edge, *problem.legs.destinations)
+        ]
         if not routes:
             continue
         risks = {route: search.risk_of(route, search.battery) for route in routes}
@@ -113,7 +116,10 @@ def test_advice_is_enough_and_one_percentage_point_less_is_not(
     advised = 0
     for seed in range(N_NETWORKS):
         problem, search, network = case(seed)
-        if not any(True for _ in every_route(network, *problem.legs.stops)):
+        if not any(
+            True
+            for _ in every_route(network, problem.legs.starts[0].edge, *problem.legs.destinations)
+        ):
             continue
         try:
             search.best((1.0, 0.0), problem.time_s)
@@ -123,7 +129,12 @@ def test_advice_is_enough_and_one_percentage_point_less_is_not(
             for percent, enough in ((error.start_percent, True), (error.start_percent - 1, False)):
                 start_wh = max(search.battery.start_wh, 20.0 * percent)
                 battery = Battery(2000.0, start_wh, 20.0)
-                routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+                routes = [
+                    Route(tuple(r))
+                    for r in every_route(
+                        network, problem.legs.starts[0].edge, *problem.legs.destinations
+                    )
+                ]
                 assert enough == any(search.risk_of(r, battery) <= search.most for r in routes)
             advised += 1
     assert advised >= 3
@@ -138,7 +149,10 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
     gaps = 0
     for seed in range(N_NETWORKS):
         problem, search, network = case(seed)
-        routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+        routes = [
+            Route(tuple(r))
+            for r in every_route(network, problem.legs.starts[0].edge, *problem.legs.destinations)
+        ]
         taken_wh = [problem.taken_wh(r, search.battery) for r in routes if search.keeps(r)]
         if not taken_wh:
             continue

@@ -47,7 +47,7 @@ def way(before: IntArray, position: int) -> IntArray:
 
 
 def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
-    """Return the routes of most charge from the stops of a problem to every edge in reach.
+    """Return the routes of most charge from the starts of a problem to every edge in reach.
 
     The charge left plus the potential never rises along a route, so the first route that the
     search settles for an edge is final.
@@ -70,8 +70,8 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
                 (-(left_wh + after_wh[edge]), edge, arm, previous, charge_wh, left_wh, low_wh),
             )
 
-    for origin in problem.legs.stops:
-        reach(origin, search.starts.start + origin, -1, battery.start_wh)
+    for start in problem.legs.starts:
+        reach(start.edge, start.arm, -1, battery.start_wh)
     while queue:
         _, edge, arm, previous, charge_wh, left_wh, low_wh = heapq.heappop(queue)
         if place[edge] >= 0:

@@ -22,7 +22,7 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, recommend
-from evroute.planning.searches.label_loops import TOLERANCE_S
+from evroute.planning.searches.label_loops import BEFORE_START, TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
 from evroute.planning.searches.tradeoff import supported
 
@@ -159,11 +159,11 @@ class RiskSearch:
         have a risk of a half or more and are left out.
         """
         legs, battery = self.problem.legs, self.battery
-        search, stops = legs.search, legs.stops
+        search, graph = legs.search, legs.search.line_graph
         per_wh, per_cost = worth
         last, least = limits
-        n, final = search.line_graph.n_edges, search.line_graph.n_edges * (len(stops) - 2)
-        indptr, indices = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
+        n, arrival = graph.n_edges, legs.n_states
+        indptr, indices = graph.indptr.tolist(), graph.indices.tolist()
         entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
         rest_wh, rest = (each.tolist() for each in self.problem.label_search.bounds(cost))
         costs = cost.tolist()
@@ -173,13 +173,16 @@ class RiskSearch:
 
         def reach(state: int, arm: int, charge_wh: float, clock: float) -> None:
             (left_wh, low_wh), spent = drive(charge_wh, arm), clock + costs[arm]
-            total = spent + rest[state]
-            key = per_wh * (battery.start_wh - left_wh + rest_wh[state]) + per_cost * total
-            enough = min(low_wh, left_wh - rest_wh[state]) >= battery.reserve_wh - TOLERANCE_WH
+            place = min(state, arrival)
+            total = spent + rest[place]
+            key = per_wh * (battery.start_wh - left_wh + rest_wh[place]) + per_cost * total
+            enough = min(low_wh, left_wh - rest_wh[place]) >= battery.reserve_wh - TOLERANCE_WH
             if enough and total <= last and key < least - TOLERANCE_WH * max(worth):
                 heapq.heappush(queue, (key, state, left_wh, spent, len(states) - 1))
 
-        reach(stops[0], search.starts.start + stops[0], battery.start_wh, 0.0)
+        own = legs.own_turns()
+        for state, arm in own[BEFORE_START]:
+            reach(state, arm, battery.start_wh, 0.0)
         while queue:
             key, state, left_wh, spent, label = heapq.heappop(queue)
             driven, previous = [state], label
@@ -188,8 +191,8 @@ class RiskSearch:
                 label = before[label]
             if state in driven[1:]:
                 continue
-            if state == final + stops[-1]:
-                yield key, Route(tuple(each % n for each in driven[::-1]))
+            if state >= arrival:
+                yield key, legs.driven(tuple(each % n for each in driven[::-1]))
                 continue
             if len(states) == EFFORT:
                 yield key, None
@@ -197,9 +200,11 @@ class RiskSearch:
             before.append(previous)
             leg, edge = divmod(state, n)
             for turn in range(indptr[edge], indptr[edge + 1]):
-                goes_on = state < final and indices[turn] == stops[leg + 1]
+                goes_on = indices[turn] in legs.stops[leg]
                 into = n * (leg + goes_on) + indices[turn]
                 reach(into, entering[turn], left_wh, spent)
+            for into, arm in own.get(state, ()):
+                reach(into, arm, left_wh, spent)
 
     def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
         """Return the error with the least risk found and the least charge that suffices."""

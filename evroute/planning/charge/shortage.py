@@ -5,7 +5,7 @@ the way back.
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -15,7 +15,8 @@ from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.legs import Legs, Start
+from evroute.planning.searches.search import no_way
 
 STEP_WH = 10.0
 """Missing energies are rounded up to a multiple of this, Wh."""
@@ -45,56 +46,87 @@ class Shortage:
         Infinite if no route exists, or a full battery does not suffice. The capacity may be
         infinite; the charge of ``battery`` at the start does not matter.
         """
-        settled = self._settled(battery, self.legs.stops[-1:])
-        begin = [0, self.legs.stops[0]]
-        return next((need_wh for *at, need_wh in settled if at == begin), np.inf)
+        needs_wh = [
+            self.charge.before(battery, battery.reserve_wh, piece.arm) for piece in self.legs.pieces
+        ]
+        needs_wh += self.least_from_wh(battery, self.legs.starts)
+        return _within(battery, min(needs_wh))
 
-    def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
-        """Return the least charge at the start of every edge of a route to any end, (n,) Wh.
+    def least_starts_wh(self, battery: Battery) -> FloatArray:
+        """Return the least charge at the beginning of every edge to drive to the end, (n,) Wh.
 
         Parameters
         ----------
         battery
             As in `least_start_wh`, with the same meaning of infinity.
-        ends
-            Last edges of the routes.
         """
-        need_wh = np.full(self.legs.search.line_graph.n_edges, np.inf)
-        for _, edge, of_edge_wh in self._settled(battery, ends):
-            need_wh[edge] = of_edge_wh
-        return need_wh
+        starts = self.legs.search.starts
+        whole = (Start(edge, arm) for edge, arm in enumerate(range(starts.start, starts.stop)))
+        need_wh = np.array(self.least_from_wh(battery, tuple(whole)))
+        for piece in self.legs.pieces:
+            of_piece_wh = self.charge.before(battery, battery.reserve_wh, piece.arm)
+            need_wh[piece.edge] = min(need_wh[piece.edge], of_piece_wh)
+        return np.where(need_wh <= battery.capacity_wh + TOLERANCE_WH, need_wh, np.inf)
 
-    def _settled(self, battery: Battery, ends: tuple[int, ...]) -> Iterator[tuple[int, int, float]]:
-        """Yield leg, edge and least charge, Wh, of routes that begin with an edge, backwards."""
-        search, stops = self.legs.search, self.legs.stops
+    def least_from_wh(self, battery: Battery, starts: Sequence[Start]) -> list[float]:
+        """Return the least charge at each of some starts, Wh; infinite where no route exists.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        starts
+            Starts in the first leg.
+        """
+        missing = {each.edge for each in starts}
+        end_wh: dict[int, float] = {}
+        for leg, edge, need_wh in self._settled(battery):
+            if leg == 0 and edge in missing:
+                end_wh[edge] = need_wh
+                missing.remove(edge)
+            if not missing:
+                break
+        return [
+            self.charge.before(battery, end_wh[each.edge], each.arm)
+            if each.edge in end_wh
+            else np.inf
+            for each in starts
+        ]
+
+    def _settled(self, battery: Battery) -> Iterator[tuple[int, int, float]]:
+        """Yield leg, edge and least charge after the edge, Wh, of routes, backwards."""
+        search, legs = self.legs.search, self.legs
         most_wh = battery.capacity_wh + TOLERANCE_WH
         first, before, arms = search.turns_into
         after_wh = self.head_wh[search.starts].tolist()
         done: set[tuple[int, int]] = set()
         # keyed by the charge needed after an edge + potential there
-        need_wh, last = battery.reserve_wh, len(stops) - 2
-        queue = [(need_wh + after_wh[end], last, end, need_wh) for end in ends]
-        heapq.heapify(queue)
+        queue: list[tuple[float, int, int, float]] = []
+
+        def need(leg: int, edge: int, need_wh: float) -> None:
+            if need_wh <= most_wh:
+                heapq.heappush(queue, (need_wh + after_wh[edge], leg, edge, need_wh))
+
+        last = len(legs.stops) - 1
+        for edge in legs.stops[last]:
+            need(last, edge, battery.reserve_wh)
+        for each in legs.exits:
+            need(last, each.before, self.charge.before(battery, battery.reserve_wh, each.arm))
         while queue:
             _, leg, edge, end_wh = heapq.heappop(queue)
             if (leg, edge) in done:
                 continue
             done.add((leg, edge))
-            need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
-            yield leg, edge, need_wh if need_wh <= most_wh else np.inf
+            yield leg, edge, end_wh
             turns = slice(first[edge], first[edge + 1])
-            begins = (leg - 1, leg) if leg and edge == stops[leg] else (leg,)
+            begins = (leg - 1, leg) if leg and edge in legs.stops[leg - 1] else (leg,)
             for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
                 need_wh = self.charge.before(battery, end_wh, arm)
-                if need_wh <= most_wh:
-                    for of_leg in begins:
-                        heapq.heappush(
-                            queue, (need_wh + after_wh[previous], of_leg, previous, need_wh)
-                        )
+                for of_leg in begins:
+                    need(of_leg, previous, need_wh)
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""
-        stops = self.legs.stops
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.start_wh)
         need_wh = self.least_start_wh(battery)
@@ -109,9 +141,7 @@ class Shortage:
                 least_percent,
             )
         if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf))):
-            return NotEnoughChargeError(
-                f"no open way leads from edge row {stops[0]} to edge row {stops[-1]}"
-            )
+            return NotEnoughChargeError(no_way(self.legs.starts[0].edge, self.legs.destinations[0]))
         if battery.reserve_wh == battery.capacity_wh:
             return NotEnoughChargeError(
                 f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
@@ -157,6 +187,11 @@ class Shortage:
             middle = (low + high) // 2
             low, high = (low, middle) if suffices(middle) else (middle, high)
         return STEP_WH * high
+
+
+def _within(battery: Battery, need_wh: float) -> float:
+    """Return a charge that is needed, infinite if the battery does not hold it, Wh."""
+    return need_wh if need_wh <= battery.capacity_wh + TOLERANCE_WH else np.inf
 
 
 def _steps(energy_wh: float) -> int:

@@ -20,6 +20,7 @@ from evroute.planning.charge.stops import SETUP_S, Charger, ChargingStop, chargi
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
+from evroute.planning.searches.legs import Legs, Start
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
@@ -261,24 +262,24 @@ def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Cha
         Sockets that fit the car.
     """
     legs, capacity_wh = problem.legs, battery.capacity_wh
-    reached = {legs.stops[0]: ("the start", battery.start_wh)}
-    searched = set[tuple[int, float]]()
-    while new := {(edge, held) for edge, (_, held) in reached.items()} - searched:
+    reached = dict.fromkeys(legs.starts, ("the start", battery.start_wh))
+    searched = set[tuple[Start, float]]()
+    while new := {(start, held) for start, (_, held) in reached.items()} - searched:
         searched.add(begin := min(new))
-        leg = replace(problem, legs=replace(legs, stops=begin[:1]))
+        leg = replace(problem, legs=Legs(legs.search, begin[:1], (), legs.whole_arms))
         within = set(charge_tree(leg, replace(battery, start_wh=begin[1])).edges.tolist())
         for each in chargers:
             if not within.isdisjoint(each.edges):
-                reached |= dict.fromkeys(each.edges, (each.station, capacity_wh))
-    if len(legs.stops) > 2:
+                starts = (Start(edge, legs.search.starts.start + edge) for edge in each.edges)
+                reached |= dict.fromkeys(starts, (each.station, capacity_wh))
+    if len(legs.stops) > 1:
         return "charging on the way does not help"
     shortage = Shortage(legs, problem.head_wh, problem.charge)
-    need_wh = shortage.least_starts_wh(
-        replace(battery, capacity_wh=np.inf, fade=0.0), legs.stops[-1:]
-    )
-    edge = min(reached, key=lambda edge: need_wh[edge] - reached[edge][1])
-    station, held_wh = reached[edge]
+    unbounded = replace(battery, capacity_wh=np.inf, fade=0.0)
+    need_wh = dict(zip(reached, shortage.least_from_wh(unbounded, tuple(reached)), strict=True))
+    start = min(reached, key=lambda start: need_wh[start] - reached[start][1])
+    station, held_wh = reached[start]
     return (
         f"charging on the way does not help: the last leg, from {station} with "
-        f"{battery.percent(held_wh):.4g} %, needs {(need_wh[edge] - held_wh) / 1000:.2f} kWh more"
+        f"{battery.percent(held_wh):.4g} %, needs {(need_wh[start] - held_wh) / 1000:.2f} kWh more"
     )

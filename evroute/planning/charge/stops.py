@@ -26,13 +26,13 @@ from evroute.planning.battery import Battery
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import (
     PIECES,
-    Charges,
     Costs,
     Pace,
     Sockets,
     Steps,
     settle_stops,
 )
+from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search_problem import SearchProblem
 
 SETUP_S = 300.0
@@ -193,7 +193,7 @@ def _followed(
                 )
             )
         before_s, before_wh = clock_s, charge_wh
-    return Route(tuple(edges)), tuple(stops)
+    return problem.legs.driven(tuple(edges)), tuple(stops)
 
 
 def _settled(
@@ -217,7 +217,7 @@ def _settled(
         PIECES,
         legs.ways(),
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
-        Charges.of(battery, battery.reserve_wh),
+        charges_of(battery, battery.reserve_wh),
         Costs(read_only(problem.time_s), read_only(rest_wh), read_only(rest_s)),
         Sockets(
             read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
@@ -232,8 +232,6 @@ def _settled(
 
 def _rest_both_s(problem: SearchProblem, per_wh: float) -> FloatArray:
     """Return the least sum of time and energy by ``per_wh`` s/Wh from every state, s."""
-    legs, after_wh = problem.legs, problem.head_wh[problem.legs.search.starts]
-    rise_wh = problem.head_wh - problem.tail_wh
-    climb_wh = np.tile(after_wh[legs.stops[-1]] - after_wh, len(legs.stops) - 1)
+    legs, rise_wh = problem.legs, problem.head_wh - problem.tail_wh
     both_s = problem.time_s + per_wh * np.maximum(problem.energy_wh - rise_wh, 0.0)
-    return legs.rest(both_s, whole=True) + per_wh * climb_wh
+    return legs.rest(both_s, whole=True) + per_wh * legs.climbs_wh(problem.head_wh)

@@ -14,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.battery import Battery
 
 TOLERANCE_S = 1e-9
 ROUNDING_WH = 1e-9
+BEFORE_START = -1
+"""State before the first edge."""
 
 
 class Ways(NamedTuple):
-    """The turns between n edges, the legs of a request, and the steps of a arms.
+    """The turns between n edges, and the legs of a request.
 
-    A state ``k * n + e`` is edge e in leg k (`legs.Legs`).
+    A state ``k * n + e`` is edge e in leg k, `BEFORE_START` or, from ``n_states`` on, arrival
+    (`legs.Legs`).
 
     Parameters
     ----------
@@ -31,22 +33,21 @@ class Ways(NamedTuple):
         (n + 1,) first turn out of each edge.
     entered, arm
         (m,) edge that each turn enters, and its arm.
-    stops
-        (l,) edge at which the next leg begins, -1 in the last leg.
-    n_edges, final
-        Number of edges, and the state of arrival.
-    origin, start
-        First edge of the route, and the arm of the start on it.
+    ends
+        (n_states,) 1 where the end of an edge ends its leg, else 0.
+    own_before, own_into, own_arm
+        States before and after the turns that only the request has, and their arms.
     """
 
     first: NDArray[np.integer[Any]]
     entered: NDArray[np.integer[Any]]
     arm: IntArray
-    stops: IntArray
+    ends: NDArray[np.int8]
+    own_before: IntArray
+    own_into: IntArray
+    own_arm: IntArray
     n_edges: int
-    final: int
-    origin: int
-    start: int
+    n_states: int
 
 
 class Steps(NamedTuple):
@@ -76,18 +77,6 @@ class Charges(NamedTuple):
     lossless_wh: float
     fade: float
 
-    @classmethod
-    def of(cls, battery: Battery, reserve_wh: float) -> "Charges":
-        """Return the numbers of a battery with a reserve, Wh, that may be below its own."""
-        return cls(
-            float(battery.start_wh),
-            float(battery.capacity_wh),
-            float(reserve_wh - ROUNDING_WH),
-            float(reserve_wh),
-            float(battery.lossless_wh),
-            float(battery.fade / (10.0 * battery.capacity_wh / 100.0)),
-        )
-
 
 class Costs(NamedTuple):
     """The additive cost of a arms, and lower bounds from s states.
@@ -97,7 +86,7 @@ class Costs(NamedTuple):
     cost
         (a,) cost of each arm.
     rest_wh, rest
-        (s,) lower bounds of the energy, Wh, and of the cost to the destination.
+        (s + 1,) lower bounds of the energy, Wh, and of the cost to the destination; 0 on arrival.
     """
 
     cost: FloatArray
@@ -134,7 +123,7 @@ class Sockets(NamedTuple):
     table_s
         (c, 101) time of each charger from empty to each whole per cent, s.
     rest_both_s
-        (s,) least sum of time and of energy by ``per_wh`` of the pace to the destination, s.
+        (s + 1,) least sum of time and of energy by ``per_wh`` of the pace, s; 0 on arrival.
     """
 
     first: IntArray
@@ -194,45 +183,50 @@ def settle_two_costs(
     proven
         Whether no better route exists.
     """
-    # order, second cost, charge, cost, state (-1 before the start), label before
-    queue = [(0.0, 0.0, charges.first_wh, 0.0, -1, -1)]
+    # order, second cost, charge, cost, state, label before
+    queue = [(0.0, 0.0, charges.first_wh, 0.0, BEFORE_START, -1)]
     states, parents = [-1], [-1]  # of each label; label 0 is before the start
     states.pop()
     parents.pop()
-    best = np.empty(len(costs.rest) + 1)  # second cost of each settled state
+    best = np.empty(ways.n_states + 2)  # second cost of settled states, arrival, and the start
     best[:] = math.inf
     found, least = 0, limits.better_than
     proven = False
     while len(queue) > 0 and len(states) <= limits.effort and not proven:
         _, other, charge_wh, clock, state, previous = heapq.heappop(queue)
-        if other >= best[state]:
+        place = min(state, ways.n_states)
+        if other >= best[place]:
             continue
-        best[state] = other
+        best[place] = other
         label = len(states)
         states.append(state)
         parents.append(previous)
-        if state == ways.final:
+        if place == ways.n_states:
             total = limits.per_wh * (charges.first_wh - charge_wh) + limits.per_cost * clock
             if total < least:
                 found = label
                 least = total
             proven = limits.per_wh * limits.per_cost == 0.0
             continue
-        begins = state < 0
-        leg = 0 if begins else state // ways.n_edges
-        last = state - leg * ways.n_edges
-        low, high = (0, 1) if begins else (ways.first[last], ways.first[last + 1])
-        for turn in range(low, high):
-            edge, arm = (
-                (ways.origin, ways.start) if begins else (ways.entered[turn], ways.arm[turn])
-            )
+        last = state % ways.n_edges
+        low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
+        for turn in range(low, high + len(ways.own_arm)):
+            if turn < high:
+                arm = ways.arm[turn]
+                into = state - last + ways.entered[turn]
+                into += ways.n_edges * ways.ends[into]
+            elif ways.own_before[turn - high] == state:
+                arm = ways.own_arm[turn - high]
+                into = ways.own_into[turn - high]
+            else:
+                continue
             left_wh, low_wh = _drive(steps, charges, charge_wh, arm)
-            into = _state(ways.n_edges, leg, edge, ways.stops[leg])
+            place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
-            total_wh = charges.first_wh - left_wh + costs.rest_wh[into]
-            total = spent + costs.rest[into]
+            total_wh = charges.first_wh - left_wh + costs.rest_wh[place]
+            total = spent + costs.rest[place]
             # enough on the arm, and enough on arrival even if nothing were lost on the way
-            lowest_wh = min(low_wh, left_wh - costs.rest_wh[into])
+            lowest_wh = min(low_wh, left_wh - costs.rest_wh[place])
             if lowest_wh >= charges.least_wh and _within(limits, total_wh, total, least):
                 order, second = (total_wh, spent) if limits.per_wh > 0.0 else (total, -left_wh)
                 heapq.heappush(queue, (order, second, left_wh, spent, into, label))
@@ -274,30 +268,35 @@ def settle_stops(
         The bound that the search reached, s; infinite if there is no plan.
     """
     # bound, minus charge, time, state, label before, charger
-    queue = [(0.0, -charges.first_wh, 0.0, -1, -1, -1)]
+    queue = [(0.0, -charges.first_wh, 0.0, BEFORE_START, -1, -1)]
     # state, label before, charger, time, charge, older label of the state; label 0 is before
     labels = [(-1, -1, -1, 0.0, 0.0, -1)]
     labels.pop()
-    newest = np.empty(len(times.rest) + 1, np.int64)  # the last label of each state
+    newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
     newest[:] = -1
     label = _next(queue, labels, newest, pace.effort, 0.0)
-    while label.number >= 0 and label.state != ways.final:
-        begins = label.state < 0
-        leg = 0 if begins else label.state // ways.n_edges
-        last = label.state - leg * ways.n_edges
-        low, high = (0, 1) if begins else (ways.first[last], ways.first[last + 1])
-        for turn in range(low, high):
-            edge, arm = (
-                (ways.origin, ways.start) if begins else (ways.entered[turn], ways.arm[turn])
-            )
+    while label.number >= 0 and label.state < ways.n_states:
+        state = label.state
+        last = state % ways.n_edges
+        low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
+        for turn in range(low, high + len(ways.own_arm)):
+            if turn < high:
+                arm = ways.arm[turn]
+                into = state - last + ways.entered[turn]
+                into += ways.n_edges * ways.ends[into]
+            elif ways.own_before[turn - high] == state:
+                arm = ways.own_arm[turn - high]
+                into = ways.own_into[turn - high]
+            else:
+                continue
             left_wh, low_wh = _drive(steps, charges, label.charge_wh, arm)
-            into = _state(ways.n_edges, leg, edge, ways.stops[leg])
+            place = min(into, ways.n_states)
             spent_s = label.clock_s + times.cost[arm]
-            bounds = (times.rest_wh[into], times.rest[into], sockets.rest_both_s[into])
+            bounds = (times.rest_wh[place], times.rest[place], sockets.rest_both_s[place])
             bound_s = _bound_s(pace, spent_s, left_wh - charges.reserve_wh, bounds)
             if low_wh >= charges.least_wh and bound_s < math.inf:
                 heapq.heappush(queue, (bound_s, -left_wh, spent_s, into, label.number, -1))
-        if label.charger < 0 and not begins and sockets.first[last] < sockets.first[last + 1]:
+        if label.charger < 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
             _charge(queue, charges, times, sockets, pace, label, last)
         label = _next(queue, labels, newest, pace.effort, label.bound_s)
     return _plan(labels, label.number), label.bound_s
@@ -309,7 +308,8 @@ def _next(
     """Settle and return the next label that no other one of its state dominates."""
     while len(queue) > 0 and len(labels) <= effort:
         bound_s, minus_wh, clock_s, state, before, charger = heapq.heappop(queue)
-        other = newest[state]
+        place = min(state, len(newest) - 2)
+        other = newest[place]
         while other >= 0 and not (
             labels[other][3] <= clock_s + TOLERANCE_S
             and labels[other][4] >= -minus_wh - ROUNDING_WH
@@ -317,8 +317,8 @@ def _next(
             other = labels[other][5]
         if other < 0:
             label = Label(len(labels), state, charger, -minus_wh, clock_s, bound_s)
-            labels.append((state, before, charger, clock_s, -minus_wh, newest[state]))
-            newest[state] = label.number
+            labels.append((state, before, charger, clock_s, -minus_wh, newest[place]))
+            newest[place] = label.number
             return label
     return Label(-1, -1, -1, 0.0, 0.0, math.inf if len(queue) == 0 else bound_s)
 
@@ -368,11 +368,6 @@ def _plan(labels: list[Any], label: int) -> list[tuple[int, int, float, float]]:
     return path
 
 
-def _state(n_edges: int, leg: int, edge: int, stop: int) -> int:
-    """Return the state of an edge that is driven in a leg; the stop at its end begins the next."""
-    return n_edges * (leg + (edge == stop)) + edge
-
-
 def _drive(steps: Steps, charges: Charges, charge_wh: float, arm: int) -> tuple[float, float]:
     """Return the charge after an arm and the lowest on it after its beginning, Wh."""
     left_wh = charge_wh
@@ -395,5 +390,5 @@ def _faded(charges: Charges, before_wh: float, left_wh: float) -> float:
     return left_wh
 
 
-PIECES = (_within, _route, _next, _bound_s, _charge, _plan, _state, _drive, _faded)
+PIECES = (_within, _route, _next, _bound_s, _charge, _plan, _drive, _faded)
 """Functions that the loops call, compiled with them."""

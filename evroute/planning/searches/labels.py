@@ -20,6 +20,7 @@ from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import (
     PIECES,
+    ROUNDING_WH,
     TOLERANCE_S,
     Charges,
     Costs,
@@ -106,15 +107,9 @@ class LabelSearch:
         self, cost: FloatArray | None, *, whole: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Return lower bounds of energy, Wh, and cost (a,) from each state; ``whole`` of `rest`."""
-        stops = self.legs.stops
-        after_wh = self.head_wh[self.legs.search.starts]
-        climb_wh = np.concatenate([after_wh[stops[-1]] - after_wh] * (len(stops) - 1))
-        rest_wh = (
-            self.legs.rest(
-                np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0), whole=whole
-            )
-            + climb_wh
-        )
+        rest_wh = self.legs.rest(
+            np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0), whole=whole
+        ) + self.legs.climbs_wh(self.head_wh)
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
         return rest_wh, self.legs.rest(cost, whole=whole)
@@ -139,7 +134,7 @@ class LabelSearch:
             PIECES,
             legs.ways(),
             Steps(read_only(charge.start), read_only(charge.step_wh)),
-            Charges.of(bounded, reserve_wh),
+            charges_of(bounded, reserve_wh),
             Costs(
                 read_only(np.zeros(len(charge.energy_wh)) if cost is None else cost),
                 read_only(rest_wh),
@@ -156,4 +151,16 @@ class LabelSearch:
         )
         n_edges = legs.search.line_graph.n_edges
         edges = tuple(state % n_edges for state in states[::-1])
-        return Route(edges) if edges else None, complete
+        return legs.driven(edges) if edges else None, complete
+
+
+def charges_of(battery: Battery, reserve_wh: float) -> Charges:
+    """Return the numbers of a battery with a reserve, Wh, that may be below its own."""
+    return Charges(
+        float(battery.start_wh),
+        float(battery.capacity_wh),
+        float(reserve_wh - ROUNDING_WH),
+        float(reserve_wh),
+        float(battery.lossless_wh),
+        float(battery.fade / (10.0 * battery.capacity_wh / 100.0)),
+    )

@@ -1,37 +1,146 @@
 """Legs: the searches of one request, from place to place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import NoRouteError
 from evroute.planning.searches.compiled import read_only
-from evroute.planning.searches.label_loops import Ways
-from evroute.planning.searches.search import Search
+from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.label_loops import BEFORE_START, Ways
+from evroute.planning.searches.search import Search, no_way
+
+
+class Start(NamedTuple):
+    """A beginning of routes: an edge, the arm of the start on it, and metres along the edge."""
+
+    edge: int
+    arm: int
+    from_m: float = 0.0
+
+
+class Exit(NamedTuple):
+    """An end of routes: the edge before, the last one, the arm between, and metres along the last.
+
+    None in place of metres is the end of the edge.
+    """
+
+    before: int
+    edge: int
+    arm: int
+    to_m: float | None = None
+
+
+class Piece(NamedTuple):
+    """A whole route on one edge: the edge, the arm, and the metres at both ends."""
+
+    edge: int
+    arm: int
+    from_m: float
+    to_m: float | None
+
+
+class Way(NamedTuple):
+    """A way from a start to an edge: its cost, its edges, and the metres at both ends."""
+
+    cost: float
+    edges: tuple[int, ...]
+    from_m: float
+    to_m: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
     """The legs of one request on one search.
 
-    A state ``k * n + e`` is edge e of n in leg k; driving over ``stops[k + 1]`` begins leg k + 1.
+    A state ``k * n + e`` is edge e of n in leg k; driving over an edge of ``stops[k]`` begins leg
+    k + 1. Arrival on edge e is the state ``l * n + e`` after l legs.
 
     Parameters
     ----------
     search
         Search over a arms.
+    starts
+        Edges on which routes begin, each once.
     stops
-        Edges to drive over in this order: origin, places on the way, destination.
-    arms_of_route
-        Returns the arms of a route over edges, (k,).
+        For each of the l legs the edges that end it, any of them. Those of the last leg are one
+        edge, or none where there are exits.
+    whole_arms
+        Returns the arms of a route over whole edges, (k,).
+    exits
+        Turns into last edges that end before the end of their edge, or are several.
+    pieces
+        Routes on one edge.
     """
 
     search: Search
-    stops: tuple[int, ...]
-    arms_of_route: Callable[[Route], IntArray]
+    starts: tuple[Start, ...]
+    stops: tuple[tuple[int, ...], ...]
+    whole_arms: Callable[[Route], IntArray]
+    exits: tuple[Exit, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+
+    @classmethod
+    def over(
+        cls, search: Search, edges: tuple[int, ...], whole_arms: Callable[[Route], IntArray]
+    ) -> "Legs":
+        """Return the legs of a request over whole edges.
+
+        Parameters
+        ----------
+        search
+            Search over a arms.
+        edges
+            Edges to drive over in this order: origin, places on the way, destination.
+        whole_arms
+            Returns the arms of a route over edges, (k,).
+        """
+        starts = tuple(Start(edge, search.starts.start + edge) for edge in edges[:1])
+        return cls(search, starts, tuple((edge,) for edge in edges[1:]), whole_arms)
+
+    @property
+    def whole(self) -> bool:
+        """Whether each place is one whole edge."""
+        single = len(self.starts) == 1 and all(len(edges) == 1 for edges in self.stops)
+        return single and self.starts[0].from_m == 0.0 and not self.pieces
+
+    @property
+    def n_states(self) -> int:
+        """Number of states before arrival."""
+        return len(self.stops) * self.search.line_graph.n_edges
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the arms of a route of this request, (k,), in driving order."""
+        arms = self.whole_arms(route)
+        if self.whole:
+            return arms
+        arms, edges = arms.copy(), route.edges
+        for piece in self.pieces:
+            if (piece.from_m, piece.edge, piece.to_m) == (route.start_m, *edges, route.end_m):
+                arms[0] = piece.arm
+                return arms
+        for start in self.starts:
+            if (start.edge, start.from_m) == (edges[0], route.start_m):
+                arms[0] = start.arm
+        for each in self.exits:
+            if (each.before, each.edge, each.to_m) == (*edges[-2:], route.end_m):
+                arms[-1] = each.arm
+        return arms
+
+    def driven(self, edges: tuple[int, ...]) -> Route:
+        """Return the route of this request over some edges, from its start to its end."""
+        if self.whole:
+            return Route(edges)
+        for piece in self.pieces:
+            if edges == (piece.edge,):
+                return Route(edges, piece.from_m, piece.to_m)
+        from_m = next(each.from_m for each in self.starts if each.edge == edges[0])
+        ends = (each.to_m for each in self.exits if (each.before, each.edge) == edges[-2:])
+        return Route(edges, from_m, next(ends, None))
 
     def route(self, weights: FloatArray) -> Route:
         """Return the cheapest route over all stops for costs of the arms, (a,).
@@ -43,34 +152,69 @@ class Legs:
         NoRouteError
             If no way over open edges leads from one stop to the next.
         """
-        edges = self.stops[:1]
-        for origin, destination in pairwise(self.stops):
-            edges += self.search.route(weights, origin, destination).edges[1:]
+        if not self.whole:
+            return self._cheapest(weights)
+        edges: tuple[int, ...] = (self.starts[0].edge,)
+        for (stop,) in self.stops:
+            edges += self.search.route(weights, edges[-1], stop).edges[1:]
         return Route(edges)
 
-    def ways(self) -> Ways:
-        """Return the turns and the legs for the loops of label searches."""
-        search, graph = self.search, self.search.line_graph
-        n_edges, next_stops = graph.n_edges, np.array([*self.stops[1:-1], -1])
-        return Ways(
-            read_only(graph.indptr),
-            read_only(graph.indices),
-            read_only(search.entering),
-            read_only(next_stops),
-            n_edges=n_edges,
-            final=n_edges * (len(self.stops) - 2) + self.stops[-1],
-            origin=self.stops[0],
-            start=search.starts.start + self.stops[0],
+    def _cheapest(self, weights: FloatArray) -> Route:
+        """Return the cheapest route between positions, or over any of several edges."""
+        ways = [Way(float(weights[each.arm]), (each.edge,), *each[2:]) for each in self.pieces]
+        reached = [
+            Way(float(weights[each.arm]), (each.edge,), each.from_m, None) for each in self.starts
+        ]
+        for edges in self.stops:
+            if edges:
+                found = (self._onward(weights, reached, self._exits_of(edge)) for edge in edges)
+                reached = [way for way in found if way is not None]
+        if self.exits:
+            last = self._onward(weights, reached, self.exits)
+            reached = [] if last is None else [last]
+        best = min((*ways, *reached), key=lambda way: way.cost, default=None)
+        if best is None or best.cost == np.inf:
+            raise NoRouteError(no_way(self.starts[0].edge, self.destinations[0]))
+        return Route(best.edges, best.from_m, best.to_m)
+
+    def _onward(
+        self, weights: FloatArray, reached: Sequence[Way], exits: Sequence[Exit]
+    ) -> Way | None:
+        """Return the cheapest way that goes on from one of some ways over an exit; None if none."""
+        so_far = {way.edges[-1]: way for way in reached}
+        last = _cheapest_exits(weights, exits)
+        if not so_far or not last:
+            return None
+        edges, cost = self.search.between(
+            weights,
+            _ends((edge, way.cost) for edge, way in so_far.items()),
+            _ends((edge, float(weights[each.arm])) for edge, each in last.items()),
         )
+        if not edges:
+            return None
+        way, end = so_far[edges[0]], last[edges[-1]]
+        return Way(cost, (*way.edges, *edges[1:], end.edge), way.from_m, end.to_m)
+
+    def _exits_of(self, edge: int) -> list[Exit]:
+        """Return the turns into an edge that is driven whole."""
+        first, before, arm = self.search.turns_into
+        turns = slice(first[edge], first[edge + 1])
+        pairs = zip(before[turns].tolist(), arm[turns].tolist(), strict=True)
+        return [Exit(left, edge, entering) for left, entering in pairs]
+
+    @property
+    def destinations(self) -> tuple[int, ...]:
+        """The last edges of routes."""
+        return (*(each.edge for each in self.exits), *self.stops[-1])
 
     def total(self, values: FloatArray, route: Route) -> float:
         """Return the sum of values (a,) over the arms of a route."""
         return float(values[self.arms_of_route(route)].sum())
 
     def rest(self, weights: FloatArray, *, whole: bool = False) -> FloatArray:
-        """Return lower bounds of the cost from every state to the destination, one per state.
+        """Return lower bounds of the cost from every state to the destination, and 0 on arrival.
 
-        They are exact within each leg up to the cost from its first edge, or everywhere.
+        They are exact within each leg up to the cost from its first edges, or everywhere.
 
         Parameters
         ----------
@@ -78,10 +222,89 @@ class Legs:
             (a,) cost of each arm.
         whole
             Whether they are exact everywhere.
+
+        Returns
+        -------
+        rest
+            (l * n + 1,) one per state; the last is arrival.
         """
-        after, rest = 0.0, []
-        for before, stop in reversed(list(pairwise(self.stops))):
-            tree = self.search.rest(weights, stop, until=() if whole else (before,)) + after
-            after = float(tree[before])
-            rest.append(tree)
-        return np.concatenate(rest[::-1])
+        begins = [tuple(each.edge for each in self.starts), *self.stops]
+        trees = [np.zeros(1)]
+        if self.exits:
+            last = _cheapest_exits(weights, self.exits)
+            roots = _ends((edge, float(weights[each.arm])) for edge, each in last.items())
+            until = () if whole else begins[len(self.stops) - 1]
+            trees.append(self.search.rest(weights, roots, until=until))
+        for leg in reversed(range(len(self.stops) - bool(self.exits))):
+            edges, until = self.stops[leg], () if whole else begins[leg]
+            after = [float(trees[-1][edge]) if len(trees) > 1 else 0.0 for edge in edges]
+            if len(edges) == 1:
+                tree = self.search.rest(weights, edges[0], until=until) + after[0]
+            else:
+                tree = self.search.rest(weights, _ends(zip(edges, after, strict=True)), until=until)
+            trees.append(tree)
+        return np.concatenate(trees[::-1])
+
+    def climbs_wh(self, head_wh: FloatArray) -> FloatArray:
+        """Return the rise of the potential from every state to the destination, Wh, 0 on arrival.
+
+        Parameters
+        ----------
+        head_wh
+            (a,) potential after each arm, Wh.
+        """
+        after_wh = head_wh[self.search.starts]
+        end_wh = head_wh[self.exits[0].arm] if self.exits else after_wh[self.stops[-1][0]]
+        return np.concatenate([end_wh - after_wh] * len(self.stops) + [np.zeros(1)])
+
+    def own_turns(self) -> dict[int, list[tuple[int, int]]]:
+        """Return by state the states and arms after it, by turns that only this request has."""
+        turns: dict[int, list[tuple[int, int]]] = {}
+        for before, into, arm in self._own():
+            turns.setdefault(before, []).append((into, arm))
+        return turns
+
+    def _own(self) -> list[tuple[int, int, int]]:
+        """Return states before and after, and arms, of the turns that only this request has."""
+        n_states = self.n_states
+        last = n_states - self.search.line_graph.n_edges
+        return [
+            *((BEFORE_START, each.edge, each.arm) for each in self.starts),
+            *((BEFORE_START, n_states + each.edge, each.arm) for each in self.pieces),
+            *((last + each.before, n_states + each.edge, each.arm) for each in self.exits),
+        ]
+
+    def ways(self) -> Ways:
+        """Return the turns and the legs for the loops of label searches."""
+        graph, n_edges = self.search.line_graph, self.search.line_graph.n_edges
+        n_states = self.n_states
+        ends = np.zeros(n_states, dtype=np.int8)
+        for leg, edges in enumerate(self.stops):
+            ends[[leg * n_edges + edge for edge in edges]] = 1
+        before, into, arm = np.array(self._own(), dtype=np.int64).T
+        return Ways(
+            read_only(graph.indptr),
+            read_only(graph.indices),
+            read_only(self.search.entering),
+            read_only(ends),
+            read_only(before),
+            read_only(into),
+            read_only(arm),
+            n_edges,
+            n_states,
+        )
+
+
+def _cheapest_exits(weights: FloatArray, exits: Sequence[Exit]) -> dict[int, Exit]:
+    """Return the cheapest exit after each edge."""
+    cheapest: dict[int, Exit] = {}
+    for each in exits:
+        known = cheapest.get(each.before)
+        if known is None or weights[each.arm] < weights[known.arm]:
+            cheapest[each.before] = each
+    return cheapest
+
+
+def _ends(costs: Iterable[tuple[int, float]]) -> Ends:
+    edges, cost = zip(*costs, strict=True)
+    return Ends(np.array(edges, dtype=np.int64), np.array(cost, dtype=np.float64))

@@ -120,9 +120,7 @@ class Search:
                     self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
                 )
         if not edges:
-            raise NoRouteError(
-                f"no open way leads from edge row {origin} to edge row {destination}"
-            )
+            raise NoRouteError(no_way(origin, destination))
         return Route(tuple(edges))
 
     def routes(self, weights: FloatArray, requests: Iterable[tuple[int, int]]) -> list[IntArray]:
@@ -300,6 +298,11 @@ class Search:
 
         (arcs, arm), into = self._sides[0], self.turns_into
         return TwoSided((arcs.indptr, arcs.indices, arm), into)
+
+
+def no_way(origin: int, destination: int) -> str:
+    """Return the message where no way leads from an edge to another one."""
+    return f"no open way leads from edge row {origin} to edge row {destination}"
 
 
 def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:

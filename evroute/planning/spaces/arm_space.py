@@ -16,6 +16,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_states import ArmStates
 from evroute.planning.spaces.edge_space import EdgeSpace
@@ -99,6 +100,9 @@ class SearchSpace(ArmSpace, Protocol):
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each."""
+
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the prior energy (k,) of arms of whose edges only a part is driven, Wh."""
 
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of every edge, (n,), from that of all arms, (a,)."""

@@ -26,6 +26,8 @@ from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.model.base import State
 from evroute.network import context
+from evroute.network.heights.pieces import summed
+from evroute.network.heights.stretches import Stretches
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import SPEED
@@ -212,6 +214,18 @@ class EdgeSpace:
             for name in self.parts.__slots__
             if name != "held_wh" or self.parts.held_wh.any()
         }
+
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return eq. 8 of parts of edges, (k,) Wh; the arms are these edges."""
+        parts, place = piece_energy(
+            self.network,
+            self._loaded,
+            stretches,
+            self.conditions.speed_factor * self.network.speed_mps[stretches.edge],
+            headwind_mps=self.conditions.headwind_mps(self.network)[stretches.edge],
+            air_density_kgpm3=self.conditions.air_density_kgpm3,
+        )
+        return summed(parts.total_wh, place, len(stretches))
 
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of the edges unchanged."""

@@ -25,11 +25,13 @@ from evroute.model.base import State
 from evroute.model.kernels.arms import ArmGraph, TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
+from evroute.network.heights.stretches import Stretches
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
 from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_states import ArmStates
 from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.speed_filter import ROUNDING, smoothed
 
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
@@ -38,11 +40,6 @@ CONTROL_LENGTHSCALE = 0.5
 LOG_RATIOS = tuple(f"space_log_ratio_{name}" for name in ("count", "sum", "square"))
 """Keys of the state: moments of the logarithms of measured over known speeds (`DayProfile`)."""
 _KEPT_ROUNDS = 8
-SMOOTHED_EDGES, SAME_SPEED = 5.0, 2.0
-"""Deviations of the weights by distance along a trip, edges, and by difference, noises."""
-NORMAL_DIFFERENCE = 0.6745 * 2**0.5
-"""Median absolute difference of two normal values of deviation 1."""
-ROUNDING = 1e-9
 
 
 class TurnSpace:
@@ -269,6 +266,10 @@ class TurnSpace:
             - sum(parts.values())
         }
 
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the energy (k,) of parts of the edges of arms at expected speeds, Wh."""
+        return self.energy.stretch_wh(arms, stretches, self._expected_mps)
+
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of each edge from that of all turns and starts.
 
@@ -382,19 +383,3 @@ class TurnSpace:
         if vehicle not in self._energies:
             self._energies[vehicle] = self.energy.with_vehicle(load_vehicle(vehicle))
         return self._energies[vehicle]
-
-
-def smoothed(log_ratio: FloatArray) -> FloatArray:
-    """Return log ratios of speeds along a trip, (k,), with less noise of single edges.
-
-    Each is averaged with those near on the trip that differ by no more than noise (the bilateral
-    filter of Tomasi & Manduchi 1998), so the ends of a jam stay sharp. The noise is that of
-    successive differences, by their median. Without it a car appears to accelerate and brake at
-    every junction, and the kinetic energy of the noise appears as energy of the trip.
-    """
-    k = np.arange(len(log_ratio))
-    noise = np.median(np.abs(np.diff(log_ratio))) / NORMAL_DIFFERENCE if len(k) > 1 else 0.0
-    apart = np.subtract.outer(k, k) / SMOOTHED_EDGES
-    differ = np.subtract.outer(log_ratio, log_ratio) / max(SAME_SPEED * noise, ROUNDING)
-    weight = np.exp(-0.5 * (apart**2 + differ**2))
-    return weight @ log_ratio / weight.sum(axis=1)
