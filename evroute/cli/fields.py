@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from evroute.forms import Form, Number, Places, Share, Truth
-from evroute.planning.request import Entry, entries
+from evroute.planning.fields import Entry
+from evroute.planning.request import entries
 
 
 def takes_request(

@@ -39,7 +39,7 @@ from evroute.planning.forecasts.learned import (
 )
 from evroute.planning.places import different_stops
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.planning.request import CONDITIONS, PlanRequest
+from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import RouteNumbers, expected_saving
 from evroute.planning.searches.cch import Contracted, pays
 from evroute.planning.searches.legs import Legs
@@ -235,7 +235,7 @@ class Planner:
                 f"the planner is of vehicle '{self.vehicle.name}', the request of another one; "
                 "make a Planner of that vehicle"
             )
-        given = CONDITIONS in request.model_fields_set
+        given = "conditions" in request.model_fields_set
         day = request.conditions if given else self.conditions
         if request.depart is not None:
             day = replace(day, departed_s=clock_s(request.depart))

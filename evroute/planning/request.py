@@ -6,44 +6,44 @@ the belief belong to the `Planner`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    ValidationError,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import model_validator
 
-from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Choice, Clock, Form, Number, Place, Places, Share, Truth, forms_of
-from evroute.invalid import UNKNOWN_NAME, first_problem
+from evroute.errors import UnknownNameError
+from evroute.forms import Choice, Form, Number, Places, Share, Truth
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
+from evroute.planning.fields import (
+    DEPART,
+    DESTINATION,
+    ORIGIN,
+    RESERVE,
+    RISK,
+    SOC,
+    Entry,
+    Request,
+    VehicleField,
+    entries_of,
+    wind_problem,
+)
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 MOST_VIA = 25
 MOST_ALTERNATIVES = 5
 MOST_AVOIDED = 100
-CONDITIONS = "conditions"
+MOST_MONEY = 1e9
 PLACES = ("from", "via", "to", "trip")
 """Names of the texts of places."""
 
 
-class PlanRequest(BaseModel):
+class PlanRequest(Request):
     """One plan: its places, its wishes, the day, the departure and the vehicle.
 
-    A number may be given as text: ``"40"``, a share as ``"10%"``. Places are either ``trip``, or
+    Places are either ``trip``, or
     ``origin`` and ``destination`` with ``via`` between them.
 
     Raises
@@ -52,33 +52,16 @@ class PlanRequest(BaseModel):
         If a value is out of its range, or values contradict each other.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    subject: ClassVar[str] = "a plan"
 
-    origin: Annotated[
-        str | None,
-        Place(
-            "Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
-            name="from",
-            metavar="PLACE",
-        ),
-    ] = None
-    destination: Annotated[
-        str | None, Place("Destination, written likewise.", name="to", metavar="PLACE")
-    ] = None
+    origin: Annotated[str | None, ORIGIN] = None
+    destination: Annotated[str | None, DESTINATION] = None
     via: Annotated[
         tuple[str, ...],
         Places("A place to pass on the way; repeatable, in order.", metavar="PLACE", most=MOST_VIA),
     ] = ()
     trip: Annotated[str | None, Form("A named trip of the network, instead of two places.")] = None
-    vehicle: Annotated[
-        str | Vehicle | None,
-        Form(
-            "A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
-            f"{defaults.VEHICLE}]",
-            longest=4096,
-        ),
-        WithJsonSchema({"type": ["string", "null"]}),
-    ] = None
+    vehicle: VehicleField = None
     avoid: Annotated[
         tuple[str, ...],
         Places(
@@ -111,17 +94,10 @@ class PlanRequest(BaseModel):
             most=MOST_ALTERNATIVES,
         ),
     ] = 0
-    depart: Annotated[
-        str | None,
-        Clock(
-            "Time of departure, on the clock of the learned trips: shows times of arrival, and "
-            "selects the speeds that a belief learned in its quarter of the day.",
-            metavar="HH:MM",
-        ),
-    ] = None
+    depart: Annotated[str | None, DEPART] = None
     price: Annotated[
         float | None,
-        Number("Price of a kWh: shows costs.", metavar="MONEY", above=0),
+        Number("Price of a kWh: shows costs.", metavar="MONEY", above=0, most=MOST_MONEY),
     ] = None
     time_value: Annotated[
         float | None,
@@ -129,26 +105,12 @@ class PlanRequest(BaseModel):
             "Value of an hour: recommends the least cost. Needs --price.",
             metavar="MONEY",
             least=0,
+            most=MOST_MONEY,
         ),
     ] = None
-    soc: Annotated[
-        float | None,
-        Number("Charge at the start, % of the usable battery.", unit="%", least=0, most=100),
-    ] = None
-    reserve: Annotated[
-        float | None,
-        Number("Lowest allowed charge, %. Needs --soc. [0]", unit="%", least=0, most=100),
-    ] = None
-    risk: Annotated[
-        float | None,
-        Share(
-            "Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; "
-            "without --belief by the uncertainty of physics.",
-            metavar="SHARE",
-            above=0,
-            most=0.5,
-        ),
-    ] = None
+    soc: Annotated[float | None, SOC] = None
+    reserve: Annotated[float | None, RESERVE] = None
+    risk: Annotated[float | None, RISK] = None
     charge: Annotated[
         bool,
         Truth(
@@ -187,40 +149,6 @@ class PlanRequest(BaseModel):
         ),
     ] = 100.0
     conditions: DrivingConditions = DrivingConditions()
-
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            unknown = error.errors()[0]["type"] == UNKNOWN_NAME
-            kind = UnknownNameError if unknown else EvrouteError
-            raise kind(first_problem(error, type(self).model_fields)) from None
-
-    @classmethod
-    def from_texts(cls, texts: Mapping[str, Any]) -> Self:
-        """Return the request of texts by name, as options, cells and addresses have them.
-
-        Parameters
-        ----------
-        texts
-            Text by the name of its form; values of None are left out.
-
-        Raises
-        ------
-        EvrouteError
-            If there is no such name, and as for the class.
-        """
-        values: dict[str, Any] = {}
-        day: dict[str, Any] = {}
-        for name, text in texts.items():
-            entry = entries(cls).get(name)
-            if entry is None:
-                raise EvrouteError(
-                    f"there is no '{name}' of a plan; there are {', '.join(entries(cls))}"
-                )
-            if text is not None:
-                (day if entry.of_day else values)[entry.field] = text
-        return cls(**values, **({CONDITIONS: day} if day else {}))
 
     @classmethod
     def between(
@@ -281,31 +209,19 @@ class PlanRequest(BaseModel):
         UnknownNameError
             If the network has no road of a name or id; the message has similar ones.
         """
-        rows: set[int] = set()
-        for road in self.avoid:
-            named = [row for row, name in enumerate(network.street) if name.lower() == road.lower()]
-            found = [network.row_of[road]] if road in network.row_of else named
-            if not found:
-                near = get_close_matches(road, {*network.street, *network.edge_id} - {""})
-                similar = f"; similar: {'; '.join(near)}" if near else ""
-                raise UnknownNameError(f"network '{network.name}' has no road '{road}'{similar}")
-            rows.update(found)
+        rows = {network.row_of[road] for road in self.avoid if road in network.row_of}
+        names = {road.lower(): road for road in self.avoid if road not in network.row_of}
+        named = [
+            (row, name.lower()) for row, name in enumerate(network.street) if name.lower() in names
+        ]
+        rows.update(row for row, _ in named)
+        for _, name in named:
+            names.pop(name, None)
+        for road in names.values():
+            near = get_close_matches(road, {*network.street, *network.edge_id} - {""})
+            similar = f"; similar: {'; '.join(near)}" if near else ""
+            raise UnknownNameError(f"network '{network.name}' has no road '{road}'{similar}")
         return tuple(sorted(rows))
-
-    def texts(self) -> dict[str, str]:
-        """Return the texts of the values that are not the default, by name."""
-        found = {}
-        for name, entry in entries(type(self)).items():
-            value = getattr(self.conditions if entry.of_day else self, entry.field)
-            if value != entry.default:
-                value = value.name if isinstance(value, Vehicle) else value
-                found[name] = entry.form.write(value)
-        return found
-
-    @field_validator("vehicle", mode="before")
-    @classmethod
-    def _path_as_text(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, Path) else value
 
     @model_validator(mode="after")
     def _without_contradiction(self) -> Self:
@@ -319,8 +235,8 @@ class PlanRequest(BaseModel):
             yield "give either a named trip, or origin and destination"
         if self.via and self.trip is not None:
             yield "places on the way go between origin and destination, not with a named trip"
-        if self.conditions.wind_from_deg and not self.conditions.wind_mps:
-            yield "wind_from needs a wind speed: wind (m/s)"
+        if problem := wind_problem(self.conditions):
+            yield problem
         if self.reserve and self.soc is None:
             yield "a reserve needs the charge at the start: soc"
         if self.time_value is not None and self.price is None:
@@ -351,33 +267,6 @@ class PlanRequest(BaseModel):
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A field of a request, or of its conditions, that has a form.
-
-    Parameters
-    ----------
-    field
-        Name of the field.
-    of_day
-        Whether it is a field of the conditions.
-    form, default
-        Its form, and its value where none is given.
-    """
-
-    field: str
-    of_day: bool
-    form: Form
-    default: Any
-
-
-@cache
-def entries(model: type[PlanRequest] = PlanRequest) -> dict[str, Entry]:
-    """Return the fields that have a form by their name in texts, those of the conditions last."""
-    found = {}
-    day: Mapping[str, Any] = DrivingConditions.__pydantic_fields__  # type: ignore[attr-defined]
-    for fields, of_day in ((model.model_fields, False), (day, True)):
-        for field, about in fields.items():
-            for form in forms_of(about.metadata):
-                found[form.name or field] = Entry(field, of_day, form, about.default)
-    return found
+def entries(model: type[Request] = PlanRequest) -> dict[str, Entry]:
+    """Return the fields of a request that have a form, as `entries_of` does."""
+    return entries_of(model)

@@ -24,7 +24,7 @@ from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
     Name,
     NeededRequest,
-    PlanRequest,
+    PlanBody,
     PlanRequests,
     RangeRequest,
     Trips,
@@ -45,7 +45,7 @@ _REASONS = {
     500: "An internal error, logged with its `id`.",
 }
 _CONFLICT = "An id already belongs to other measurements."
-_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, PlanRequests, RangeRequest, Trips)
+_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeRequest, Trips)
 
 
 def make_app(
@@ -112,9 +112,9 @@ def _paths(work: Work) -> APIRouter:
         "/plan",
         summary="Plan a trip",
         response_model=answers.Plan,
-        openapi_extra=_body(PlanRequest),
+        openapi_extra=_body(PlanBody),
     )
-    def plan(request: Annotated[PlanRequest, _of_body(PlanRequest)]) -> JSONResponse:
+    def plan(request: Annotated[PlanBody, _of_body(PlanBody)]) -> JSONResponse:
         return JSONResponse(work.plan(request))
 
     @router.post(

@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from evroute.energy.driving import DrivingConditions
 from evroute.invalid import first_problem
 from evroute.service.problems import RefusedError
 
@@ -45,6 +44,8 @@ def parsed(model: type[B], body: bytes | bytearray, content_type: str) -> B:
     ------
     RefusedError
         If the body is no such request; the message has the first problem.
+    EvrouteError
+        As the model raises it.
     """
     header = Message()
     header["content-type"] = content_type
@@ -60,15 +61,7 @@ def parsed(model: type[B], body: bytes | bytearray, content_type: str) -> B:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise RefusedError(422, first_problem(error, keys(model))) from None
-
-
-def keys(model: type[BaseModel]) -> list[str]:
-    """Return the keys of a request, with those of its conditions."""
-    found = list(model.model_fields)
-    if "conditions" in found:
-        found += [f"conditions.{name}" for name in DrivingConditions.__dataclass_fields__]
-    return found
+        raise RefusedError(422, first_problem(error, model.model_fields)) from None
 
 
 def check_shape(body: bytes | bytearray) -> None:

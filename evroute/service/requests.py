@@ -15,8 +15,10 @@ from pydantic import (
 )
 
 from evroute.energy.driving import DrivingConditions
+from evroute.errors import EvrouteError
+from evroute.forms import Form
 from evroute.invalid import first_problem
-from evroute.service.bodies import keys
+from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
@@ -26,9 +28,14 @@ MOST_TRIPS = 1_000
 MOST_EDGES = 20_000
 
 Name = Annotated[str, Field(pattern=NAME)]
+VehicleName = Annotated[
+    str | None, Form("Name of a vehicle; that of the belief if null."), Field(pattern=NAME)
+]
+BeliefName = Annotated[
+    str | None, Field(pattern=NAME, description="Belief to plan on; physics if null.")
+]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]
-Money = Annotated[float, Field(ge=0, le=1e9)]
 Clock = Annotated[str, Field(max_length=5, description="Departure, HH:MM.")]
 
 
@@ -38,7 +45,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class PlanRequest(Body):
+class PlanBody(PlanRequest):
     """One trip to plan; the fields are the options of ``evroute route``.
 
     A departure of the conditions counts where ``depart`` is null.
@@ -61,31 +68,18 @@ class PlanRequest(Body):
     )
 
     network: Name = "denver"
-    origin: Place = Field(description="Name, LAT,LON or edge id.")
-    destination: Place
-    via: list[Place] = Field(default=[], max_length=25)
-    vehicle: Name | None = Field(default=None, description="That of the belief if null.")
-    soc: Percent | None = Field(default=None, description="Charge at the start, %.")
-    reserve: Percent | None = Field(default=None, description="Lowest allowed charge, %.")
-    risk: float | None = Field(
-        default=None, gt=0, le=0.5, description="Greatest probability of falling below the reserve."
-    )
-    charge: bool = Field(default=False, description="Charge on the way where it has to.")
-    max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
-    alternatives: int = Field(default=0, ge=0, le=5)
-    depart: Clock | None = None
-    price: Money | None = Field(default=None, description="Money per kWh.")
-    time_value: Money | None = Field(default=None, description="Money per hour; needs price.")
-    conditions: DrivingConditions = DrivingConditions()
-    belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
+    vehicle: VehicleName = None
+    belief: BeliefName = None
 
 
 def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:
     """Return a request, or its problem in one clause."""
     try:
         return read(body)
+    except EvrouteError as error:
+        return brief(str(error))
     except ValidationError as error:
-        return brief(first_problem(error, keys(PlanRequest)))
+        return brief(first_problem(error))
 
 
 class PlanRequests(Body):
@@ -108,7 +102,7 @@ class PlanRequests(Body):
         }
     )
 
-    requests: list[Annotated[PlanRequest, WrapValidator(_or_problem)]] = Field(
+    requests: list[Annotated[PlanBody, WrapValidator(_or_problem)]] = Field(
         min_length=1, max_length=MOST_PLANS
     )
 

@@ -32,7 +32,7 @@ from evroute.planning.places import different_stops
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 from evroute.service.problems import brief
-from evroute.service.requests import NeededRequest, PlanRequest, RangeRequest, Trips
+from evroute.service.requests import NeededRequest, PlanBody, RangeRequest, Trips
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
@@ -96,7 +96,7 @@ class Work:
         self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
         self._belief = lru_cache(BELIEFS)(self._load_belief)
 
-    def plan(self, request: PlanRequest) -> dict[str, Any]:
+    def plan(self, request: PlanBody) -> dict[str, Any]:
         """Return the document of a plan, as ``evroute route --json`` prints it.
 
         Raises
@@ -105,25 +105,9 @@ class Work:
             If the request cannot be met.
         """
         with self._planning:
-            planner = self._planner(request)
-            plan = planner.plan(
-                request.origin,
-                request.destination,
-                via=request.via,
-                battery=Battery.requested(
-                    planner.vehicle.battery_kwh, request.soc, request.reserve
-                ),
-                max_extra_time=request.max_extra_time,
-                alternatives=request.alternatives,
-                depart=request.depart,
-                price=request.price,
-                time_value=request.time_value,
-                risk=request.risk,
-                charge=request.charge,
-            )
-            return document(plan)
+            return document(self._planner_of_day(request).plan(request))
 
-    def plans(self, requests: Sequence[PlanRequest | str]) -> list[dict[str, Any]]:
+    def plans(self, requests: Sequence[PlanBody | str]) -> list[dict[str, Any]]:
         """Return the documents of plans in their order; one that cannot be met has an ``error``.
 
         A text among the requests is the problem of an invalid one.
@@ -258,18 +242,22 @@ class Work:
         }
 
     def _planner(self, request: OnRoads) -> Planner:
-        """Return the planner of a request, at its departure.
+        """Return the planner of a request, at its departure."""
+        departed_s = request.conditions.departed_s
+        if request.depart is not None:
+            departed_s = clock_s("depart", request.depart)
+        return self._planner_of_day(request).leaving(departed_s)
+
+    def _planner_of_day(self, request: OnRoads) -> Planner:
+        """Return the planner of a request, at no departure.
 
         No request makes others read their network or belief again, except by naming more of them
         than are kept. Requests under other conditions have planners of their own, so that those of
         usual conditions stay.
         """
-        departed_s = request.conditions.departed_s
-        if request.depart is not None:
-            departed_s = clock_s("depart", request.depart)
         day = replace(request.conditions, departed_s=None)
         planner_of = self._usual_planner if day == USUAL else self._other_planner
-        planner = planner_of(
+        return planner_of(
             request.network,
             network_version(request.network),
             request.vehicle,
@@ -277,7 +265,6 @@ class Work:
             request.belief,
             self._belief_version(request.belief),
         )
-        return planner.leaving(departed_s)
 
     def _new_planner(
         self,

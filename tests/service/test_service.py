@@ -97,6 +97,8 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         (ENDS | {"soc": 0.01}, "start with"),
         (ENDS | {"soc": 40, "charge": True}, "charging stations"),
         (ENDS | {"price": 1e308, "time_value": 1}, "price is 1e+308"),
+        (ENDS | {"trip": "A"}, "give either a named trip, or origin and destination"),
+        (ENDS | {"vehicle": {"name": "a"}}, "vehicle is {'name': 'a'}"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.network.catalog import load_network
 from evroute.service import work as module
-from evroute.service.requests import PlanRequest, Trips
+from evroute.service.requests import PlanBody, Trips
 from evroute.service.work import Work
 
 ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
@@ -60,7 +60,7 @@ def test_other_departures_and_conditions_do_not_empty_the_cache(
     made.clear()
 
     def plan(**fields: Any) -> dict[str, Any]:
-        return work.plan(PlanRequest.model_validate(ENDS | {"belief": "own"} | fields))
+        return work.plan(PlanBody.model_validate(ENDS | {"belief": "own"} | fields))
 
     first = plan()
     assert sorted(made) == ["Planner", "load_belief", "load_network"]
@@ -83,7 +83,7 @@ def test_a_departure_of_the_conditions_is_that_of_the_request(tmp_path: Path) ->
     ends = {"origin": first, "destination": second, "belief": "own"}
 
     def time_s(**fields: Any) -> float:
-        plan = work.plan(PlanRequest.model_validate(ends | fields))
+        plan = work.plan(PlanBody.model_validate(ends | fields))
         return float(plan["routes"]["time"]["time_s"])
 
     morning, noon = time_s(depart="08:00"), time_s(depart="14:00")
@@ -97,8 +97,8 @@ def test_a_departure_of_the_conditions_is_that_of_the_request(tmp_path: Path) ->
 def test_answers_are_those_of_the_command(tmp_path: Path, fields: dict[str, Any]) -> None:
     work = Work(tmp_path, 30.0)
     learn_rush_hour(work)
-    work.plan(PlanRequest.model_validate(ENDS | {"belief": "own", "depart": "14:00"}))
-    answer = work.plan(PlanRequest.model_validate(ENDS | {"belief": "own"} | fields))
+    work.plan(PlanBody.model_validate(ENDS | {"belief": "own", "depart": "14:00"}))
+    answer = work.plan(PlanBody.model_validate(ENDS | {"belief": "own"} | fields))
     options = [part for name, value in fields.items() for part in (f"--{name}", str(value))]
     ends = ["--from", ENDS["origin"], "--to", ENDS["destination"]]
     command = ["route", *ends, "--belief", str(tmp_path / "own"), "--json", *options]

@@ -1,0 +1,159 @@
+"""Fields that requests share, and the model that reads them from texts.
+
+A request is a pydantic model whose fields have forms (`evroute.forms`). Options of commands,
+columns of tables and page addresses are made of these forms.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator
+
+from evroute.energy import defaults
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.forms import Clock, Form, Number, Place, Share, forms_of
+from evroute.invalid import UNKNOWN_NAME, first_problem
+
+CONDITIONS = "conditions"
+ORIGIN = Place(
+    "Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+    name="from",
+    metavar="PLACE",
+)
+DESTINATION = Place("Destination, written likewise.", name="to", metavar="PLACE")
+VEHICLE = Form(
+    "A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
+    f"{defaults.VEHICLE}]",
+    longest=4096,
+)
+DEPART = Clock(
+    "Time of departure, on the clock of the learned trips: shows times of arrival, and selects the "
+    "speeds that a belief learned in its quarter of the day.",
+    metavar="HH:MM",
+)
+SOC = Number("Charge at the start, % of the usable battery.", unit="%", least=0, most=100)
+RESERVE = Number("Lowest allowed charge, %. Needs --soc. [0]", unit="%", least=0, most=100)
+RISK = Share(
+    "Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; without "
+    "--belief by the uncertainty of physics.",
+    metavar="SHARE",
+    above=0,
+    most=0.5,
+)
+VehicleField = Annotated[
+    str | Vehicle | None, VEHICLE, WithJsonSchema({"type": ["string", "null"]})
+]
+
+
+class Request(BaseModel):
+    """A value whose fields have forms; a number may be given as text, a share as ``"10%"``.
+
+    Raises
+    ------
+    EvrouteError
+        If a value is out of its range, or values contradict each other.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    subject: ClassVar[str] = "a request"
+    """Words of messages for the request."""
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            unknown = error.errors()[0]["type"] == UNKNOWN_NAME
+            kind = UnknownNameError if unknown else EvrouteError
+            raise kind(first_problem(error, self.keys())) from None
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Return the names of the fields, then those of the conditions."""
+        day = [f"{CONDITIONS}.{name}" for name in DrivingConditions.__dataclass_fields__]
+        return [*cls.model_fields, *(day if CONDITIONS in cls.model_fields else [])]
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, Any]) -> Self:
+        """Return the request of texts by name, as options, cells and addresses have them.
+
+        Parameters
+        ----------
+        texts
+            Text by the name of its form; values of None are left out.
+
+        Raises
+        ------
+        EvrouteError
+            If there is no such name, and as for the class.
+        """
+        values: dict[str, Any] = {}
+        day: dict[str, Any] = {}
+        known = entries_of(cls)
+        for name, text in texts.items():
+            entry = known.get(name)
+            if entry is None:
+                raise EvrouteError(
+                    f"there is no '{name}' of {cls.subject}; there are {', '.join(known)}"
+                )
+            if text is not None:
+                (day if entry.of_day else values)[entry.field] = text
+        return cls(**values, **({CONDITIONS: day} if day else {}))
+
+    def texts(self) -> dict[str, str]:
+        """Return the texts of the values that are not the default, by name."""
+        found = {}
+        for name, entry in entries_of(type(self)).items():
+            value = getattr(getattr(self, CONDITIONS) if entry.of_day else self, entry.field)
+            if value != entry.default:
+                value = value.name if isinstance(value, Vehicle) else value
+                found[name] = entry.form.write(value)
+        return found
+
+    @field_validator("vehicle", mode="before", check_fields=False)
+    @classmethod
+    def _path_as_text(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, Path) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A field of a request, or of its conditions, that has a form.
+
+    Parameters
+    ----------
+    field
+        Name of the field.
+    of_day
+        Whether it is a field of the conditions.
+    form, default
+        Its form, and its value where none is given.
+    """
+
+    field: str
+    of_day: bool
+    form: Form
+    default: Any
+
+
+@cache
+def entries_of(model: type[Request]) -> dict[str, Entry]:
+    """Return the fields that have a form by their name in texts, those of the conditions last."""
+    found = {}
+    day: Mapping[str, Any] = DrivingConditions.__pydantic_fields__  # type: ignore[attr-defined]
+    for fields, of_day in ((model.model_fields, False), (day, True)):
+        for field, about in fields.items():
+            for form in forms_of(about.metadata):
+                found[form.name or field] = Entry(field, of_day, form, about.default)
+    return found
+
+
+def wind_problem(conditions: DrivingConditions) -> str:
+    """Return the contradiction of a wind without speed; empty if there is none."""
+    if conditions.wind_from_deg and not conditions.wind_mps:
+        return "wind_from needs a wind speed: wind (m/s)"
+    return ""
