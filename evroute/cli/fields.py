@@ -1,4 +1,4 @@
-"""Options of a command that are made of the fields of `PlanRequest`."""
+"""Options of a command that are made of the fields of a request."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,12 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from evroute.forms import Form, Number, Places, Share, Truth
-from evroute.planning.fields import Entry
-from evroute.planning.request import entries
+from evroute.planning.fields import Entry, Request, entries_of
+from evroute.planning.request import PlanRequest
 
 
 def takes_request(
-    *, first: tuple[str, ...] = (), before: Mapping[str, str] | None = None
+    model: type[Request] = PlanRequest,
+    *,
+    first: tuple[str, ...] = (),
+    before: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that gives a command an option for each field of a request.
 
@@ -20,6 +23,8 @@ def takes_request(
 
     Parameters
     ----------
+    model
+        The request.
     first
         Parameters of the command whose options stand before those of the request.
     before
@@ -31,7 +36,7 @@ def takes_request(
         own.pop("given")
         ordered = [own.pop(name) for name in first]
         standing = {field: own.pop(name) for name, field in (before or {}).items()}
-        for name, entry in entries().items():
+        for name, entry in entries_of(model).items():
             ordered += [standing[name]] if name in standing else []
             ordered.append(_parameter(name, entry))
         ordered += own.values()
@@ -44,15 +49,17 @@ def takes_request(
     return decorated
 
 
-def texts_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def texts_of(given: Mapping[str, Any], model: type[Request] = PlanRequest) -> dict[str, Any]:
     """Return the given texts by the names of the fields; options that were left out are missing.
 
     Parameters
     ----------
     given
         Values of the options by parameter.
+    model
+        The request.
     """
-    texts = {name: given[entry.field] for name, entry in entries().items()}
+    texts = {name: given[entry.field] for name, entry in entries_of(model).items()}
     return {name: text for name, text in texts.items() if text not in (None, False, [])}
 
 

@@ -1,98 +1,71 @@
 """``evroute range``: the roads within reach of a charge, or the charge that a place needs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from threadpoolctl import threadpool_limits
 
-from evroute.cli.shared import (
-    Belief,
-    Charge,
-    Map,
-    Network,
-    Origin,
-    Payload,
-    Run,
-    Temperature,
-    VehicleName,
-    refuse,
-    write,
-)
-from evroute.energy.driving import conditions
+from evroute.arrays import FloatArray
+from evroute.cli.fields import takes_request, texts_of
+from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
 from evroute.learning.belief import load_belief
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
-from evroute.planning.battery import Battery
-from evroute.planning.numbers import share_of
 from evroute.planning.planner import Planner
-from evroute.planning.reach import Reach, charge_needed
-from evroute.planning.reach import reach as reach_of
+from evroute.planning.reach import NeedRequest, RangeRequest, Reach, need_asked, reach_asked
 from evroute.report.maps.reach import reach_geojson, reach_map
 
 SHARES = (50, 90, 100)
 
 
+@takes_request(RangeRequest, first=("network",), before={"goal": "soc"})
 def reach(
     network: Network = "denver",
-    start: Origin = None,
     goal: Annotated[
         str | None,
         typer.Option(
             "--to", metavar="PLACE", help="Instead: the charge that every road needs to get there."
         ),
     ] = None,
-    soc: Charge = None,
-    reserve: Annotated[float, typer.Option(min=0, max=100, help="Lowest allowed charge, %.")] = 0.0,
-    risk: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Greatest probability of ever falling below the reserve, such as 5%. Without it "
-            "expected energies decide.",
-        ),
-    ] = None,
-    vehicle: VehicleName = None,
-    temperature: Temperature = None,
-    payload: Payload = 0.0,
     belief: Belief = None,
     run: Run = None,
     geojson: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write roads and area as GeoJSON.")
     ] = None,
     map_: Map = None,
+    **given: Any,
 ) -> None:
     """Find the roads within reach of a charge, or the charge that every road needs to a place."""
+    texts = texts_of(given, RangeRequest)
     refuse(
         (
-            (start is None) == (goal is None),
+            ("from" in texts) == (goal is not None),
             "give the place to drive from (--from) or the place to drive to (--to)",
         ),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (
-            goal is not None and any(each is not None for each in (soc, risk, geojson, map_)),
+            goal is not None and ({"soc", "risk"} & texts.keys() or geojson or map_),
             "--soc, --risk, --geojson and --map go with --from, not with --to",
         ),
-        (
-            start is not None and soc is None,
-            "--from needs the charge at the start: --soc",
-        ),
+        (goal is None and "soc" not in texts, "--from needs the charge at the start: --soc"),
     )
+    wanted: RangeRequest | NeedRequest
+    if goal is None:
+        wanted = RangeRequest.from_texts(texts)
+    else:
+        wanted = NeedRequest.from_texts({"to": goal, **texts})
     threadpool_limits(1)  # threads of small products wait for each other
     roads = load_network(network)
-    day = conditions(temperature_c=temperature, payload_kg=payload)
     learned = None if belief is None else load_belief(belief, run, network=roads)
-    planner = Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
-    battery = Battery.of_percent(
-        planner.vehicle.battery_kwh, reserve if soc is None else soc, reserve
+    planner = Planner(
+        roads, wanted.vehicle, learned, conditions=wanted.conditions, uncertainty=physics_belief
     )
-    if goal is not None:
-        _print_needs(planner, goal, battery)
+    if isinstance(wanted, NeedRequest):
+        _print_needs(need_asked(planner, wanted))
         return
-    found = reach_of(
-        planner, str(start), battery, risk=None if risk is None else share_of("--risk", risk)
-    )
+    found = reach_asked(planner, wanted)
     write(geojson, lambda: reach_geojson(found))
     write(map_, lambda: reach_map(found))
     _print(found, learned is None)
@@ -120,9 +93,7 @@ def _print(found: Reach, physics: bool) -> None:
         typer.echo("uncertainty of physics alone: no trip was learned")
 
 
-def _print_needs(planner: Planner, goal: str, battery: Battery) -> None:
-
-    percent = charge_needed(planner, goal, battery)
+def _print_needs(percent: FloatArray) -> None:
     possible = percent[np.isfinite(percent)]
     typer.echo(
         f"{len(possible):,} of {len(percent):,} roads lead there on a full battery by expected "

@@ -13,33 +13,12 @@ from evroute.limits import parse_toml
 from evroute.optional import check_extra
 
 Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
-Origin = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="PLACE",
-        help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
-    ),
-]
 VehicleName = Annotated[
     str | None,
     typer.Option(
         help="A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
         "nissan-leaf-40]"
     ),
-]
-Charge = Annotated[
-    float | None,
-    typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
-]
-Temperature = Annotated[
-    float | None,
-    typer.Option(
-        metavar="C", help="Outside temperature, °C: changes air density, heating and cooling."
-    ),
-]
-Payload = Annotated[
-    float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
 ]
 Belief = Annotated[
     Path | None,

@@ -1,11 +1,11 @@
 """`plan`: one trip between two places, or a named one, by one call."""
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from evroute.door.wishes import in_fields, with_fields
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import require
@@ -17,26 +17,8 @@ from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
 
-ALSO = {"soc_percent": "soc", "reserve_percent": "reserve"}
-"""Further names of fields of a request."""
 
-
-def _with_fields(function: Callable[..., Plan]) -> Callable[..., Plan]:
-    """Show the fields of a request in the signature of a function that takes them."""
-    own = inspect.signature(function)
-    shown = [each for each in own.parameters.values() if each.name != "wishes"]
-    shown += [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation
-        )
-        for name, field in PlanRequest.model_fields.items()
-        if name not in own.parameters
-    ]
-    function.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
-    return function
-
-
-@_with_fields
+@with_fields(PlanRequest)
 def plan(
     network: RoadNetwork | str | Path,
     origin: PlanRequest | str | None = None,
@@ -114,10 +96,7 @@ def _request(
     origin: str | None, destination: str | None, waypoints: Sequence[str], wishes: dict[str, Any]
 ) -> PlanRequest:
     """Return the request of keywords, with their older names."""
-    for older, name in ALSO.items():
-        if older in wishes:
-            require(name not in wishes, f"{older} and {name} are the same; give one of them")
-            wishes[name] = wishes.pop(older)
+    wishes = in_fields(wishes)
     if waypoints:
         require(
             origin is None and destination is None and not wishes.get("via"),

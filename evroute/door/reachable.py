@@ -1,31 +1,27 @@
 """`reachable`: the roads within reach of a charge, by one call."""
 
 from pathlib import Path
+from typing import Any
 
-from evroute.energy.driving import DrivingConditions
-from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import Vehicle
+from evroute.door.wishes import in_fields, with_fields
+from evroute.errors import require
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery
 from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.planner import Planner
-from evroute.planning.reach import Reach, reach
+from evroute.planning.reach import RangeRequest, Reach, reach_asked
 
 
+@with_fields(RangeRequest)
 def reachable(
     network: RoadNetwork | str | Path,
+    origin: RangeRequest | str,
     *,
-    origin: str,
-    soc_percent: float,
-    reserve_percent: float = 0.0,
-    risk: float | None = None,
-    vehicle: Vehicle | str | Path | None = None,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
     physics: str | None = None,
     uncertainty: LearnedEnergies | None = None,
+    **wishes: Any,
 ) -> Reach:
     """Return the roads within reach of a charge.
 
@@ -34,40 +30,36 @@ def reachable(
     network
         A network, its name, or the path of a stored one.
     origin
-        Place to drive from: a name, ``"lat,lon"`` or an edge id.
-    soc_percent, reserve_percent
-        Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    risk
-        Greatest probability of ever falling below the reserve, in (0, 0.5]; None to go by expected
-        energies.
-    vehicle
-        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
-    conditions
-        Temperature, wind, payload and speeds of the day.
+        Place to drive from: a name, ``"lat,lon"`` or an edge id; or a whole `RangeRequest`.
     belief
         Learned energies (`load_belief`), about this network and vehicle; physics if None.
     physics
         For a range without a belief, as in `Planner`.
     uncertainty
         Belief of the same physics for forecasts of charge; `physics_belief` if None.
+    **wishes
+        Further fields of `RangeRequest`: ``soc``, ``reserve``, ``risk``, ``vehicle``, ``depart``
+        and ``conditions``. ``soc_percent`` and ``reserve_percent`` are ``soc`` and ``reserve``.
 
     Raises
     ------
     EvrouteError
         If the request cannot be met; see `reach`.
     """
-    roads = network if isinstance(network, RoadNetwork) else load_network(network)
+    if isinstance(origin, RangeRequest):
+        require(
+            not wishes,
+            "a RangeRequest has all wishes; change it with request.model_copy(update=...)",
+        )
+        request = origin
+    else:
+        request = RangeRequest(origin=origin, **in_fields(wishes))
     planner = Planner(
-        roads,
-        vehicle,
+        network if isinstance(network, RoadNetwork) else load_network(network),
+        request.vehicle,
         belief,
-        conditions=conditions,
+        conditions=request.conditions,
         physics=physics,
         uncertainty=uncertainty or physics_belief,
     )
-    return reach(
-        planner,
-        origin,
-        Battery.of_percent(planner.vehicle.battery_kwh, soc_percent, reserve_percent),
-        risk=risk,
-    )
+    return reach_asked(planner, request)

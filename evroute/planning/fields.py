@@ -4,19 +4,26 @@ A request is a pydantic model whose fields have forms (`evroute.forms`). Options
 columns of tables and page addresses are made of these forms.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Clock, Form, Number, Place, Share, forms_of
+from evroute.forms import Clock, Form, Number, Place, Share, clock_s, forms_of
 from evroute.invalid import UNKNOWN_NAME, first_problem
 
 CONDITIONS = "conditions"
@@ -74,8 +81,8 @@ class Request(BaseModel):
     @classmethod
     def keys(cls) -> list[str]:
         """Return the names of the fields, then those of the conditions."""
-        day = [f"{CONDITIONS}.{name}" for name in DrivingConditions.__dataclass_fields__]
-        return [*cls.model_fields, *(day if CONDITIONS in cls.model_fields else [])]
+        day = DrivingConditions.__dataclass_fields__ if CONDITIONS in cls.model_fields else {}
+        return list(cls.model_fields) + [f"{CONDITIONS}.{name}" for name in day]
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, Any]) -> Self:
@@ -114,6 +121,18 @@ class Request(BaseModel):
                 found[name] = entry.form.write(value)
         return found
 
+    @model_validator(mode="after")
+    def _without_contradiction(self) -> Self:
+        for problem in self._contradictions():
+            raise ValueError(problem)
+        return self
+
+    def _contradictions(self) -> Iterator[str]:
+        """Yield clauses on values that contradict each other."""
+        day: DrivingConditions = getattr(self, CONDITIONS, DrivingConditions())
+        if day.wind_from_deg and not day.wind_mps:
+            yield "wind_from needs a wind speed: wind (m/s)"
+
     @field_validator("vehicle", mode="before", check_fields=False)
     @classmethod
     def _path_as_text(cls, value: Any) -> Any:
@@ -131,7 +150,7 @@ class Entry:
     of_day
         Whether it is a field of the conditions.
     form, default
-        Its form, and its value where none is given.
+        Its form, and its value where none is given; None for a field without a default.
     """
 
     field: str
@@ -148,12 +167,11 @@ def entries_of(model: type[Request]) -> dict[str, Entry]:
     for fields, of_day in ((model.model_fields, False), (day, True)):
         for field, about in fields.items():
             for form in forms_of(about.metadata):
-                found[form.name or field] = Entry(field, of_day, form, about.default)
+                default = None if about.is_required() else about.default
+                found[form.name or field] = Entry(field, of_day, form, default)
     return found
 
 
-def wind_problem(conditions: DrivingConditions) -> str:
-    """Return the contradiction of a wind without speed; empty if there is none."""
-    if conditions.wind_from_deg and not conditions.wind_mps:
-        return "wind_from needs a wind speed: wind (m/s)"
-    return ""
+def day_of(conditions: DrivingConditions, depart: str | None) -> DrivingConditions:
+    """Return the conditions of a day at a departure ``HH:MM``; None for that of the conditions."""
+    return conditions if depart is None else replace(conditions, departed_s=clock_s(depart))

@@ -28,6 +28,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
 from evroute.planning.charge.stops import Charger, ChargingStop
+from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
@@ -236,9 +237,7 @@ class Planner:
                 "make a Planner of that vehicle"
             )
         given = "conditions" in request.model_fields_set
-        day = request.conditions if given else self.conditions
-        if request.depart is not None:
-            day = replace(day, departed_s=clock_s(request.depart))
+        day = day_of(request.conditions if given else self.conditions, request.depart)
         return self.under(day)._planned(request, battery)
 
     def _planned(self, request: PlanRequest, battery: Battery | None) -> Plan:

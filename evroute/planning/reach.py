@@ -7,10 +7,12 @@ exact as the searches of single plans are (`labels`). Forecasts follow the tree 
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from evroute.arrays import BoolArray, FloatArray
+from evroute.energy.driving import DrivingConditions
 from evroute.errors import require
 from evroute.network.geo import gpd
 from evroute.network.places.locate import locate
@@ -18,17 +20,62 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.charge.shortage import Shortage
+from evroute.planning.fields import (
+    DEPART,
+    DESTINATION,
+    ORIGIN,
+    RESERVE,
+    RISK,
+    SOC,
+    Request,
+    VehicleField,
+    day_of,
+)
 from evroute.planning.forecasts.day_forecasts import NO_BELIEF
 from evroute.planning.forecasts.forecast import EnergyForecast
-from evroute.planning.numbers import check_risk
 from evroute.planning.planner import Planner
 from evroute.planning.searches.legs import Start
 from evroute.planning.searches.search_problem import SearchProblem
 
+RESERVE_OF_RANGE = replace(RESERVE, help="Lowest allowed charge, %.")
+RISK_OF_RANGE = replace(
+    RISK,
+    help="Greatest probability of ever falling below the reserve, such as 5%. Without it expected "
+    "energies decide.",
+)
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
 LONG_MINUTES = 60.0
 """Duration of the trip whose warm-up all trips of a reach have, minutes."""
+
+
+class RangeRequest(Request):
+    """A charge whose range is wanted.
+
+    The options of ``evroute range`` and the body of the service are made of its fields.
+    """
+
+    subject: ClassVar[str] = "a range"
+
+    origin: Annotated[str, ORIGIN]
+    soc: Annotated[float, SOC]
+    reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
+    risk: Annotated[float | None, RISK_OF_RANGE] = None
+    vehicle: VehicleField = None
+    depart: Annotated[str | None, DEPART] = None
+    conditions: DrivingConditions = DrivingConditions()
+
+
+class NeedRequest(Request):
+    """A place, and the charge to arrive with; wanted is the charge that every road needs."""
+
+    subject: ClassVar[str] = "a charge to a place"
+
+    destination: Annotated[str, DESTINATION]
+    reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
+    vehicle: VehicleField = None
+    depart: Annotated[str | None, DEPART] = None
+    conditions: DrivingConditions = DrivingConditions()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +164,9 @@ def reach(
     expected[tree.edges] = tree.end_wh / battery.capacity_wh * 100
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
-        check_risk(risk)
+        require(
+            0 < risk <= 0.5, f"risk is {100 * risk:.6g} %; it must be above 0 % and at most 50 %"
+        )
         require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
         std_wh = planner.forecasts.day.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
@@ -139,6 +188,38 @@ def _leaving(planner: Planner, edges: tuple[int, ...]) -> SearchProblem:
     starts = tuple(Start(edge, first + edge) for edge in edges)
     problem = planner.problem(edges[:1])
     return replace(problem, legs=replace(problem.legs, starts=starts))
+
+
+def reach_asked(planner: Planner, request: RangeRequest) -> Reach:
+    """Return the roads within reach of a request, as `reach` does, on its day.
+
+    Parameters
+    ----------
+    planner
+        Network, belief, and the vehicle of the request.
+    request
+        The charge and where it starts.
+    """
+    capacity_kwh = planner.vehicle.battery_kwh
+    battery = Battery.of_percent(capacity_kwh, request.soc, request.reserve)
+    on_day = planner.under(day_of(request.conditions, request.depart))
+    return reach(on_day, request.origin, battery, risk=request.risk)
+
+
+def need_asked(planner: Planner, request: NeedRequest) -> FloatArray:
+    """Return the charge of every road that a request needs, as `charge_needed` does, (n,) %.
+
+    Parameters
+    ----------
+    planner
+        Network, belief, and the vehicle of the request.
+    request
+        The place and the charge to arrive with.
+    """
+    capacity_kwh = planner.vehicle.battery_kwh
+    battery = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
+    on_day = planner.under(day_of(request.conditions, request.depart))
+    return charge_needed(on_day, request.destination, battery)
 
 
 def _kept(

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import model_validator
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import UnknownNameError
@@ -28,7 +27,6 @@ from evroute.planning.fields import (
     Request,
     VehicleField,
     entries_of,
-    wind_problem,
 )
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
@@ -223,20 +221,13 @@ class PlanRequest(Request):
             raise UnknownNameError(f"network '{network.name}' has no road '{road}'{similar}")
         return tuple(sorted(rows))
 
-    @model_validator(mode="after")
-    def _without_contradiction(self) -> Self:
-        for problem in self._contradictions():
-            raise ValueError(problem)
-        return self
-
     def _contradictions(self) -> Iterator[str]:
         ends = [self.origin is not None, self.destination is not None]
         if all(ends) == (self.trip is not None) or any(ends) != all(ends):
             yield "give either a named trip, or origin and destination"
         if self.via and self.trip is not None:
             yield "places on the way go between origin and destination, not with a named trip"
-        if problem := wind_problem(self.conditions):
-            yield problem
+        yield from super()._contradictions()
         if self.reserve and self.soc is None:
             yield "a reserve needs the charge at the start: soc"
         if self.time_value is not None and self.price is None:

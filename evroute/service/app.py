@@ -26,7 +26,7 @@ from evroute.service.requests import (
     NeededRequest,
     PlanBody,
     PlanRequests,
-    RangeRequest,
+    RangeBody,
     Trips,
 )
 from evroute.service.work import ConflictingTripsError, Work
@@ -45,7 +45,7 @@ _REASONS = {
     500: "An internal error, logged with its `id`.",
 }
 _CONFLICT = "An id already belongs to other measurements."
-_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeRequest, Trips)
+_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeBody, Trips)
 
 
 def make_app(
@@ -130,9 +130,9 @@ def _paths(work: Work) -> APIRouter:
         "/range",
         summary="Find the roads within reach of a charge",
         response_model=answers.Range,
-        openapi_extra=_body(RangeRequest),
+        openapi_extra=_body(RangeBody),
     )
-    def range_(request: Annotated[RangeRequest, _of_body(RangeRequest)]) -> JSONResponse:
+    def range_(request: Annotated[RangeBody, _of_body(RangeBody)]) -> JSONResponse:
         return JSONResponse(work.range(request))
 
     @router.get(

@@ -18,6 +18,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
 from evroute.forms import Form
 from evroute.invalid import first_problem
+from evroute.planning.reach import RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
 
@@ -174,7 +175,7 @@ class Trips(Body):
     )
 
 
-class RangeRequest(Body):
+class RangeBody(RangeRequest):
     """A charge whose range is wanted; the fields are the options of ``evroute range``."""
 
     model_config = ConfigDict(
@@ -186,16 +187,8 @@ class RangeRequest(Body):
     )
 
     network: Name = "denver"
-    origin: Place = Field(description="Name, LAT,LON or edge id.")
-    vehicle: Name | None = Field(default=None, description="That of the belief if null.")
-    soc: Percent = Field(description="Charge at the start, %.")
-    reserve: Percent = Field(default=0.0, description="Lowest allowed charge, %.")
-    risk: float | None = Field(
-        default=None, gt=0, le=0.5, description="Greatest probability of falling below the reserve."
-    )
-    depart: Clock | None = None
-    conditions: DrivingConditions = DrivingConditions()
-    belief: Name | None = Field(default=None, description="Belief to go by; physics if null.")
+    vehicle: VehicleName = None
+    belief: BeliefName = None
     edges: bool = Field(default=False, description="List the ids of the roads within reach.")
 
 

@@ -27,12 +27,12 @@ from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
-from evroute.planning.numbers import clock_s
+from evroute.planning.fields import day_of
 from evroute.planning.places import different_stops
 from evroute.planning.planner import Planner
-from evroute.planning.reach import charge_needed, reach
+from evroute.planning.reach import charge_needed, reach_asked
 from evroute.service.problems import brief
-from evroute.service.requests import NeededRequest, PlanBody, RangeRequest, Trips
+from evroute.service.requests import NeededRequest, PlanBody, RangeBody, Trips
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
@@ -126,7 +126,7 @@ class Work:
                 answers.append({"error": brief(str(error))})
         return answers
 
-    def range(self, request: RangeRequest) -> dict[str, Any]:
+    def range(self, request: RangeBody) -> dict[str, Any]:
         """Return the roads within reach of a charge (`planning.reach`).
 
         Raises
@@ -135,9 +135,8 @@ class Work:
             If the request cannot be met.
         """
         with self._planning:
-            planner = self._planner(request)
-            battery = Battery.of_percent(planner.vehicle.battery_kwh, request.soc, request.reserve)
-            found = reach(planner, request.origin, battery, risk=request.risk)
+            planner = self._planner_of_day(request)
+            found = reach_asked(planner, request)
         network, ids = planner.network, planner.network.edge_id
         return {
             "network": network.name,
@@ -243,10 +242,8 @@ class Work:
 
     def _planner(self, request: OnRoads) -> Planner:
         """Return the planner of a request, at its departure."""
-        departed_s = request.conditions.departed_s
-        if request.depart is not None:
-            departed_s = clock_s("depart", request.depart)
-        return self._planner_of_day(request).leaving(departed_s)
+        day = day_of(request.conditions, request.depart)
+        return self._planner_of_day(request).leaving(day.departed_s)
 
     def _planner_of_day(self, request: OnRoads) -> Planner:
         """Return the planner of a request, at no departure.

@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 import evroute
 from evroute.cli import app
 from evroute.errors import EvrouteError
+from evroute.planning.fields import day_of
+from evroute.planning.reach import RangeRequest
 
 FROM = ["range", "--from", "Blake Street & 17th Street"]
 
@@ -60,9 +62,29 @@ def test_prints_the_charge_that_roads_need_to_a_place() -> None:
         ([*FROM, "--soc", "2", "--run", "x"], "--belief"),
         (["range", "--to", "Blake Street & 17th Street", "--soc", "2"], "not with --to"),
         ([*FROM, "--soc", "2", "--reserve", "3"], "reserve"),
+        ([*FROM, "--soc", "2", "--wind", "50"], "wind is 50 m/s; it must be from 0 to 40 m/s"),
+        ([*FROM, "--soc", "2", "--wind-from", "90"], "wind_from needs a wind speed"),
+        ([*FROM, "--soc", "2", "--depart", "25:00"], "depart is '25:00'"),
     ],
 )
 def test_bad_input_is_one_line(options: list[str], message: str) -> None:
     done = CliRunner().invoke(app, options)
     assert isinstance(done.exception, EvrouteError)
     assert message in str(done.exception)
+
+
+def test_the_range_has_the_conditions_of_plans() -> None:
+    day = ["--temperature", "-10", "--wind", "9", "--wind-from", "90", "--speed-factor", "0.9"]
+    done = CliRunner().invoke(app, [*FROM, "--soc", "2", "--reserve", "1", *day])
+    assert done.exit_code == 0, done.output
+    conditions = {"temperature_c": -10, "wind_mps": 9, "wind_from_deg": 90, "speed_factor": 0.9}
+    request = RangeRequest(origin=FROM[2], soc=2, reserve=1, conditions=conditions)
+    found, mild = evroute.reachable("denver", request), evroute.reachable("denver", FROM[2], soc=2)
+    assert f": {found.within.sum():,} of 1,330 roads" in done.output
+    assert found.within.sum() < mild.within.sum()
+
+
+def test_the_departure_of_a_request_goes_before_that_of_its_conditions() -> None:
+    request = RangeRequest(origin=FROM[2], soc=2, conditions={"departed_s": 8 * 3600.0})
+    assert day_of(request.conditions, request.depart).departed_s == 8 * 3600.0
+    assert day_of(request.conditions, "09:30").departed_s == 9.5 * 3600.0

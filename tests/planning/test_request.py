@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import evroute
+from evroute.cli.reach import reach
 from evroute.cli.route import route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
@@ -19,7 +20,9 @@ from evroute.forms import Choice, Clock, Number, Places, Share, Truth
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import COLUMNS
 from evroute.planning.planner import Planner
+from evroute.planning.reach import RangeRequest
 from evroute.planning.request import PlanRequest, entries
+from evroute.service.requests import RangeBody
 
 ENDS = {"origin": "Walnut Street & 33rd Street", "destination": "Broadway & 20th Street"}
 
@@ -68,9 +71,20 @@ def test_every_field_is_an_option_a_column_and_a_keyword_of_python() -> None:
     assert all(entry.form.help.endswith((".", "]", ".]")) for entry in entries().values())
 
 
-def _app() -> typer.Typer:
+def test_every_field_of_a_range_is_an_option_a_keyword_and_a_key_of_the_body() -> None:
+    options = {name for p in typer.main.get_command(_app(reach)).params for name in p.opts}
+    assert {f"--{name.replace('_', '-')}" for name in entries(RangeRequest)} <= options
+    keywords = inspect.signature(evroute.reachable).parameters
+    assert set(RangeRequest.model_fields) <= set(keywords)
+    assert set(RangeRequest.model_fields) <= set(RangeBody.model_fields)
+    shared = set(entries(RangeRequest)) & set(entries()) - {"reserve", "risk"}
+    assert {"from", "soc", "vehicle", "depart", "wind", "preheated"} <= shared
+    assert all(entries(RangeRequest)[name].form == entries()[name].form for name in shared)
+
+
+def _app(command: Any = route) -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None)
-    app.command()(route)
+    app.command()(command)
     return app
 
 
