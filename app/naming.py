@@ -7,7 +7,8 @@ import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.places.locate import locate, named_place
-from evroute.network.places.names import edge_label, find, junction_label, spellings
+from evroute.network.places.names import edge_label, find, junction_label
+from evroute.network.places.suggestions import spellings
 from evroute.network.road_network import RoadNetwork
 
 

@@ -13,8 +13,8 @@ they share in ``cars.toml``.
 """
 
 import csv
+from collections.abc import Sequence
 from dataclasses import asdict, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from evroute.energy import defaults
 from evroute.energy.road_load import road_load_of
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.invalid import first_problem
+from evroute.ranking import Ranking, words_of
 from evroute.resources import data_path
 from evroute.text import check_printable
 from evroute.toml_files import read_toml
@@ -83,6 +84,8 @@ class Vehicle:
 
 
 _VEHICLE = TypeAdapter(Vehicle)
+LISTED = 3
+"""Number of names in the message on an unknown one."""
 CHARGING = ("ac_kw", "dc_kw", "charging_curve", "dc_plug")
 DESCRIPTIVE = ("sources", "car_class", "road_load", *CHARGING)
 """Fields on which no energy of driving depends."""
@@ -108,6 +111,9 @@ def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
 def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     """Load a vehicle of the catalogue by name, or a user's vehicle from a ``.toml`` file.
 
+    A text that is no name, such as "Zoe" or "Tesla Model Y", is that of the vehicle with its words,
+    if there is exactly one with the same words, or else one with these and further ones.
+
     Raises
     ------
     UnknownNameError
@@ -118,13 +124,45 @@ def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     """
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))
-    if name_or_path not in _catalogue():
-        near = get_close_matches(name_or_path, _catalogue(), n=3, cutoff=0.3) or [defaults.VEHICLE]
+    found = _catalogue().get(name_or_path) or _with_words(name_or_path)
+    if found is None:
+        near = find_vehicles(name_or_path)[:LISTED] or [defaults.VEHICLE]
         raise UnknownNameError(
             f"unknown vehicle '{name_or_path}'; near are {', '.join(near)}; choose one of 'evroute "
             "vehicle list', or give a .toml file of your own"
         )
-    return _catalogue()[name_or_path]
+    return found
+
+
+def find_vehicles(text: str, own: Sequence[str] = ()) -> list[str]:
+    """Return the names of the catalogue that a text may mean, the likeliest first.
+
+    Parameters
+    ----------
+    text
+        As a driver writes it, with typing errors: "tesla model 3", "Zoe". Without words it has all
+        names.
+    own
+        Names of a driver's own vehicles; those that fit come first.
+    """
+    names = vehicle_names()
+    ranking = _ranking()
+    rows = ranking.best(text, len(names)) if words_of(text) else range(len(names))
+    return sorted((names[row] for row in rows), key=lambda name: name not in own)
+
+
+@cache
+def _ranking() -> Ranking:
+    return Ranking.of(vehicle_names())
+
+
+def _with_words(text: str) -> Vehicle | None:
+    """Return the only vehicle whose name has the words of a text; None for none and for several."""
+    words = set(words_of(text))
+    having = [name for name in vehicle_names() if words and words <= set(words_of(name))]
+    same = [name for name in having if words == set(words_of(name))]
+    found = same if len(same) == 1 else having
+    return _catalogue()[found[0]] if len(found) == 1 else None
 
 
 def vehicle_names() -> list[str]:

@@ -31,6 +31,8 @@ from evroute.network.texts import check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)
+PLACES = "stops"
+"""What the places of a built network are: changed with their rule, so that it is built again."""
 
 
 def load_network(name: str | Path) -> RoadNetwork:
@@ -260,7 +262,8 @@ class _Recipe:
 
     def _fingerprint(self) -> str:
         total = hashlib.sha256(
-            f"{__version__} {store.FORMAT} profile {self.smoothing_m} {self.attribution}".encode()
+            f"{__version__} {store.FORMAT} profile {PLACES} {self.smoothing_m} "
+            f"{self.attribution}".encode()
         )
         for path in (self.net, *self.rasters, *self.names):
             with path.open("rb") as handle:

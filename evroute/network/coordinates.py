@@ -17,9 +17,19 @@ _UTM = re.compile(
     r"EPSG:32[67](0[1-9]|[1-5]\d|60)"
     r"|\+proj=utm \+zone=([1-9]|[1-5]\d|60) \+ellps=WGS84 \+datum=WGS84 \+units=m \+no_defs"
 )
+_NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
+_LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 WGS84 = "EPSG:4326"
 LONGEST_STEP_M = 100_000.0
 """No road goes straight on for so long without a node."""
+
+
+def lat_lon(text: str) -> tuple[float, float] | None:
+    """Return latitude and longitude, degrees, of a text ``lat,lon``; None for other texts."""
+    if (found := _LAT_LON.fullmatch(text)) is None:
+        return None
+    lat, lon = map(float, found.groups())
+    return lat, lon
 
 
 @cache

@@ -139,7 +139,7 @@ def test_a_file_that_is_wrong_is_told_by_field(tmp_path: Path, text: str, messag
 
 def test_an_unknown_vehicle_names_near_ones() -> None:
     with pytest.raises(UnknownNameError, match="near are tesla-model-3"):
-        load_vehicle("tesla-model3")
+        load_vehicle("tesla-modell-3")
 
 
 def test_a_missing_file_is_told() -> None:

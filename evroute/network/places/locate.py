@@ -1,23 +1,21 @@
 """Find the edges for a user's text: the name of a place, ``lat,lon``, or an edge id."""
 
-import re
 from difflib import get_close_matches
 from functools import lru_cache
 
 import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network.coordinates import WGS84, transformer
+from evroute.network.coordinates import WGS84, lat_lon, transformer
 from evroute.network.geo import shapely
 from evroute.network.places import names
 from evroute.network.places.names import FARTHEST_M, Place
+from evroute.network.places.suggestions import spellings
 from evroute.network.road_network import RoadNetwork
 
 # Edges whose distance differs by less lie equally near: both directions of a street that share one
 # line.
 _SAME_DISTANCE_M = 0.01
-_NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
-_LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 
 
 def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[int, ...]:
@@ -55,8 +53,9 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
 
 def coordinates(text: str) -> tuple[float, float]:
     """Return latitude and longitude, degrees, of a text ``lat,lon``."""
-    lat, lon = map(float, _LAT_LON.fullmatch(text).groups())  # type: ignore[union-attr]
-    return lat, lon
+    found = lat_lon(text)
+    assert found is not None, "the caller knows that it is neither a name nor an edge id"
+    return found
 
 
 def named_place(network: RoadNetwork, text: str) -> Place | None:
@@ -73,11 +72,11 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
         raise UnknownNameError(
             f"{text!r} is no edge id or place; give ids as text, such as '{text}'"
         )
-    if text in network.row_of or _LAT_LON.fullmatch(text):
+    if text in network.row_of or lat_lon(text) is not None:
         return None
     found = names.find(network, text)
     if not found:
-        near = "; ".join(names.spellings(network, text))
+        near = "; ".join(spellings(network, text))
         raise UnknownNameError(
             f"network '{network.name}' has no place '{text}'; similar names: {near}"
             if near

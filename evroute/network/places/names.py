@@ -22,6 +22,7 @@ from scipy.spatial import KDTree
 from evroute.arrays import FloatArray
 from evroute.errors import NetworkFormatError, require
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import shapely
 from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork
 from evroute.text import UNPRINTABLE
@@ -29,13 +30,12 @@ from evroute.text import UNPRINTABLE
 ONE_PLACE_M = 100.0
 """Junctions of one name that lie as near to the first of them are one place: dual carriageways."""
 FARTHEST_M = 500.0
-"""Named places farther from every junction are left out of a network."""
+"""Named places farther from every road are left out of a network."""
 _FAR_AWAY_M = 1e9
 _LABELS_KEPT = 100_000
 """Coordinate of places outside the map projection."""
 LISTED = 5
 """Greatest number of places in a message."""
-_LEAST_SCORE = 65.0
 _Row = tuple[str, float, float]
 """Name, longitude and latitude."""
 _ACCENT, _WORD = re.compile("[\u0300-\u036f]"), re.compile(r"\w+")
@@ -87,6 +87,7 @@ class _Index:
     names: tuple[str, ...]
     places: list[Place]
     by_words: dict[tuple[str, ...], list[Place]]
+    stations: frozenset[str]
     tree: KDTree
 
 
@@ -95,33 +96,38 @@ def labels(network: RoadNetwork) -> list[str]:
     return sorted(place.label for place in _index(network).places)
 
 
+def places(network: RoadNetwork) -> Sequence[Place]:
+    """Return the junctions, places and charging stations that have a name."""
+    return tuple(_index(network).places)
+
+
+def station_labels(network: RoadNetwork) -> frozenset[str]:
+    """Return the labels of the places that are charging stations."""
+    return _index(network).stations
+
+
 @lru_cache(maxsize=1000)
 def find(network: RoadNetwork, text: str) -> tuple[Place, ...]:
     """Return the places that a text names, in alphabetical order; none if it is misspelt.
 
     Order of words, case, accents and punctuation do not count. A label or a complete name comes
     before names that hold each word of the text or begin one of their words with it, so that
-    "blake & 17th" finds "Blake Street & 17th Street".
+    "blake & 17th" finds "Blake Street & 17th Street". Of labels with the same words, such as
+    "Saint-Michel" and "Saint Michel", the one that is written like the text is the only one.
     """
     words, names = _words(text), _index(network).by_words
-    found = names.get(words) or [
-        place
-        for own, places in names.items()
-        if words and all(any(_begins(one, word) for one in own) for word in words)
-        for place in places
-    ]
+    same = names.get(words, [])
+    found = (
+        [place for place in same if place.label == text]
+        or same
+        or [
+            place
+            for own, places in names.items()
+            if words and all(any(_begins(one, word) for one in own) for word in words)
+            for place in places
+        ]
+    )
     return tuple(sorted(found, key=lambda place: place.label))
-
-
-@lru_cache(maxsize=1000)
-def spellings(network: RoadNetwork, text: str) -> list[str]:
-    """Return the labels that are spelt most like a text, the nearest first, at most `LISTED`."""
-    from rapidfuzz import fuzz, process
-
-    places, query = _index(network).by_words, " ".join(_words(text))
-    names, scorer = {words: " ".join(words) for words in places}, fuzz.partial_token_sort_ratio
-    near = process.extract(query, names, scorer=scorer, limit=LISTED, score_cutoff=_LEAST_SCORE)
-    return [place.label for *_, words in near for place in places[words]][:LISTED]
 
 
 def edges_at(network: RoadNetwork, place: Place, *, leaving: bool) -> tuple[int, ...]:
@@ -211,7 +217,7 @@ def place_table(places: Sequence[_Row]) -> Table:
 def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
     """Return a network with the table ``names``, and the table ``places`` of others.
 
-    Places farther than `FARTHEST_M` from every junction are left out.
+    Places farther than `FARTHEST_M` from every road are left out.
 
     Raises
     ------
@@ -219,8 +225,10 @@ def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
         If a table of the others is damaged.
     """
     places = list(dict.fromkeys(place for other in others for place in _stored(other)[1]))
-    far_m, _ = KDTree(_xy(network)).query(_project(network, places))
-    near = [place for place, each_m in zip(places, far_m, strict=True) if each_m <= FARTHEST_M]
+    roads = shapely.STRtree(network.lines(network.shape_x_m, network.shape_y_m))
+    points = shapely.points(_project(network, places))
+    rows, _ = roads.query_nearest(points, max_distance=FARTHEST_M, all_matches=False)
+    near = [places[row] for row in sorted(rows.tolist())]
     added: dict[str, Table] = {"names": {"junction": _derived(network)}}
     return network.with_tables(added | ({"places": place_table(near)} if near else {}))
 
@@ -262,6 +270,8 @@ def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
 def _index(network: RoadNetwork) -> _Index:
     """Group the junctions and places of one name that lie near each other to one place."""
     names, places = _stored(network)
+    first_station = len(names) + len(places)
+    places += [each for each in _stations(network) if each not in set(places)]
     texts = [*names, *(name for name, _, _ in places)]
     xy = np.vstack([_xy(network), _project(network, places)])
     degrees = [*zip(*network.junction_lon_lat, strict=True), *(place[1:] for place in places)]
@@ -276,13 +286,31 @@ def _index(network: RoadNetwork) -> _Index:
     first = [rows[0] for rows in groups.values()]
     uses = Counter(texts[row] for row in first)
     places_found, by_words = [], defaultdict(list)
+    stations = set()
     for row, *others in groups.values():
         lon, lat = map(float, degrees[row])
         label = f"{texts[row]} ({lat:.5f},{lon:.5f})" if uses[texts[row]] > 1 else texts[row]
         junctions = tuple(each for each in (row, *others) if each < network.n_junctions)
         places_found.append(Place(label, lon, lat, junctions))
         by_words[_words(label)].append(places_found[-1])
-    return _Index(names, places_found, dict(by_words), KDTree(xy[first]))
+        if row >= first_station:
+            stations.add(label)
+    return _Index(names, places_found, dict(by_words), frozenset(stations), KDTree(xy[first]))
+
+
+def _stations(network: RoadNetwork) -> list[_Row]:
+    """Return the charging stations that have a name, once each; their table has their sockets."""
+    table = network.tables.get("chargers", {})
+    columns = (table.get(column, ()) for column in ("name", "lon", "lat"))
+    try:
+        rows = zip(*columns, strict=True)
+        named = dict.fromkeys((clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows)
+    except (TypeError, ValueError) as error:
+        raise NetworkFormatError(
+            f"the charging stations of network '{network.name}' are damaged ({error}); add them "
+            "again with 'evroute network chargers'"
+        ) from error
+    return [each for each in named if each[0]]
 
 
 def _xy(network: RoadNetwork) -> FloatArray:

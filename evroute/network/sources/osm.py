@@ -7,6 +7,7 @@ read from the Overpass API (`overpass`). ``osm_roads`` turns the objects into a 
 
 import hashlib
 import zlib
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -156,13 +157,18 @@ def _read_nodes(path: Path, extract: Extract) -> None:
 
 
 def _read_places(path: Path, extract: Extract) -> None:
-    """Add the named places to drive to, at the mean of their nodes."""
-    items: Any = (
+    """Add the named places to drive to, at the mean of their nodes; stops are nodes."""
+    places: Any = (
         osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
         .with_locations()
         .with_filter(osmium.filter.KeyFilter("railway", *osm_tags.PLACE_KEYS))
     )
-    for item in items:
+    stops: Any = (
+        osmium.FileProcessor(str(path), osmium.osm.NODE)
+        .with_filter(osmium.filter.TagFilter(("highway", "bus_stop")))
+        .with_filter(osmium.filter.KeyFilter("name"))
+    )
+    for item in chain(places, stops):
         if name := osm_tags.place(dict(item.tags)):
             points = [item.location] if item.is_node() else [node.location for node in item.nodes]
             if valid := [(at.lon, at.lat) for at in points if at.valid()]:

@@ -34,7 +34,14 @@ TYPICAL_KMH = {
 }
 NAME_SEPARATOR = " / "
 PLACE_KEYS = ("amenity", "tourism", "leisure", "shop", "historic", "place", "aeroway")
-"""Keys of places to drive to, as are railway stations; with a name."""
+"""Keys of places to drive to; with a name."""
+STOPS = (
+    ("highway", "bus_stop"),
+    ("railway", "station"),
+    ("railway", "halt"),
+    ("railway", "tram_stop"),
+)
+"""Tags of stations and stops, which are places to drive to; with a name."""
 VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
@@ -80,6 +87,7 @@ _PASSABLE_BARRIERS = {
     "kerb",
     "arch",
 }
+_STOPS = frozenset(STOPS)
 _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 
 
@@ -151,7 +159,7 @@ def place(tags: Tags) -> str:
     if tags.get("amenity") == "charging_station" and "name" not in tags:
         owner = next((tags[key] for key in ("operator", "brand", "network") if key in tags), "")
         return f"Charging station {owner}".strip()
-    is_place = any(key in tags for key in PLACE_KEYS) or tags.get("railway") in {"station", "halt"}
+    is_place = any(key in tags for key in PLACE_KEYS) or not _STOPS.isdisjoint(tags.items())
     return tags.get("name", "") if is_place else ""
 
 

@@ -14,7 +14,7 @@ from evroute.errors import EvrouteError
 from evroute.files import replacing
 from evroute.network.geo import osmnx, requests
 from evroute.network.sources import osm_tags
-from evroute.network.sources.osm_tags import TYPICAL_KMH
+from evroute.network.sources.osm_tags import STOPS, TYPICAL_KMH
 
 BUSY = (429, 504)
 """Statuses of a service that asks to come again later."""
@@ -57,13 +57,18 @@ def query_of(area: Any) -> str:
     """Return the query for the roads of an area, without its holes, in Overpass' language."""
     classes = "|".join(kind for kind in TYPICAL_KMH if kind != osm_tags.TRACK)
     places, cars = "|".join(osm_tags.PLACE_KEYS), "|".join(osm_tags.VEHICLES)
+    keys, stops = ("|".join(dict.fromkeys(each)) for each in zip(*STOPS, strict=True))
     polygons = [_corners(polygon) for polygon in getattr(area, "geoms", [area])]
     roads = "".join(
         f"way['highway'~'^({classes})$'](poly:'{polygon}');"
         f"way['highway'='{osm_tags.TRACK}'][~'^({cars})$'~'.'](poly:'{polygon}');"
         for polygon in polygons
     )
-    named = "".join(f"node['name'][~'^({places})$'~'.'](poly:'{polygon}');" for polygon in polygons)
+    named = "".join(
+        f"node['name'][~'^({places})$'~'.'](poly:'{polygon}');"
+        f"node['name'][~'^({keys})$'~'^({stops})$'](poly:'{polygon}');"
+        for polygon in polygons
+    )
     return (
         f"{_settings()};({roads})->.roads;"
         f"(.roads;node(w.roads);{named}rel(bw.roads)['type'='restriction'];);out;"
