@@ -15,10 +15,21 @@ PAPER_PHYSICS = "eq8"
 KINDS_OF_PHYSICS = (PAPER_PHYSICS, PHYSICS)
 
 
-def check_physics(physics: str) -> str:
-    """Return a name of `KINDS_OF_PHYSICS`; UnknownNameError if it is none."""
-    if physics not in KINDS_OF_PHYSICS:
-        raise UnknownNameError(
-            f"unknown physics '{physics}'; there are {', '.join(KINDS_OF_PHYSICS)}"
-        )
+def check_physics(physics: str, kinds: tuple[str, ...] = KINDS_OF_PHYSICS) -> str:
+    """Return a name of a physics.
+
+    Parameters
+    ----------
+    physics
+        The name.
+    kinds
+        The names that there are.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is none of them.
+    """
+    if physics not in kinds:
+        raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(kinds)}")
     return physics

@@ -1,12 +1,16 @@
 """Beliefs of folders: which kind a file holds, and where the file of a run is."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from evroute.checked import read_arrays
+from evroute.energy.defaults import KINDS_OF_PHYSICS, PAPER_PHYSICS, check_physics
 from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
 from evroute.learning.stored import Description, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
@@ -66,8 +70,30 @@ def continued(path: Path, setting: Setting) -> Belief:
     return belief
 
 
+def kind_of(model: str, options: Mapping[str, Any]) -> type[Belief]:
+    """Return the class of the beliefs of a model of `KINDS`.
+
+    Parameters
+    ----------
+    model
+        Name of the model.
+    options
+        Its options by name; the physics ``"both"`` mixes two beliefs of whole trips.
+
+    Raises
+    ------
+    UnknownNameError
+        If the physics is unknown.
+    """
+    physics = str(options.get("physics", PAPER_PHYSICS))
+    if model == energies.MODEL and check_physics(physics, (BOTH, *KINDS_OF_PHYSICS)) == BOTH:
+        return TwoPhysics
+    return KINDS[model]
+
+
 def _kind(about: Description) -> type[Belief]:
-    return KINDS.get(str(about.method.get("model")), LearnedBelief)
+    model = str(about.method.get("model"))
+    return kind_of(model, about.method) if model in KINDS else LearnedBelief
 
 
 def _choose(folder: Path, run: str | None) -> str:

@@ -23,6 +23,7 @@ from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.pace import Pace
 from evroute.learning.stored import read
 from evroute.learning.trips.energies import TripEnergies
@@ -570,6 +571,7 @@ SIBLINGS = {
     name: lambda setting, kind=kind, name=name: kind.of_method({"model": name}, setting)
     for name, kind in kinds.KINDS.items()
 } | {
+    "trips-both": TwoPhysics,
     "trips-driving": lambda setting: TripEnergies(setting, physics="driving"),
     "ratio": Ratio,
 }

@@ -19,8 +19,9 @@ from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.invalid import first_problem
 from evroute.learning.base import Belief
-from evroute.learning.belief import KINDS
+from evroute.learning.belief import KINDS, kind_of
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.mixture.two_physics import BOTH
 from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
@@ -75,7 +76,8 @@ class Start:
             If the model or one of its options is unknown.
         """
         if self.model in KINDS:
-            return KINDS[self.model].of_method(self.options, self.setting)
+            kind = kind_of(self.model, self.options)
+            return kind.of_method(self.options, self.setting)
         return LearnedBelief.before_trips(
             checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
         )
@@ -210,7 +212,7 @@ def _setting(
 
 def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
     """Return a model and its options: those chosen, on top of the manifest's or the default's."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": defaults.PHYSICS}))
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": BOTH}))
     own, given = str(method.pop("model")), dict(choice.options or {})
     if choice.model not in (None, own if own == DEFAULT_MODEL else None):
         return str(choice.model), given

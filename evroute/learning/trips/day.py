@@ -6,18 +6,16 @@ the coefficients in force, which lie in the cone of physical ones; the potential
 rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
@@ -29,91 +27,10 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import KM, TripBelief
-from evroute.planning.battery import Battery, ChargeTrace
+from evroute.learning.trips.trip_forecast import Along, TripForecast
+from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
-from evroute.planning.forecasts.first_passage import first_passage
-from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast
 from evroute.planning.spaces.arm_space import SearchSpace
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TripForecast:
-    """Forecast of one trip along a route.
-
-    Parameters
-    ----------
-    prediction
-        Of the energy of the whole trip.
-    reached_wh2
-        (k, k) predictive covariance of the energies up to the ends of the k edges, noise included,
-        Wh².
-    time
-        Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
-    """
-
-    prediction: TripPrediction
-    reached_wh2: FloatArray
-    time: Callable[[], Mapping[str, float]]
-
-    @property
-    def mean_wh(self) -> float:
-        """Expected energy of the trip, Wh."""
-        return self.prediction.mean_wh
-
-    @property
-    def std_wh(self) -> float:
-        """Standard deviation of the trip's energy, Wh."""
-        return self.prediction.sd_wh
-
-    @property
-    def inflation(self) -> float:
-        """Half-width of the 90 % interval in multiples of that of a normal distribution."""
-        return self.prediction.spread.half_width(INTERVAL_LEVEL) / float(
-            ndtri(0.5 + INTERVAL_LEVEL / 2)
-        )
-
-    def beyond(self, deviates: float) -> float:
-        """Return the probability of more energy than this many deviations above the mean."""
-        return self.prediction.spread.beyond(deviates)
-
-    def ever_beyond(self, deviates: float) -> float:
-        """Return a bound of the probability that it is ever more than this along the trip."""
-        return self.prediction.spread.ever_beyond(deviates)
-
-    def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
-        """Return the central interval of a level in (0, 1), Wh."""
-        return self.prediction.interval(level)
-
-    def numbers(self) -> Mapping[str, float]:
-        """Return the predictions of energy and travel time by name."""
-        return {**self.prediction.numbers(), **self.time()}
-
-    def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
-        """Forecast the charge along the route; regeneration is lost as on the expected trip.
-
-        Parameters
-        ----------
-        battery
-            Capacity, charge at the start and reserve.
-        expected
-            Charge along the route by expected energies.
-        """
-        spread = self.prediction.spread
-        sd_wh = np.append(0.0, np.sqrt(self.reached_wh2.diagonal()))
-        low, high = spread.interval(INTERVAL_LEVEL)
-        band_wh = expected.charge_wh[:, np.newaxis] - np.outer(sd_wh, [high, low])
-        band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
-        room_wh = expected.low_wh[1:] - battery.reserve_wh
-        left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
-        below = first_passage(room_wh, spread.scale**2 * self.reached_wh2, spread.nu)
-        return ChargeForecast(
-            arrival_percent=battery.percent(float(expected.charge_wh[-1])),
-            arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
-            arrives_above_reserve=spread.below(left_wh / float(sd_wh[-1])),
-            never_below_reserve=1.0 - spread.passage(below),
-            band_percent=band_percent,
-            supported_risk=spread.supported_risk,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,24 +123,45 @@ class TripDay:
         expected
             Charge along the route by expected energies; None where the charge is unknown.
         """
-        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
+        route = self.along(arms_of_route, expected)
         lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
         if expected is not None:
-            lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
-        sums = reached(np.cumsum(terms, axis=0), self._heating)
+            lost_wh += expected.lost_wh - route.faded_wh
         edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
+        return TripForecast(
+            self.belief.expect(route.row, route.unknown_wh2).shifted(lost_wh),
+            route.reached_wh2,
+            lambda: self.times.expect(
+                edges, departed_s=day.departed_s, speed_factor=day.speed_factor
+            ),
+        )
+
+    def along(self, arms_of_route: IntArray, expected: ChargeTrace | None = None) -> Along:
+        """Return the energy of one trip along a route.
+
+        Parameters
+        ----------
+        arms_of_route
+            (k,) arms in driving order.
+        expected
+            Charge along the route by expected energies; None where the charge is unknown.
+        """
+        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
+        faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
+        sums = reached(np.cumsum(terms, axis=0), self._heating)
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
+        edges = self.space.states.edge[arms_of_route]
         unknown_wh2 = self.unknown_wh2(edges) + np.outer(season_wh, season_wh)
         spread = sums @ self.belief.regression.root[self.columns]
         known_wh2 = spread @ spread.T + self.belief.noise.covariance(sums[:, KM])
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums[-1]
-        return TripForecast(
-            self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
-            known_wh2 + unknown_wh2,
-            lambda: self.times.expect(
-                edges, departed_s=day.departed_s, speed_factor=day.speed_factor
-            ),
+        return Along(
+            row=row,
+            mean_wh=sums @ self.belief.coefficients.coefficients[self.columns],
+            reached_wh2=known_wh2 + unknown_wh2,
+            unknown_wh2=float(unknown_wh2[-1, -1]),
+            faded_wh=faded_wh,
         )
 
     def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:

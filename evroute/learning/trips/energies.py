@@ -12,6 +12,7 @@ deviations of roads are learned anew; the coefficients and the spread of the err
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,7 @@ class TripEnergies(Belief):
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
-        """Return the belief before any trip.
-
-        Parameters
-        ----------
-        method, setting
-            As in `Belief.of_method`.
-        """
+        """Return the belief before any trip; parameters as in `Belief.of_method`."""
         return cls(setting, physics=str(method.get("physics", PAPER_PHYSICS)))
 
     @property
@@ -200,13 +195,14 @@ class TripEnergies(Belief):
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
+        time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
+        return replace(self.expect_energy(trip), time=time)
+
+    def expect_energy(self, trip: MeasuredTrip) -> Expected:
+        """Return the expected energy of a trip, and its row."""
         row = self.row(trip)
         season_wh2 = self._departures.season_wh2(trip, row, self.belief.coefficients.coefficients)
-        return Expected(
-            self.belief.expect(row, self._known_wh2(trip) + season_wh2),
-            self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes),
-            row,
-        )
+        return Expected(self.belief.expect(row, self._known_wh2(trip) + season_wh2), row=row)
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the total energy of a trip, and its travel times.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.learning.intervals import TripPrediction
 from evroute.learning.pace import Pace
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
@@ -67,10 +68,26 @@ class TripTimes:
         routes
             Number of these routes.
         """
-        numbers = self.errors.expect(self._row(edge, departed_s, speed_factor) / routes).measures(
-            "s"
+        return measures_s(
+            self.predict(edge, departed_s=departed_s, speed_factor=speed_factor, routes=routes)
         )
-        return {name: max(number, 0.0) for name, number in numbers.items()}
+
+    def predict(
+        self,
+        edge: IntArray,
+        *,
+        departed_s: float | None = None,
+        speed_factor: float = 1.0,
+        routes: int = 1,
+    ) -> TripPrediction:
+        """Return the prediction of the travel time of a trip, in s.
+
+        Parameters
+        ----------
+        edge, departed_s, speed_factor, routes
+            As in `expect`.
+        """
+        return self.errors.expect(self._row(edge, departed_s, speed_factor) / routes)
 
     def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
         """Learn one trip.
@@ -102,3 +119,8 @@ class TripTimes:
         """Return length, km, and expected time, s, of edges (k,)."""
         expected_s = self.pace.times(edge, departed_s).sum() / speed_factor
         return np.array([self._length_m[edge].sum() / 1000.0, expected_s])
+
+
+def measures_s(prediction: TripPrediction) -> dict[str, float]:
+    """Return moments and intervals of a travel time by name, at least 0 s."""
+    return {name: max(number, 0.0) for name, number in prediction.measures("s").items()}

@@ -1,0 +1,1 @@
+"""Mixture: two beliefs of whole trips, weighed by the trips that both expected."""

@@ -1,0 +1,181 @@
+"""MixedDay: energies of turns on one day by two beliefs, driver's physics and steady speeds.
+
+Means, potential, fade and travel times are weighted means of both. The covariance of a mixture has
+the spread between the means too, so a forecast and its charge along the route include the doubt
+which physics is right. Every belief has no edge below its own change of potential, so the mixture
+has none below the weighted mean of the potentials.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray
+from evroute.learning.intervals import ErrorSpread, TripPrediction
+from evroute.learning.mixture.physics_weight import PhysicsWeight
+from evroute.learning.trips.day import TripDay
+from evroute.learning.trips.times import measures_s
+from evroute.learning.trips.trip_forecast import TripForecast
+from evroute.planning.battery import ChargeTrace
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.turn_space import TurnSpace
+
+
+@dataclass(frozen=True, eq=False)
+class MixedDay:
+    """Energies of all turns of a network under the conditions of one day.
+
+    Parameters
+    ----------
+    driving, steady
+        Days by the driver's physics, over turns, and at steady speeds, over edges.
+    weight
+        Weight of the first.
+    spread
+        Of the errors of the mixture.
+    expected_time
+        Function that returns the prediction of the travel time of edges (k,) on this day, s.
+    """
+
+    driving: TripDay
+    steady: TripDay
+    weight: PhysicsWeight
+    spread: ErrorSpread
+    expected_time: Callable[[IntArray], TripPrediction]
+
+    @cached_property
+    def space(self) -> SearchSpace:
+        """The turns, with the weighted mean of the potentials."""
+        turns, edges = self.driving.space, self.steady.space.edges
+        assert isinstance(turns, TurnSpace)
+        mixed = EdgeSpace(
+            edges.network,
+            edges.vehicle,
+            conditions=edges.conditions,
+            junction_wh=self.weight.mixed(
+                turns.edges.states.state_wh, self.steady.space.states.state_wh
+            ),
+        )
+        kinetic = self.weight.first * turns.kinetic
+        return TurnSpace(mixed, turns.table, free_flow=True, kinetic=kinetic)
+
+    @cached_property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each turn where nothing is lost to a full battery, Wh."""
+        mean_wh: FloatArray = self.weight.mixed(
+            self.driving.mean_wh, self.steady.mean_wh[self._edges]
+        )
+        return mean_wh
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) usual travel time of each edge at the departure of the day, s."""
+        time_s: FloatArray = self.weight.mixed(self.driving.time_s, self.steady.time_s)
+        return time_s
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
+        steady_wh = self.steady.noise_std_wh[self._edges]
+        return np.sqrt(self.weight.mixed(self.driving.noise_std_wh**2, steady_wh**2))
+
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        fades = self.driving.full_battery_fade, self.steady.full_battery_fade
+        return float(self.weight.mixed(*fades))
+
+    @property
+    def heating_wh(self) -> FloatArray:
+        """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
+        heating_wh: FloatArray = self.weight.mixed(self.driving.heating_wh, self.steady.heating_wh)
+        return heating_wh
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every turn, noise left out, (a,) Wh."""
+        driving, steady = self.driving.posterior(), self.steady.posterior()
+        mean_wh, std_wh = steady.mean_wh[self._edges], steady.std_wh[self._edges]
+        apart_wh = driving.mean_wh - mean_wh
+        variance = self.weight.variance(driving.std_wh**2, std_wh**2, apart_wh)
+        return Belief(self.mean_wh, np.sqrt(variance))
+
+    def forecast(
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> TripForecast:
+        """Forecast one trip.
+
+        Parameters
+        ----------
+        arms_of_route, energy_wh, expected
+            As in `TripDay.forecast`.
+        """
+        edges = self._edges[arms_of_route]
+        driving = self.driving.along(arms_of_route, expected)
+        steady = self.steady.along(edges, expected)
+        reached_wh2 = self.weight.covariance(
+            driving.reached_wh2, steady.reached_wh2, driving.mean_wh - steady.mean_wh
+        )
+        lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
+        if expected is not None:
+            lost_wh += expected.lost_wh - self.weight.mixed(driving.faded_wh, steady.faded_wh)
+        moved_wh = [
+            float(along.row @ day.belief.coefficients.moved)
+            for day, along in ((self.driving, driving), (self.steady, steady))
+        ]
+        prediction = TripPrediction(
+            mean_wh=float(self.weight.mixed(driving.mean_wh[-1], steady.mean_wh[-1])) + lost_wh,
+            sd_wh=float(np.sqrt(reached_wh2[-1, -1])),
+            spread=self.spread,
+            trips=max(self.driving.belief.trips, self.steady.belief.trips),
+            moved_wh=float(self.weight.mixed(*moved_wh)),
+        )
+        return TripForecast(prediction, reached_wh2, lambda: measures_s(self.expected_time(edges)))
+
+    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+        """Return the deviation of the difference of the expected energies of two routes, Wh.
+
+        Parameters
+        ----------
+        arms_of_route, others
+            Turns of two routes between the same places, in driving order.
+        """
+        edges, other_edges = self._edges[arms_of_route], self._edges[others]
+        apart_wh = [
+            float(day.mean_wh[arms].sum() - day.mean_wh[rest].sum())
+            for day, arms, rest in (
+                (self.driving, arms_of_route, others),
+                (self.steady, edges, other_edges),
+            )
+        ]
+        variance = self.weight.variance(
+            self.driving.difference_std_wh(arms_of_route, others) ** 2,
+            self.steady.difference_std_wh(edges, other_edges) ** 2,
+            apart_wh[0] - apart_wh[1],
+        )
+        return float(np.sqrt(variance))
+
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each turn of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, before, charge_wh
+            As in `TripDay.reached_std_wh`.
+        """
+        edges = self._edges[arms]
+        apart_wh = self.driving.mean_wh[arms] - self.steady.mean_wh[edges]
+        for arm, previous in enumerate(before.tolist()):
+            if previous >= 0:
+                apart_wh[arm] += apart_wh[previous]
+        driving_wh = self.driving.reached_std_wh(arms, before, charge_wh)
+        steady_wh = self.steady.reached_std_wh(edges, before, charge_wh)
+        return np.sqrt(self.weight.variance(driving_wh**2, steady_wh**2, apart_wh))
+
+    @property
+    def _edges(self) -> IntArray:
+        """(a,) edge that each turn enters."""
+        return self.driving.space.states.edge

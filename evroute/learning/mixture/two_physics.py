@@ -1,0 +1,236 @@
+"""TwoPhysics: a belief of whole trips by two physics, weighed by the trips.
+
+`TripEnergies` learns the same trips twice: with the driver's physics, where cars stop, turn and
+slow down, and at steady speeds. Each has its own pace, drag, noise and cone. The belief is their
+mixture, with weights by past predictive likelihood (`physics_weight`); its intervals rest on the
+errors of the mixture. ``physics="driving"`` or ``physics="eq8"`` keeps one of them alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evroute.arrays import IntArray
+from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS
+from evroute.energy.driving import DrivingConditions
+from evroute.learning.base import Belief, Expected, Part
+from evroute.learning.intervals import PastErrors, TripPrediction
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.mixed_day import MixedDay
+from evroute.learning.mixture.physics_weight import PhysicsWeight, prior_weight
+from evroute.learning.pace import Pace
+from evroute.learning.trips.energies import MODEL, TripEnergies
+from evroute.learning.trips.times import measures_s
+from evroute.learning.trips.trip_belief import REFUSED_SD, TripBelief
+from evroute.methods.setting import Setting
+
+BOTH = "both"
+"""Name of the mixture among the physics of beliefs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedTwice(Expected):
+    """Expectation of the mixture, with that of each physics.
+
+    Parameters
+    ----------
+    driving, steady
+        Expectations by the driver's physics and at steady speeds.
+    """
+
+    driving: Expected | None = None
+    steady: Expected | None = None
+
+
+class TwoPhysics(Belief):
+    """Belief of whole trips on a network by two physics; see `Belief`.
+
+    Parameters
+    ----------
+    setting
+        Network and vehicle.
+
+    Attributes
+    ----------
+    driving, steady
+        Beliefs by the driver's physics and at steady speeds.
+    weight
+        Weight of the first.
+    errors, time_errors
+        Errors of the mixture's energies and times.
+    """
+
+    options = TripEnergies.options
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.source = "this"
+        self.driving = TripEnergies(setting, physics=PHYSICS)
+        self.steady = TripEnergies(setting, physics=PAPER_PHYSICS)
+        self.weight = PhysicsWeight(prior_weight(setting.network))
+        self.errors = PastErrors(signed=True)
+        self.time_errors = PastErrors(signed=True)
+
+    @classmethod
+    def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TwoPhysics":
+        """Return the belief before any trip.
+
+        Parameters
+        ----------
+        method, setting
+            As in `Belief.of_method`.
+        """
+        return cls(setting)
+
+    @property
+    def method_table(self) -> dict[str, Any]:
+        """Model and physics by name."""
+        return {"model": MODEL, "physics": BOTH}
+
+    @property
+    def label(self) -> str:
+        """Number of trips in words."""
+        return self.driving.label
+
+    @property
+    def note(self) -> str:
+        """Number of trips behind the forecasts, in words; empty if there are none."""
+        return self.driving.note
+
+    @property
+    def trips(self) -> int:
+        """Number of trips that came, refused ones included."""
+        return self.driving.trips
+
+    @property
+    def belief(self) -> TripBelief:
+        """Coefficients by the driver's physics."""
+        return self.driving.belief
+
+    @property
+    def pace(self) -> Pace:
+        """Pace of the edges by the driver's physics."""
+        return self.driving.pace
+
+    @property
+    def changed_after(self) -> int:
+        """Number of trips before the last detected change; 0 if there was none."""
+        return self.driving.changed_after
+
+    @property
+    def learns_totals(self) -> bool:
+        """True: it learns nothing else."""
+        return True
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Both beliefs, their weight, and the errors of the mixture."""
+        return {
+            "driving": self.driving,
+            "steady": self.steady,
+            "weight": self.weight,
+            "errors": self.errors,
+            "time_errors": self.time_errors,
+        }
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors of energies or times became larger."""
+        return self.errors.changed or self.time_errors.changed
+
+    def findings(self, trips: pa.Table) -> list[str]:
+        """Return the sentences of the driver's physics, and the weight of each physics.
+
+        Parameters
+        ----------
+        trips
+            Rows of ``trips.parquet``.
+        """
+        share = self.weight.first
+        weights = (
+            f"forecasts are by {share:.0%} those of physics with stops and turns, whose numbers "
+            f"these are, and by {1.0 - share:.0%} those at steady speeds, by the errors of both"
+        )
+        return [*self.driving.findings(trips), weights]
+
+    def expect(self, trip: MeasuredTrip) -> ExpectedTwice:
+        """Return the expected energy and time of a trip, with those of each physics."""
+        driving, steady = self.driving.expect_energy(trip), self.steady.expect_energy(trip)
+        time = self._expected_time(trip.edge, trip.departed_s, routes=trip.routes)
+        return ExpectedTwice(
+            self.weight.predicted(driving.energy, steady.energy, self.errors.spread),
+            measures_s(time),
+            driving=driving,
+            steady=steady,
+        )
+
+    def take(self, trip: MeasuredTrip, expected: Expected) -> None:
+        """Learn the total energy of a trip, and its travel times, by each physics.
+
+        Parameters
+        ----------
+        trip
+            Measured trip.
+        expected
+            Its expectation by `expect`.
+        """
+        assert isinstance(expected, ExpectedTwice)
+        assert expected.driving
+        assert expected.steady
+        energy_wh = float(trip.energy_wh.sum())
+        _add_error(self.errors, energy_wh, expected.energy)
+        measured = np.isfinite(trip.travel_s)
+        if measured.any():
+            time = self._expected_time(trip.edge[measured], trip.departed_s)
+            _add_error(self.time_errors, float(trip.travel_s[measured].sum()), time)
+        self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)
+        self.driving.take(trip, expected.driving)
+        self.steady.take(trip, expected.steady)
+
+    def restart(self) -> None:
+        """Learn the paces and the deviations of roads anew; all else stays."""
+        self.errors.restart()
+        self.time_errors.restart()
+        self.driving.restart()
+        self.steady.restart()
+
+    def under(self, conditions: DrivingConditions) -> MixedDay:
+        """Return the energies of a day with these conditions."""
+        return MixedDay(
+            self.driving.under(conditions),
+            self.steady.under(conditions),
+            self.weight,
+            self.errors.spread,
+            lambda edges: self._expected_time(
+                edges, conditions.departed_s, speed_factor=conditions.speed_factor
+            ),
+        )
+
+    def _expected_time(
+        self,
+        edge: IntArray,
+        departed_s: float | None,
+        *,
+        speed_factor: float = 1.0,
+        routes: int = 1,
+    ) -> TripPrediction:
+        """Return the prediction of a travel time, s; parameters as in `TripTimes.expect`."""
+        driving, steady = (
+            each.times.predict(
+                edge, departed_s=departed_s, speed_factor=speed_factor, routes=routes
+            )
+            for each in (self.driving, self.steady)
+        )
+        return self.weight.predicted(driving, steady, self.time_errors.spread)
+
+
+def _add_error(errors: PastErrors, measured: float, expected: TripPrediction) -> None:
+    """Add the error of an expectation; one beyond belief counts for the test of changes alone."""
+    error = measured - expected.mean_wh
+    if abs(error) > REFUSED_SD * expected.sd_wh:
+        errors.refuse(error, expected.sd_wh)
+    else:
+        errors.add(error, expected.sd_wh)

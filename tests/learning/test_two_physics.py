@@ -1,0 +1,188 @@
+"""Two physics in one belief: weights by scipy, moments by sampling, and one function for trips."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from evroute.arms import Route
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning.intervals import ErrorSpread, TripPrediction
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.physics_weight import LIMITS, UNKNOWN, PhysicsWeight, prior_weight
+from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.tail import DISCOUNT
+from evroute.methods.setting import Setting
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+
+CAR = load_vehicle()
+
+
+def random_walk(network, rng) -> np.ndarray:
+    edges = [int(rng.integers(network.n_edges))]
+    while len(edges) < 6 and len(after := network.turns[network.turns[:, 0] == edges[-1], 1]):
+        edges.append(int(rng.choice(after)))
+    return np.array(edges)
+
+
+def trips_by(network, physics: str, seed: int, n: int) -> list[MeasuredTrip]:
+    """Return random trips that take the energy of a plan by one physics, with 5 % of noise."""
+    rng, planner = np.random.default_rng(seed), Planner(network, CAR, physics=physics)
+    trips = []
+    for i in range(n):
+        edges = random_walk(network, rng)
+        energy_wh = (
+            rng.normal(1.0, 0.05)
+            * planner.mean_wh[planner.space.arms_of_route(Route(tuple(edges.tolist())))]
+        )
+        travel_s = network.time_s[edges] if physics == "eq8" else np.full(len(edges), np.nan)
+        trips.append(MeasuredTrip(str(i), edges, energy_wh, travel_s, departed_s=7200.0 * i))
+    return trips
+
+
+def taught(network, physics: str, n: int = 40, seed: int = 0) -> TwoPhysics:
+    belief = TwoPhysics(Setting(network, CAR))
+    for trip in trips_by(network, physics, seed, n):
+        belief.learn(trip)
+    return belief
+
+
+def prediction(mean_wh: float, sd_wh: float, nu: float, scale: float) -> TripPrediction:
+    return TripPrediction(mean_wh, sd_wh, ErrorSpread(nu, scale, np.empty(0)), 0, 0.0)
+
+
+def test_weights_are_bayes_rule_with_students_t_and_forget() -> None:
+    weight, log_odds = PhysicsWeight(0.7), 0.0
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        energy, one, two = rng.normal(1000.0, 100.0, 3)
+        first, second = prediction(one, 80.0, 6.0, 1.1), prediction(two, 120.0, 4.0, 0.8)
+        weight.add(energy, first, second)
+        log_odds = DISCOUNT * log_odds + (
+            student.logpdf(energy, 6.0, one, 80.0 * 1.1)
+            - student.logpdf(energy, 4.0, two, 120.0 * 0.8)
+        )
+        odds = 0.7 / 0.3 * np.exp(log_odds)
+        assert weight.first == pytest.approx(odds / (1.0 + odds), rel=1e-9)
+
+
+def test_a_mixture_has_the_moments_of_draws_from_it() -> None:
+    rng, weight = np.random.default_rng(0), PhysicsWeight(0.3)
+    means = np.array([[100.0, 250.0], [130.0, 200.0]])
+    roots = rng.normal(size=(2, 2, 2)) * 20.0
+    covariances = roots @ roots.transpose(0, 2, 1)
+    first = rng.random(400_000) < 0.3
+    drawn = np.where(
+        first[:, np.newaxis],
+        rng.multivariate_normal(means[0], covariances[0], len(first)),
+        rng.multivariate_normal(means[1], covariances[1], len(first)),
+    )
+    found = weight.covariance(covariances[0], covariances[1], means[0] - means[1])
+    np.testing.assert_allclose(found, np.cov(drawn.T), rtol=0.02)
+    np.testing.assert_allclose(weight.mixed(means[0], means[1]), drawn.mean(axis=0), rtol=0.002)
+    np.testing.assert_allclose(
+        weight.variance(covariances[0].diagonal(), covariances[1].diagonal(), means[0] - means[1]),
+        found.diagonal(),
+    )
+
+
+def test_limits_of_maps_favour_the_drivers_physics(denver) -> None:
+    assert prior_weight(denver) == LIMITS == 0.9
+    own = replace(denver, source=replace(denver.source, kind="graphml"))
+    assert prior_weight(own) == UNKNOWN == 0.5
+
+
+@pytest.mark.parametrize("physics", ["driving", "eq8"])
+def test_the_physics_that_made_the_trips_gains_weight(denver, physics) -> None:
+    belief = taught(denver, physics)
+    right = belief.weight.first if physics == "driving" else 1.0 - belief.weight.first
+    assert right > (0.95 if physics == "driving" else 0.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("physics", ["driving", "eq8"])
+def test_no_turn_is_below_its_change_of_potential(hilly, physics, seed) -> None:
+    rng, network = np.random.default_rng(seed), hilly(seed)
+    belief = taught(network, physics, seed=seed)
+    for evidence in rng.normal(0.0, 4.0, 5):
+        belief.weight.evidence = float(evidence)
+        for conditions in (EQ8_CONDITIONS, DrivingConditions(payload_kg=300.0, temperature_c=-5)):
+            day = belief.under(conditions)
+            states = day.space.states
+            assert (day.mean_wh >= states.head_wh - states.tail_wh - 1e-6).all()
+
+
+def test_a_driven_trip_and_a_planned_one_are_expected_alike(hilly) -> None:
+    """The plan is made of turns, the trip of its row; both beliefs have another mean."""
+    rng, network = np.random.default_rng(2), hilly(1)
+    belief = taught(network, "driving")
+    belief.weight.evidence = 0.5
+    assert 0.2 < belief.weight.first < 0.8
+    for i in range(20):
+        known = {
+            "temperature_c": float(rng.uniform(-10, 35)),
+            "payload_kg": float(rng.uniform(0, 300)),
+            "parked_minutes": float(rng.uniform(0, 120)),
+        }
+        edges = random_walk(network, rng)
+        lasts = np.full(len(edges), np.nan)
+        trip = MeasuredTrip(str(i), edges, np.ones(len(edges)), lasts, **known)
+        expected = belief.expect(trip)
+        day = belief.under(DrivingConditions(**known))
+        turns = day.space.arms_of_route(Route(tuple(edges.tolist())))
+        forecast = day.forecast(turns, day.mean_wh[turns])
+        assert forecast.mean_wh == pytest.approx(expected.energy.mean_wh, rel=1e-9)
+        assert forecast.std_wh == pytest.approx(expected.energy.sd_wh, rel=1e-9)
+        assert forecast.interval_wh(0.9) == pytest.approx(expected.energy.interval(0.9), rel=1e-9)
+        assert forecast.time() == pytest.approx(dict(expected.time), rel=1e-9)
+        apart = expected.driving.energy.mean_wh - expected.steady.energy.mean_wh
+        weight = belief.weight.first
+        between = weight * (1 - weight) * apart**2
+        assert forecast.std_wh**2 > between
+        assert forecast.reached_wh2[-1, -1] == pytest.approx(
+            weight * expected.driving.energy.sd_wh**2
+            + (1 - weight) * expected.steady.energy.sd_wh**2
+            + between
+        )
+
+
+def test_with_all_weight_on_one_physics_the_mixture_is_that_belief(hilly) -> None:
+    network = hilly(0)
+    belief = taught(network, "driving")
+    edges = random_walk(network, np.random.default_rng(5))
+    route, battery = Route(tuple(edges.tolist())), Battery.of_percent(CAR.battery_kwh, 97.0, 5.0)
+    for evidence, member in ((1e3, belief.driving), (-1e3, belief.steady)):
+        belief.weight.evidence = evidence
+        mixed, alone = (Planner(network, CAR, each) for each in (belief, member))
+        shown, own = (each.describe(route, battery) for each in (mixed, alone))
+        assert shown.energy_wh == pytest.approx(own.energy_wh)
+        assert shown.energy_forecast.std_wh == pytest.approx(own.energy_forecast.std_wh)
+        np.testing.assert_allclose(mixed.time_s, alone.time_s)
+        day, of_member = mixed.learned, alone.learned
+        other = random_walk(network, np.random.default_rng(6))
+        arms = [day.space.arms_of_route(Route(tuple(each.tolist()))) for each in (edges, other)]
+        own_arms = [
+            of_member.space.arms_of_route(Route(tuple(each.tolist()))) for each in (edges, other)
+        ]
+        assert day.difference_std_wh(*arms) == pytest.approx(of_member.difference_std_wh(*own_arms))
+        before, charge_wh = np.arange(-1, len(edges) - 1), np.full(len(edges), 30_000.0)
+        np.testing.assert_allclose(
+            day.reached_std_wh(arms[0], before, charge_wh),
+            of_member.reached_std_wh(own_arms[0], before, charge_wh),
+        )
+
+
+def test_the_deviation_along_a_chain_is_that_of_the_forecast(hilly) -> None:
+    network = hilly(2)
+    belief = taught(network, "driving")
+    belief.weight.evidence = 0.3
+    edges = random_walk(network, np.random.default_rng(1))
+    day = belief.under(EQ8_CONDITIONS)
+    arms = day.space.arms_of_route(Route(tuple(edges.tolist())))
+    along = day.forecast(arms, day.mean_wh[arms]).reached_wh2.diagonal()
+    tree = day.reached_std_wh(arms, np.arange(-1, len(arms) - 1), np.full(len(arms), 1_000.0))
+    np.testing.assert_allclose(tree**2, along, rtol=1e-9)
