@@ -27,7 +27,7 @@ from evroute.learning.change import learn_ended
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
-from evroute.learning.stored import Stored, check_subject, damaged, subject, write
+from evroute.learning.stored import Stored, check_subject, check_vehicle, damaged, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
@@ -84,6 +84,8 @@ class Belief(LearnedEnergies, Protocol):
         File of the belief, for messages.
     """
 
+    travels: ClassVar[bool] = False
+    """Whether it may be taken to another network, with all that does not depend on roads."""
     options: ClassVar[tuple[str, ...]] = ()
     """Options that `of_method` takes beside the name of the model."""
     setting: Setting
@@ -279,6 +281,30 @@ class Belief(LearnedEnergies, Protocol):
             raise damaged(stored.path, wrong) from error
         belief.source = str(stored.path)
         return belief
+
+    def on(self, network: RoadNetwork, vehicle: Vehicle) -> "Belief":
+        """Return the belief on a network: itself, or the part of the car taken to another one.
+
+        Parameters
+        ----------
+        network, vehicle
+            Network and vehicle of a plan.
+
+        Raises
+        ------
+        EvrouteError
+            If it is about another vehicle, or about the roads of another network alone.
+        """
+        if not self.travels or network.digest == self.network.digest:
+            self.check(network, vehicle)
+            return self
+        check_vehicle(self.source, self.setting, vehicle)
+        moved = self.of_method(
+            self.method_table, Setting(network, self.vehicle, self.setting.assumed)
+        )
+        moved.restore(self.state())
+        moved.source = self.source
+        return moved
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.

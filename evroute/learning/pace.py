@@ -21,6 +21,7 @@ from scipy.spatial import KDTree
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
 from evroute.errors import require
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.day_profile import DayProfile
 
@@ -44,7 +45,7 @@ class Pace:
     map_s
         (n,) time at the speed limit of the map, s.
     middle_m
-        (n, 2) middle of each edge in metres.
+        (n, d) middle of each edge in metres.
     start_factor
         Driven time over the map's time before any trip.
     """
@@ -80,10 +81,21 @@ class Pace:
             )
         return cls(network.length_m, network.time_s, network.middle_m)
 
+    @classmethod
+    def of_roads(cls, roads: KnownRoads, *, driving: bool = False) -> "Pace":
+        """Return the pace of known roads before any trip, as in `of_network`."""
+        start = 1.0 if driving else START_FACTOR
+        return cls(roads.length_m, roads.map_s(driving=driving), roads.middle_m, start)
+
     @property
     def trips(self) -> int:
         """Number of trips with at least one measured travel time."""
         return int(self._totals[2])
+
+    @property
+    def passed(self) -> IntArray:
+        """(k,) edges with a measured travel time."""
+        return np.flatnonzero(self._passes)
 
     @property
     def factor(self) -> float:

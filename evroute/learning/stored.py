@@ -21,6 +21,8 @@ from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
 _ABOUT = "about"
+LINES = "known/digest"
+"""Ending of the name of the array that states with lines of roads have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +54,37 @@ class Stored(NamedTuple):
     def setting(self, network: RoadNetwork | None = None) -> Setting:
         """Return network, vehicle and prior; the network is loaded by its name if None.
 
+        A belief of a car, which knows the lines of its roads, may be taken to another network. It
+        then has the profile of this network where there is one.
+
         Raises
         ------
         EvrouteError
-            If the belief is about another network or profile.
+            If the belief is about the roads of another network or profile alone.
         """
         path, about = self.path, self.about
         roads = load_network(about.network) if network is None else network
-        check_roads(str(path), about.network, about.digest, roads)
-        roads = on_terrain(roads, "profile" if about.profile else "edge")
+        terrain: str | None = "profile" if about.profile else "edge"
+        if self.travels:
+            other_map = roads.digest != about.digest and roads.name != about.network
+            terrain = None if about.profile or other_map else "edge"
+        else:
+            check_roads(str(path), about.network, about.digest, roads)
+        roads = on_terrain(roads, terrain)
         require(
-            not about.profile or (roads.pieces and roads.pieces.digest == about.profile),
+            self.travels
+            or not about.profile
+            or (roads.pieces and roads.pieces.digest == about.profile),
             f"{path} is a belief about another profile of network '{about.network}'; build the "
             "network as it was, or learn again",
         )
         assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
         return Setting(roads, about.vehicle, assumed)
+
+    @property
+    def travels(self) -> bool:
+        """Whether it knows the lines of its roads; those of earlier versions do not."""
+        return any(name.endswith(LINES) for name in self.state)
 
 
 def write(
@@ -160,6 +177,26 @@ def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: 
         If it is about others; the message names both.
     """
     check_roads(source, setting.network.name, setting.network.digest, network)
+    check_vehicle(source, setting, vehicle)
+
+
+def check_vehicle(source: str, setting: Setting, vehicle: Vehicle) -> None:
+    """Check that a belief is about a vehicle.
+
+    Parameters
+    ----------
+    source
+        The file of the belief, for the message.
+    setting
+        Network and vehicle that the belief is about.
+    vehicle
+        Vehicle at hand.
+
+    Raises
+    ------
+    EvrouteError
+        If it is about another one; the message names both.
+    """
     same = setting.vehicle.name == vehicle.name
     require(
         numbers_of(setting.vehicle) == numbers_of(vehicle),

@@ -115,7 +115,7 @@ class Planner:
                 self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
                 usual_s = usual_s / speed_factors(network)
         else:
-            belief.check(network, vehicle)
+            self.belief = belief = belief.on(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
             self.network = network = self.space.edges.network

@@ -9,6 +9,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips import landmarks, trip_belief
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
@@ -37,7 +38,7 @@ def test_a_measured_road_informs_its_way_back_and_its_neighbour(make_network) ->
     """A to B takes 500 Wh; all three junctions are far apart."""
     places = [(0, 0, 0), (1e5, 0, 0), (0, 1e5, 0)]
     far = make_network([("ab", 0, 1), ("ba", 1, 0), ("ac", 0, 2)], places)
-    field = Landmarks(junction_height(far))
+    field = Landmarks(junction_height(KnownRoads(far)))
     field.admit(np.arange(3))
     a, b, c = field.features(np.arange(3))
     regression = TripRegression(np.zeros(3), np.full(3, 300.0))
@@ -76,7 +77,7 @@ def walk(network, rng, steps: int) -> np.ndarray:
 
 
 def test_features_of_landmarks_are_their_covariance(grid) -> None:
-    covariance = junction_height(grid)
+    covariance = junction_height(KnownRoads(grid))
     field = Landmarks(covariance)
     assert field.admit(np.array([0, 7, 0, 35])) == 3
     assert field.admit(np.array([7, 1])) == 1
@@ -95,20 +96,20 @@ def test_features_of_landmarks_are_their_covariance(grid) -> None:
 
 def test_a_place_beside_a_landmark_is_none(make_network) -> None:
     near = make_network([("e", 0, 1), ("f", 1, 2)], [(0, 0, 0), (5, 0, 0), (900, 0, 0)])
-    field = Landmarks(junction_height(near))
+    field = Landmarks(junction_height(KnownRoads(near)))
     assert field.admit(np.array([0, 1, 2])) == 2
     assert field.places.tolist() == [0, 2]
 
 
 def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landmarks, "MOST", 4)
-    field = Landmarks(road_deviation(grid))
+    field = Landmarks(road_deviation(KnownRoads(grid)))
     assert field.admit(np.arange(grid.n_edges)) == 4
 
 
 def test_roads_are_alike_in_one_direction_only(grid) -> None:
     edges = [grid.row_of[name] for name in ("0>1", "1>0", "1>2", "0>6")]
-    covariance = road_deviation(grid)(np.array(edges), np.array(edges))
+    covariance = road_deviation(KnownRoads(grid))(np.array(edges), np.array(edges))
     assert covariance.diagonal() == pytest.approx(np.ones(4))
     assert covariance[0, 1] == pytest.approx(0.0)
     r = np.sqrt(5) * 400 / 600
@@ -135,7 +136,7 @@ def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
         energies.learn(trip)
     prior = coefficient_prior(CAR)
     tail, head = np.array(ends).T
-    field = junction_height(grid)
+    field = junction_height(KnownRoads(grid))
     std_wh = energies.belief.field_std  # fitted at the third trip
 
     def dense(rows_a, ends_a, rows_b, ends_b):
@@ -201,7 +202,9 @@ def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEn
     """Return a belief after trips of physics with roads that differ, and noise of 40 Wh."""
     rng = np.random.default_rng(seed)
     every = np.arange(network.n_edges)
-    factor = np.linalg.cholesky(road_deviation(network)(every, every) + 1e-9 * np.eye(len(every)))
+    factor = np.linalg.cholesky(
+        road_deviation(KnownRoads(network))(every, every) + 1e-9 * np.eye(len(every))
+    )
     deviation = road_wh_per_km * factor @ rng.standard_normal(len(every))
     energies = TripEnergies(Setting(network, CAR))
     mean_wh = energies.under(EQ8_CONDITIONS).mean_wh + deviation * network.length_m / 1000

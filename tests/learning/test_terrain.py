@@ -94,12 +94,14 @@ def test_plans_take_the_terrain_of_the_folder(
         learn(table, tmp_path / "edge", terrain="profile", **common)
 
 
-def test_a_belief_on_another_profile_is_refused(
+def test_a_belief_of_edges_on_another_profile_is_refused(
     rolling: RoadNetwork, table: Path, tmp_path: Path
 ) -> None:
+    """A belief of trips plans on it: its coefficients are those of the car."""
     path = tmp_path / "rolling.npz"
     store.save(rolling, path)
-    learn(table, tmp_path / "out", network=str(path), vehicle="reference")
+    learn(table, tmp_path / "out", network=str(path), vehicle="reference", model="physics")
+    learn(table, tmp_path / "car", network=str(path), vehicle="reference")
     height_m = 2.0 * np.asarray(rolling.tables["profile"]["height_m"])
     other = rolling.with_tables({"profile": {**rolling.tables["profile"], "height_m": height_m}})
     with pytest.raises(EvrouteError, match="belief about another profile of network 'hill'"):
@@ -107,6 +109,10 @@ def test_a_belief_on_another_profile_is_refused(
     plain = RoadNetwork(**{f: getattr(rolling, f) for f in rolling.__dataclass_fields__})
     with pytest.raises(EvrouteError, match="network 'hill' has no profile"):
         load_belief(tmp_path / "out", network=plain)
+    for roads, ascent_m in ((rolling, 50.0), (other, 100.0), (plain, 0.0)):
+        car = load_belief(tmp_path / "car", network=roads)
+        plan = Planner(roads, load_vehicle("reference"), car).plan("in", "out", via=["east"])
+        assert plan.routes["energy"].ascent_m == pytest.approx(ascent_m)
     words = f"route --network {path} --from in --to out --terrain edge --belief".split()
     told = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
     assert isinstance(told.exception, EvrouteError)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.learning.pace import Pace
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.times import START_S, TripTimes
 
 
@@ -15,18 +16,20 @@ def roads(make_network):
 
 def test_before_any_trip_the_map_and_the_noise_at_the_start_are_in_force(roads) -> None:
     edge = np.arange(8)
-    expected = TripTimes(roads).expect(edge)
+    expected = TripTimes(KnownRoads(roads)).expect(edge)
     assert expected["mean_s"] == pytest.approx(1.6 * roads.time_s[edge].sum())
     km = 4.0
     assert expected["sd_s"] == pytest.approx(np.sqrt(60**2 + 40**2 * km + 20**2 * km**2))
     assert START_S.trip_wh == 60.0
-    slow = TripTimes(roads).expect(edge, speed_factor=0.5)
+    slow = TripTimes(KnownRoads(roads)).expect(edge, speed_factor=0.5)
     assert slow["mean_s"] == pytest.approx(2 * expected["mean_s"])
-    assert TripTimes(roads).expect(np.array([0]))["low90_s"] == 0.0  # no time is negative
+    assert (
+        TripTimes(KnownRoads(roads)).expect(np.array([0]))["low90_s"] == 0.0
+    )  # no time is negative
 
 
 def test_the_mean_is_that_of_the_pace_and_edges_without_a_time_do_not_count(roads) -> None:
-    times, pace = TripTimes(roads), Pace.of_network(roads)
+    times, pace = TripTimes(KnownRoads(roads)), Pace.of_network(roads)
     rng = np.random.default_rng(1)
     for _ in range(12):
         edge = np.arange(rng.integers(2, 20))
@@ -42,7 +45,7 @@ def test_ninety_per_cent_of_trips_take_a_time_within_their_interval(roads) -> No
     """Trips with a common factor, log-normal 0.2; 200 trips in each of 5 seeds."""
     held = []
     for seed in range(5):
-        rng, times = np.random.default_rng(seed), TripTimes(roads)
+        rng, times = np.random.default_rng(seed), TripTimes(KnownRoads(roads))
         for i in range(200):
             edge = np.arange(rng.integers(4, 20))
             travel_s = 1.4 * roads.time_s[edge] * rng.lognormal(0.0, 0.2)
@@ -55,7 +58,7 @@ def test_ninety_per_cent_of_trips_take_a_time_within_their_interval(roads) -> No
 
 
 def test_times_come_back_from_their_state(roads) -> None:
-    times, again = TripTimes(roads), TripTimes(roads)
+    times, again = TripTimes(KnownRoads(roads)), TripTimes(KnownRoads(roads))
     for k in range(1, 12):
         times.learn(np.arange(k), roads.time_s[:k] * (1 + k % 3))
     again.restore(times.state())

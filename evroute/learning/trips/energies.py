@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import csr_array
 
-from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.arrays import FloatArray, IntArray, part_of
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.defaults import PAPER_PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
@@ -29,16 +28,13 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
-from evroute.learning.trips.fields import (
-    HEIGHT_STD_M,
-    has_heights,
-    junction_height,
-    road_deviation,
-)
+from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.noise_fit import START
+from evroute.learning.trips.places import TripPlaces
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     FADE,
@@ -80,8 +76,8 @@ class TripEnergies(Belief):
 
     Attributes
     ----------
-    changed_after
-        Number of trips before the last detected change; 0 if there was none.
+    places
+        Roads and junctions that its trips reached.
 
     Raises
     ------
@@ -89,6 +85,7 @@ class TripEnergies(Belief):
         If the physics is unknown.
     """
 
+    travels = True
     options = ("physics",)
 
     def __init__(self, setting: Setting, *, physics: str = "eq8") -> None:
@@ -96,22 +93,21 @@ class TripEnergies(Belief):
         self.source = "this"
         self.physics = check_physics(physics)
         driving, network = physics == "driving", setting.network
-        self.roads = Landmarks(road_deviation(network))
-        self.junctions = None if has_heights(network) else Landmarks(junction_height(network))
+        self.places = TripPlaces(KnownRoads(network))
         heavy = heaviness(setting.vehicle)
         self.belief = TripBelief(
             coefficient_prior(setting.vehicle, driving=driving),
             START.times(heavy),
             field_std=HEIGHT_STD_M * _weight(setting.vehicle),
-            late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
+            late=LateField(
+                lambda trips: self.places.road_features_of(trips), ROAD_WH_PER_KM * heavy
+            ),
         )
-        self._driven: list[IntArray] = []
-        self.times = TripTimes(network, driving=driving)
+        self.times = TripTimes(self.places.known, driving=driving)
         self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
         self._entered, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
         if driving:
             self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
-        self.changed_after = 0
         self._departures = Departures()
 
     @classmethod
@@ -156,10 +152,28 @@ class TripEnergies(Belief):
         return self.belief.changed or self.times.errors.changed
 
     @property
+    def roads(self) -> Landmarks:
+        """Landmarks of the deviations of roads."""
+        return self.places.roads
+
+    @property
+    def junctions(self) -> Landmarks | None:
+        """Landmarks of the potential of junctions; None if the network has heights."""
+        return self.places.junctions
+
+    @property
+    def changed_after(self) -> int:
+        """Number of trips before the last detected change; 0 if there was none."""
+        return self.places.changed_after
+
+    @property
     def note(self) -> str:
         """Number of trips behind the forecasts, in words; empty if there are none."""
         n = self.belief.trips
-        return f"intervals rest on {n} trip{'s' * (n != 1)}" if n else ""
+        if not n:
+            return ""
+        words = [f"intervals rest on {counted(n, 'trip')}", self.places.known.elsewhere]
+        return "; ".join(filter(None, words))
 
     def findings(self, trips: pa.Table) -> list[str]:
         """Return coefficients, roads, heights, noise, refusals and changes, one sentence each.
@@ -169,7 +183,8 @@ class TripEnergies(Belief):
         trips
             Rows of ``trips.parquet``.
         """
-        places = None if self.junctions is None else len(self.junctions)
+        junctions = self.junctions if self.places.heights_unknown else None
+        places = None if junctions is None else len(junctions)
         return sentences(self.belief, self.vehicle, trips, places, self.changed_after)
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
@@ -186,8 +201,8 @@ class TripEnergies(Belief):
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
             terms = self._terms(arms, known, np.minimum(percent, 100.0))
-        if self.junctions is not None:  # the ends become landmarks where these are far
-            self.belief.widen(self.junctions.admit(self._ends(trip.edge)[[0, -1]]))
+        # the ends become landmarks where these are far
+        self.belief.widen(self.places.admit_ends(trip.edge))
         sums = departed(terms.sum(axis=0) / trip.routes, known.heating(self.vehicle))
         row = self._joined(sums, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
@@ -214,7 +229,7 @@ class TripEnergies(Belief):
         expected
             Its expectation, with its row.
         """
-        self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
+        self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         row, b = expected.row, self.belief.coefficients.coefficients
         season_wh2 = self._departures.season_wh2(trip, row, b)
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip), season_wh2)
@@ -223,7 +238,7 @@ class TripEnergies(Belief):
 
     def restart(self) -> None:
         """Learn the pace and the deviations of roads anew; coefficients and spread stay."""
-        self.changed_after = self.trips
+        self.places.changed_after = self.trips
         self.times.pace.forget()
         self.belief.restart()
         self.times.errors.restart()
@@ -239,10 +254,10 @@ class TripEnergies(Belief):
         columns, parts = [np.arange(terms.shape[1])], [terms]
         if self.belief.late_std:
             columns.append(np.flatnonzero(self.belief.column == LATE))
-            parts.append(self._road_features(edges))
-        if self.junctions is not None:
+            parts.append(self.places.road_features(edges))
+        if self.junctions is not None and self.places.heights_unknown:
             of_height = np.flatnonzero(self.belief.column == FIELD)
-            features = self.junctions.features(np.arange(len(junction_wh)))
+            features = self.junctions.features(np.arange(network.n_junctions))
             junction_wh += features @ b[of_height]
             columns.append(of_height)
             parts.append((features[network.head] - features[network.tail])[edges])
@@ -265,84 +280,43 @@ class TripEnergies(Belief):
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
-        landmarks = {"roads": self.roads.places}
-        if self.junctions is not None:
-            landmarks["junctions"] = self.junctions.places
-        driven = {
-            "edge": np.concatenate([np.empty(0, dtype=np.int64), *self._driven]),
-            "count": np.array([len(edge) for edge in self._driven], dtype=np.int64),
-            "changed": np.array(self.changed_after),
-        }
-        return super().state() | flat(landmarks=landmarks, driven=driven)
+        return super().state() | self.places.state(self.pace.passed)
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same network."""
-        super().restore(state)
-        driven, landmarks = part_of(state, "driven"), part_of(state, "landmarks")
-        self.changed_after = int(driven.get("changed", 0))
-        self._driven = np.split(driven["edge"], np.cumsum(driven["count"]))[:-1]
-        self.roads.admit(landmarks["roads"])
-        if self.junctions is not None:
-            self.junctions.admit(landmarks["junctions"])
+        """Take over a state, also that of a belief on another network.
+
+        The car's part is taken over as it is; roads are found again by their ids and lines.
+        """
+        known, moved = KnownRoads.restored(part_of(state, "known"), self.network)
+        self.places = TripPlaces(known)
+        self.times = TripTimes(known, driving=self.physics == "driving")
+        by_road = [name for name in state if name.startswith("times/pace/") and _is_by_road(name)]
+        super().restore({**state, **{name: moved.values(state[name]) for name in by_road}})
+        self.places.restore(state, moved)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
         """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
         row = np.zeros(len(self.belief.column))
         row[self.belief.column == TERM] = terms
         if self.belief.late_std:
-            row[self.belief.column == LATE] = self._road_features(edge).sum(axis=0)
-        if self.junctions is not None:
-            tail, head = self.junctions.features(self._ends(edge)[[0, -1]])
-            row[self.belief.column == FIELD] = head - tail
+            row[self.belief.column == LATE] = self.places.road_features(edge).sum(axis=0)
+        row[self.belief.column == FIELD] = self.places.rise(edge)
         return row
 
-    def _ends(self, edge: IntArray) -> IntArray:
-        """Return the junctions along edges (k,), (k + 1,)."""
-        network = self.network
-        return np.append(network.tail[edge[:1]], network.head[edge])
-
-    def _road_features(self, edge: IntArray) -> FloatArray:
-        """Return the features of edges (k,) times their lengths in km, (k, m).
-
-        After a change as many columns of zeros precede them, for the roads before the change.
-        """
-        features = self.roads.features(edge) * self.network.length_m[edge, np.newaxis] / 1000.0
-        return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
-
     def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
-        """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
-        driven = [self._driven[number] for number in trips]
-        edges, place = np.unique(np.concatenate(driven), return_inverse=True)
-        self.roads.admit(edges)
-        trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
-        passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
-        features: FloatArray = passes @ self._road_features(edges)
-        before = np.array(trips) < self.changed_after
-        features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
-        return features
+        return self.places.road_features_of(trips)
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
         """Return the variance of a trip's energy from its meter and its unknown places, Wh²."""
         edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
         if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
-            km = self.network.length_m[edge].sum() / 1000.0 / trip.routes
+            km = self.places.known.length_m[edge].sum() / 1000.0 / trip.routes
             edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
         return unknown_wh2 + float(self._unknown_wh2(edge)[-1, -1])
 
     def _unknown_wh2(self, edge: IntArray) -> FloatArray:
         """Return the covariance of fields off their landmarks up to edges (k,), (k, k) Wh²."""
-        unknown = np.zeros((len(edge), len(edge)))
-        if std := self.belief.late_std:
-            km = self.network.length_m[edge] / 1000.0
-            rest = self.roads.rest(edge) * np.outer(km, km)
-            unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1)
-        if self.junctions is not None:
-            rest = self.junctions.rest(self._ends(edge))
-            unknown += self.belief.field_std**2 * (
-                rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
-            )
-        np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
-        return unknown
+        return self.places.unknown_wh2(edge, self.belief.late_std, self.belief.field_std)
 
     def _terms(
         self,
@@ -389,6 +363,11 @@ class TripEnergies(Belief):
             air_density_kgpm3=conditions.air_density_kgpm3,
             payload_kg=conditions.payload_kg,
         )
+
+
+def _is_by_road(name: str) -> bool:
+    """Return whether an array of a stored pace has a value for each road."""
+    return name.rpartition("/")[2] in ("seconds", "passes", "profile")
 
 
 def _weight(vehicle: Vehicle) -> float:

@@ -10,6 +10,7 @@
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.landmarks import Covariance
 from evroute.model.context_kernels.matern import Matern52
 from evroute.network.road_network import RoadNetwork
@@ -19,7 +20,7 @@ HEIGHT_STD_M = 30.0
 """Prior standard deviation of an unknown height."""
 
 _MATERN = Matern52()
-_SCALE_M: FloatArray = np.full(2, LENGTHSCALE_M)
+_SCALE_M: FloatArray = np.full(3, LENGTHSCALE_M)
 
 
 def has_heights(network: RoadNetwork) -> bool:
@@ -27,21 +28,21 @@ def has_heights(network: RoadNetwork) -> bool:
     return bool(np.ptp(network.elevation_m) > 0.0)
 
 
-def junction_height(network: RoadNetwork) -> Covariance:
+def junction_height(roads: KnownRoads) -> Covariance:
     """Return the covariance of potentials between junctions, 1 at each."""
-    xy_m = np.column_stack([network.x_m, network.y_m])
-    return lambda a, b: _MATERN(xy_m[a], xy_m[b], _SCALE_M)
-
-
-def road_deviation(network: RoadNetwork) -> Covariance:
-    """Return the covariance of deviations per km between edges, 1 at each."""
-    xy_m = np.column_stack([network.x_m, network.y_m])
-    way_m = xy_m[network.head] - xy_m[network.tail]
-    length_m = np.linalg.norm(way_m, axis=1)
-    direction = way_m / np.where(length_m > 0, length_m, 1.0)[:, np.newaxis]
-    middle_m = network.middle_m
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
+        places_m = roads.junctions_m
+        return _MATERN(places_m[a], places_m[b], _SCALE_M)
+
+    return covariance
+
+
+def road_deviation(roads: KnownRoads) -> Covariance:
+    """Return the covariance of deviations per km between edges, 1 at each."""
+
+    def covariance(a: IntArray, b: IntArray) -> FloatArray:
+        middle_m, direction = roads.middle_m, roads.direction
         return (
             _MATERN(middle_m[a], middle_m[b], _SCALE_M)
             * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2

@@ -15,6 +15,8 @@ from scipy.linalg import solve_triangular
 from evroute.arrays import FloatArray, IntArray
 
 TOLERANCE = 0.01
+LEAST_REST = 1e-4
+"""Least share of the variance of a stored landmark whose road moved towards another one."""
 MOST = 150
 """Landmarks of one field; later places are described by these."""
 
@@ -44,16 +46,28 @@ class Landmarks:
         for place in dict.fromkeys(places.tolist()):
             if len(self) == MOST:
                 break
-            here = np.array([place])
-            row, own = self.features(here)[0], float(self._covariance(here, here)[0, 0])
-            rest = own - float(row @ row)
-            if rest > TOLERANCE * own:
-                m = len(self)
-                factor = np.zeros((m + 1, m + 1))
-                factor[:m, :m], factor[m, :m] = self._factor, row
-                factor[m, m] = np.sqrt(rest)
-                self._factor, self.places = factor, np.append(self.places, place)
+            self._add(place)
         return len(self) - before
+
+    def restore(self, places: IntArray) -> None:
+        """Make landmarks of all places (m,) of a stored belief."""
+        for place in places.tolist():
+            self._add(place, stored=True)
+
+    def _add(self, place: int, *, stored: bool = False) -> None:
+        """Make a landmark of a place that needs it; one that is stored always becomes one."""
+        here = np.array([place])
+        row, own = self.features(here)[0], float(self._covariance(here, here)[0, 0])
+        rest = own - float(row @ row)
+        if stored:
+            rest = max(rest, LEAST_REST * own)
+        elif rest <= TOLERANCE * own:
+            return
+        m = len(self)
+        factor = np.zeros((m + 1, m + 1))
+        factor[:m, :m], factor[m, :m] = self._factor, row
+        factor[m, m] = np.sqrt(rest)
+        self._factor, self.places = factor, np.append(self.places, place)
 
     def features(self, places: IntArray) -> FloatArray:
         """Return the features of places (k,), (k, m)."""

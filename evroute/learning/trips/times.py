@@ -14,22 +14,22 @@ import numpy.typing as npt
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.pace import Pace
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.network.road_network import RoadNetwork
 
 START_S = TripNoiseScale(60.0, 40.0, 20.0)
 """Noise before any trip: s per trip, per root of a km and per km."""
 
 
 class TripTimes:
-    """Expected travel times on a network.
+    """Expected travel times on known roads.
 
     Parameters
     ----------
-    network
-        The roads.
+    roads
+        The roads, those of the network first.
     driving
         Whether the pace before any trip is that of drivers' plans.
 
@@ -41,9 +41,9 @@ class TripTimes:
         Belief of the times of whole trips, in s.
     """
 
-    def __init__(self, network: RoadNetwork, *, driving: bool = False) -> None:
-        self._length_m = network.length_m
-        self.pace = Pace.of_network(network, driving=driving)
+    def __init__(self, roads: KnownRoads, *, driving: bool = False) -> None:
+        self._length_m = roads.length_m
+        self.pace = Pace.of_roads(roads, driving=driving)
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
         self.errors = TripBelief(known, START_S)
 
@@ -109,7 +109,7 @@ class TripTimes:
         return flat(pace=self.pace.state(), errors=self.errors.state())
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state of the same network."""
+        """Take over a state of the same roads."""
         self.pace.restore(part_of(state, "pace"))
         self.errors.restore(part_of(state, "errors"))
 

@@ -106,8 +106,8 @@ class LearnedEnergies(Protocol):
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
 
-    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
-        """Raise EvrouteError unless it is about this network and this vehicle."""
+    def on(self, network: RoadNetwork, vehicle: Vehicle) -> "LearnedEnergies":
+        """Return it on a network; EvrouteError if it is about another network or vehicle."""
 
     def under(self, conditions: DrivingConditions) -> Day:
         """Return the energies on a day with these conditions."""

@@ -1,0 +1,1 @@
+"""Roads of a belief: their lines, and finding them again in another network."""
