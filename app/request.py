@@ -24,6 +24,7 @@ from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.plan import Plan
+from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
 
 CHANGEABLE = {
@@ -134,6 +135,18 @@ def ask() -> Request:
         run=run,
         effects=effects,
     )
+
+
+def planner_of(request: Request) -> Planner:
+    """Return the planner on the chosen basis."""
+    return planner(
+        request.network, request.vehicle, request.conditions, request.folder, request.run
+    )
+
+
+def planned(request: Request) -> Plan:
+    """Return the plan of the inputs; raise EvrouteError if it cannot be met."""
+    return planner_of(request).plan(request.asked())
 
 
 def show_effects(request: Request, plan: Plan) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 from address import read_texts
-from cache import planner
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
 from map_component import LatLon, MapEvent, flipped, legend, show_cards, show_map
@@ -17,7 +16,7 @@ from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
-from request import Request, ask, link_of, show_effects
+from request import Request, ask, link_of, planned, planner_of, show_effects
 from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key, read_link, write_link
 
@@ -27,7 +26,6 @@ from evroute.network.sources.chargers import stations
 from evroute.planning.battery import greatest_start_wh
 from evroute.planning.charge.stations import why_no_charging
 from evroute.planning.plan import Plan, energy_text, held_note
-from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.lines import route_line
 from evroute.report.maps.network_maps import marks, stretches
@@ -103,11 +101,6 @@ def make_plan(request: Request) -> Plan | None:
     return None
 
 
-def planned(request: Request) -> Plan:
-    """Return the plan of the inputs; raise EvrouteError if it cannot be met."""
-    return planner_of(request).plan(request.asked())
-
-
 def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
     """Show the missing charge with buttons that mend it; a first visit shows routes with enough.
 
@@ -140,17 +133,6 @@ def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
         wishes = request.wishes.model_copy(update=possible)
         with suppress(NotEnoughChargeError):
             st.session_state[LAST] = request.network, planned(replace(request, wishes=wishes))
-
-
-def planner_of(request: Request) -> Planner:
-    """Return the planner on the chosen basis."""
-    return planner(
-        request.network,
-        request.vehicle,
-        request.conditions,
-        request.folder,
-        request.run,
-    )
 
 
 def selected_row(plan: Plan) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
@@ -153,9 +154,11 @@ def totals(
     arm = arms_of_routes(edge, start[routes])
     searched_wh = problem.weights()[arm]
     searched_wh[start[routes]] = 0.0
-    sums = np.full((4, len(least_wh)), np.nan)
     each = (problem.energy_wh[arm], problem.length_m[arm], problem.time_s[arm], searched_wh)
-    if len(routes):
-        sums[:, routes] = np.add.reduceat(each, start[routes], axis=1)
-    wh, metres, seconds, cost_wh = sums
+    # a sparse product adds in driving order, as the plan of one request does
+    steps = np.ones(len(arm)), np.arange(len(arm)), start
+    driven = csr_array(steps, shape=(len(least_wh), len(arm)))
+    sums = driven @ np.column_stack(each)
+    sums[np.diff(start) == 0] = np.nan
+    wh, metres, seconds, cost_wh = sums.T
     return Energies(wh, metres, seconds, np.nan_to_num(cost_wh - least_wh), edge, start)

@@ -1,12 +1,12 @@
 """Matrix of least energies between places, by one tree of cheapest routes for each origin edge.
 
-Sums along the routes of a tree come by pointer doubling: each edge adds the sum of the edge at
-which its own sum begins, so the lengths double in each pass. A pair of places is driven in the
-directions of the fastest trip, as a single plan is (`places.stops`).
+Sums along the routes of a tree are added level by level, from the root on. A pair of places is
+driven in the directions of the fastest trip, as a single plan is (`places.stops`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +122,7 @@ def energy_matrix(
             choice = time_s.reshape(len(ends), -1).argmin(axis=1)
         matrix[o] = sums.reshape(len(ends), -1, len(VALUES))[every, choice]
         itself = roots[choice // width] == ends[every, choice % width]
+        matrix[o, :, 0] += planner.heating.at(matrix[o, :, 1] / 60.0).warm_up_wh
         itself |= [stop.place == origin.place for stop in destinations]
         matrix[o, itself] = 0.0
     return np.moveaxis(matrix, 2, 0)
@@ -158,14 +159,27 @@ def write_matrix(
 
 def _summed(space: SearchSpace, values: FloatArray, before: IntArray, root: int) -> FloatArray:
     """Return sums of values (a, v) from the root of a tree to every edge, (n, v), NaN outside."""
-    n, reached = len(before), np.flatnonzero(before >= 0)
+    reached = np.flatnonzero(before >= 0)
     pairs = np.column_stack([before[reached], reached]).ravel()
-    sums = np.full((n + 1, values.shape[1]), np.nan)
+    sums = np.full((len(before), values.shape[1]), np.nan)
     sums[reached] = values[space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]]
     sums[root] = values[space.arms_of_routes(np.array([root]), np.zeros(1, np.int64))[0]]
-    sums[n] = 0.0
+    # in driving order, as the plan of one request adds
+    depth = _depths(before)
+    order = np.argsort(depth, kind="stable")
+    first = np.searchsorted(depth[order], np.arange(1, depth.max(initial=0) + 2))
+    for low, high in pairwise(first.tolist()):
+        level = order[low:high]
+        sums[level] += sums[before[level]]
+    return sums
+
+
+def _depths(before: IntArray) -> IntArray:
+    """Return the number of edges between each edge of a tree and its root, (n,)."""
+    n = len(before)
     above = np.append(np.where(before < 0, n, before), n)
+    depth = (above < n).astype(np.int64)
     while (above < n).any():
-        sums += sums.take(above, axis=0)
+        depth += depth[above]
         above = above[above]
-    return sums[:n]
+    return depth[:n]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
@@ -68,10 +70,10 @@ class RouteNumbers:
             edges=tuple(network.edge_id[row] for row in route.edges),
             streets=streets_of(network, route.edges, edge_wh),
             edge_wh=edge_wh,
-            energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
+            energy_wh=summed(edge_wh) + parts.get("lost", 0.0),
             parts_wh=parts,
-            length_m=float(network.length_m[rows].sum()),
-            time_s=float(self.time_s[rows].sum()) + sum(stop.time_s for stop in stops),
+            length_m=summed(network.length_m[rows]),
+            time_s=summed(self.time_s[rows]) + sum(stop.time_s for stop in stops),
             ascent_m=float(network.ascent_m[rows].sum()),
             descent_m=float(network.descent_m[rows].sum()),
             held_arms=int((held_wh > ROUNDING_WH).sum()),
@@ -94,6 +96,11 @@ class RouteNumbers:
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         return parts
+
+
+def summed(numbers: FloatArray) -> float:
+    """Return the sum of numbers, added in driving order as matrices and batches add them."""
+    return float(np.add.accumulate(numbers)[-1])
 
 
 def expected_saving(
