@@ -5,8 +5,9 @@ Every edge has its speed v. Entering edge e' from edge e takes
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
 at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On an
-edge of several slopes they apply to each piece, and to the change of speed as in `at_battery`. With
-the total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the
+edge of several slopes they apply to each piece, and to the change of speed as in `at_battery`. In
+free flow they apply to each metre, and speeds change as in `energy.speed_change`. With the
+total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the
 rise of P, and P telescopes along a route. A turn that is slower than both edges brakes and
 accelerates in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of
 the two efficiencies.
@@ -27,6 +28,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
 from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh, split_energy
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
+from evroute.energy.speed_change import Ahead, Work, distance_m
 from evroute.energy.vehicle import Vehicle
 from evroute.network.heights.pieces import summed
 from evroute.network.heights.stretches import Stretches
@@ -50,6 +52,7 @@ class TurnEnergy:
         Conditions of the day; the methods take speeds after their speed factor.
     free_flow
         Cars stop, brake for turns and lose time as in `free_flow`; the speeds are those between.
+        Speeds change over the metres of `energy.speed_change`, otherwise over the edge entered.
     """
 
     def __init__(
@@ -98,6 +101,29 @@ class TurnEnergy:
         edge, place = np.arange(self.network.n_edges), self.table.entered[rows]
         if len(rows) < len(edge):
             edge, place = np.unique(place, return_inverse=True)
+        time_s = self.network.length_m[edge] / speed_mps[edge]
+        if self.free_flow:
+            time_s = time_s / speed_factors(self.network)[edge]
+        auxiliary_wh = (self.vehicle.auxiliary_w * time_s / J_PER_WH)[place]
+        wasted_wh = self.wasted_wh(rows, speed_mps)
+        if self.free_flow:
+            return self._along_road_wh(rows, speed_mps, auxiliary_wh + wasted_wh)
+        return self._over_edge_wh(rows, edge, place, speed_mps) + auxiliary_wh + wasted_wh
+
+    def _over_edge_wh(
+        self, rows: IntArray, edge: IntArray, place: IntArray, speed_mps: FloatArray
+    ) -> FloatArray:
+        """Return the energy of turns with changes of speed over whole edges (`at_battery`), (a,).
+
+        Parameters
+        ----------
+        rows
+            (a,) rows of the table.
+        edge, place
+            (e,) edges that they enter, and (a,) the position of each among them.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        """
         taken, returned = split_energy(*self._pieces(self.at_wheels, edge, speed_mps), len(edge))
         work_wh, *_ = at_battery(
             self.vehicle,
@@ -105,11 +131,52 @@ class TurnEnergy:
             returned.total_wh[place],
             self._gained_wh(rows, speed_mps),
         )
-        time_s = self.network.length_m[edge] / speed_mps[edge]
-        if self.free_flow:
-            time_s = time_s / speed_factors(self.network)[edge]
-        auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
-        return work_wh + auxiliary_wh[place] + self.wasted_wh(rows, speed_mps)
+        return work_wh
+
+    def _along_road_wh(
+        self, rows: IntArray, speed_mps: FloatArray, other_wh: FloatArray
+    ) -> FloatArray:
+        """Return the energy of turns with changes of speed along the road ahead, (a,) Wh.
+
+        A car that brakes beyond the edge saves work there, which counts as far as the edge and the
+        turn lose energy: no turn takes less than the potential rises.
+
+        Parameters
+        ----------
+        rows
+            (a,) rows of the table.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        other_wh
+            (a,) energy besides the work at the wheels, Wh.
+        """
+        entered, gained_wh = self.table.entered[rows], self._gained_wh(rows, speed_mps)
+        changing = np.flatnonzero(gained_wh)
+        ahead = Ahead.of(
+            entered[changing],
+            distance_m(self.vehicle, gained_wh[changing]),
+            self.network.length_m,
+            lambda edges: self._onward(edges, speed_mps),
+        )
+        edge = np.unique(np.concatenate([entered, ahead.edge]))
+        parts, of_piece = self._pieces(self.at_wheels, edge, speed_mps)
+        work = Work.of(edge, self.network.length_m[edge], parts.total_wh, of_piece)
+        place = np.searchsorted(edge, entered)
+        energy_wh = work.battery_wh(self.vehicle)[place] + other_wh
+        energy_wh[changing] += work.changes_wh(self.vehicle, gained_wh[changing], ahead)
+        rise_wh = self._height_wh[entered] + gained_wh
+        return np.maximum(energy_wh, np.minimum(rise_wh, work.at_wheels_wh[place] + gained_wh))
+
+    def _onward(self, edges: IntArray, speed_mps: FloatArray) -> IntArray:
+        """Return the edge by which the road goes on after edges (j,), -1 before another turn.
+
+        It goes on if one turn alone leaves an edge, at one speed, and cars need not brake for it.
+        """
+        first, count = self.table.turns_from(edges)
+        row = np.where(count == 1, first, 0)
+        left, entered = self.table.left[row], self.table.entered[row]
+        same = (count == 1) & (speed_mps[left] == speed_mps[entered])
+        return np.where(same & (self.wasted_wh(row, speed_mps) == 0.0), entered, -1)
 
     def stretch_wh(self, rows: IntArray, stretches: Stretches, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (k,) of rows of the table of whose edges only a part is driven, Wh.

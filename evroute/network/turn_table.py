@@ -73,6 +73,11 @@ class TurnTable:
         """Number of turns, without the starts."""
         return len(self) - self.n_edges
 
+    def turns_from(self, edges: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the first turn that leaves each of edges (k,), and the number of them, (k,)."""
+        first = np.searchsorted(self.left[: self.n_turns], edges)
+        return first, np.searchsorted(self.left[: self.n_turns], edges, side="right") - first
+
     def rows_along(self, edges: IntArray, starts: IntArray | None = None) -> IntArray:
         """Return the rows of routes over edges (k,), one after the other, (k,).
 

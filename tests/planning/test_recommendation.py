@@ -137,7 +137,7 @@ def test_plans_recommend_the_best_of_all_routes(
 ) -> None:
     """On random networks, with a battery that fills and empties on the way, too."""
     seen = {"time": 0, "other": 0, "recommended": 0}
-    for seed, wishes in product(range(12), WISHES):
+    for seed, wishes in product(range(16), WISHES):
         network = slopes(make_network, seed)
         planner = Planner(network, "reference", physics=physics)
         ends = (seed % 2, network.n_edges - 1 - seed % 3)

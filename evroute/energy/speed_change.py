@@ -1,0 +1,193 @@
+"""Energy of changes of speed, over the metres of the road in which a car changes its speed.
+
+A car that enters an edge at speed u and drives it at speed v accelerates or brakes over the metres
+``d = |v^2 - u^2| / (2 a)`` of the road ahead (`Ahead`). Its kinetic energy changes evenly along
+them. On each metre the change and the work of driving are joined before they are divided or
+multiplied by an efficiency by their sign: a car that brakes on a climb saves work there, and
+recuperates the rest of the change. Beyond these metres it drives at steady speed.
+
+`ACCELERATION_MPS2` and `BRAKING_MPS2` are the usual acceleration and the comfortable deceleration
+of cars in towns: M. Treiber, A. Kesting, Traffic Flow Dynamics, Springer 2013, Table 11.2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
+from evroute.energy.vehicle import Vehicle
+from evroute.network.heights.pieces import summed
+
+ACCELERATION_MPS2 = 1.0
+BRAKING_MPS2 = 1.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """Stretches of road on which k cars change their speed, p in all.
+
+    Parameters
+    ----------
+    car
+        (p,) car of each stretch, 0 to k - 1; every car has one or more, in driving order.
+    edge
+        (p,) its edge, driven from its beginning.
+    driven_m
+        (p,) metres driven of it.
+    """
+
+    car: IntArray
+    edge: IntArray
+    driven_m: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        edge: IntArray,
+        distance_m: FloatArray,
+        length_m: FloatArray,
+        onward: Callable[[IntArray], IntArray],
+    ) -> "Ahead":
+        """Return the stretches from the beginnings of edges (k,) on.
+
+        The road goes on where a single edge follows that cars enter without a change of speed. It
+        ends before every other turn; speeds change within the metres up to there.
+
+        Parameters
+        ----------
+        edge
+            (k,) edges entered.
+        distance_m
+            (k,) metres in which the speeds change.
+        length_m
+            (n,) lengths of all edges, m.
+        onward
+            Returns the edge by which the road goes on after some edges, (j,), -1 where it ends.
+        """
+        car, left_m = np.arange(len(edge)), distance_m
+        cars = [np.empty(0, dtype=np.int64)]
+        edges = [np.empty(0, dtype=np.int64)]
+        metres = [np.empty(0)]
+        while len(car):
+            driven_m = np.minimum(left_m, length_m[edge])
+            cars.append(car)
+            edges.append(edge)
+            metres.append(driven_m)
+            far = left_m > driven_m
+            following = onward(edge[far])
+            goes = following >= 0
+            car, left_m = car[far][goes], (left_m - driven_m)[far][goes]
+            edge = following[goes]
+        return cls(np.concatenate(cars), np.concatenate(edges), np.concatenate(metres))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """Work at the wheels along n edges, each in pieces of equal length.
+
+    Parameters
+    ----------
+    edge
+        (n,) rows of the network, rising.
+    piece_wh
+        (q,) work of each piece at steady speed, Wh, edge by edge in driving order.
+    start
+        (n + 1,) edge i has the pieces ``start[i]`` to ``start[i + 1]``, at least one.
+    piece_m
+        (n,) length of one piece of each edge, m.
+    """
+
+    edge: IntArray
+    piece_wh: FloatArray
+    start: IntArray
+    piece_m: FloatArray
+
+    @classmethod
+    def of(
+        cls, edge: IntArray, length_m: FloatArray, piece_wh: FloatArray, place: IntArray
+    ) -> "Work":
+        """Return the work of edges.
+
+        Parameters
+        ----------
+        edge, length_m
+            (n,) rows of the network, rising, and their lengths, m.
+        piece_wh, place
+            (q,) work of each piece, Wh, and the position of its edge, 0 to n - 1, rising.
+        """
+        start = np.searchsorted(place, np.arange(len(edge) + 1))
+        return cls(edge, piece_wh, start, length_m / np.diff(start))
+
+    @property
+    def at_wheels_wh(self) -> FloatArray:
+        """(n,) work at the wheels on each edge at steady speed, Wh."""
+        return self._summed(self.piece_wh)
+
+    def battery_wh(self, vehicle: Vehicle) -> FloatArray:
+        """Return the energy from the battery at steady speed, (n,) Wh."""
+        return self._summed(battery_wh(vehicle, self.piece_wh))
+
+    def changes_wh(self, vehicle: Vehicle, gained_wh: FloatArray, ahead: Ahead) -> FloatArray:
+        """Return the energy that changes of speed add to steady driving, (k,) Wh.
+
+        Parameters
+        ----------
+        vehicle
+            Efficiencies.
+        gained_wh
+            (k,) gain of kinetic energy, negative for braking, Wh.
+        ahead
+            Stretches on which the k speeds change.
+        """
+        k = len(gained_wh)
+        within_m = np.bincount(ahead.car, ahead.driven_m, minlength=k)
+        gained_whpm = gained_wh / np.where(within_m > 0.0, within_m, 1.0)
+        place = np.searchsorted(self.edge, ahead.edge)
+        piece_m = self.piece_m[place]
+        most = np.diff(self.start)[place]
+        count = np.clip(np.ceil(ahead.driven_m / piece_m), 1, most).astype(np.int64)
+        stretch = np.repeat(np.arange(len(place)), count)
+        nth = np.arange(len(stretch)) - (np.cumsum(count) - count)[stretch]
+        begins_m = nth * piece_m[stretch]
+        driven_m = np.clip(ahead.driven_m[stretch] - begins_m, 0.0, piece_m[stretch])
+        piece_wh = self.piece_wh[self.start[place][stretch] + nth]
+        car = ahead.car[stretch]
+        steady_wh = piece_wh * driven_m / piece_m[stretch]
+        joined_wh = steady_wh + gained_whpm[car] * driven_m
+        added_wh = battery_wh(vehicle, joined_wh) - battery_wh(vehicle, steady_wh)
+        return np.bincount(car, added_wh, minlength=k).astype(np.float64, copy=False)
+
+    def _summed(self, piece_wh: FloatArray) -> FloatArray:
+        place = np.repeat(np.arange(len(self.edge)), np.diff(self.start))
+        return summed(piece_wh, place, len(self.edge))
+
+
+def distance_m(vehicle: Vehicle, gained_wh: FloatArray) -> FloatArray:
+    """Return the metres in which a car changes its speed, (k,).
+
+    Parameters
+    ----------
+    vehicle
+        Its mass.
+    gained_wh
+        (k,) gain of kinetic energy, negative for braking, Wh.
+    """
+    rate_mps2 = np.where(gained_wh < 0.0, BRAKING_MPS2, ACCELERATION_MPS2)
+    return np.abs(gained_wh) * J_PER_WH / (vehicle.mass_kg * rate_mps2)
+
+
+def battery_wh(vehicle: Vehicle, work_wh: FloatArray) -> FloatArray:
+    """Return the energy from the battery for work at the wheels, (q,) Wh, negative if regained.
+
+    Parameters
+    ----------
+    vehicle
+        Efficiencies.
+    work_wh
+        (q,) work, Wh.
+    """
+    drives = work_wh >= 0.0
+    factor = np.where(drives, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
+    return work_wh * factor
