@@ -63,6 +63,7 @@ class TwoPhysics(Belief):
         Errors of the mixture's energies and times.
     """
 
+    travels = True
     options = TripEnergies.options
 
     def __init__(self, setting: Setting) -> None:
