@@ -118,7 +118,10 @@ def plans_on_physics(network: RoadNetwork, physics: str) -> None:
 def plans_on_trips(network: RoadNetwork) -> None:
     """Print the cost of plans on the default belief of 150 trips."""
     setting, rng = Setting(network, load_vehicle("reference")), np.random.default_rng(1)
-    belief, physics = TripEnergies(setting), Planner(network, setting.vehicle, physics="eq8")
+    belief, physics = (
+        TripEnergies(setting, physics="eq8"),
+        Planner(network, setting.vehicle, physics="eq8"),
+    )
     for k, ends in enumerate(requests_of(physics, 111, 150)):
         route = physics.problem(ends).legs.route(physics.time_s)
         wh = physics.mean_wh[route.rows] * rng.normal(1.1, 0.02, len(route))

@@ -225,7 +225,7 @@ def made_trips(setting: Setting, seed: int, n: int, factor_std: float) -> list[M
     1.5 times that of the map, log-normal 0.2; noise of 30 Wh and 30 Wh per root of a km.
     """
     rng, network = np.random.default_rng(seed), setting.network
-    prior = TripEnergies(setting).belief.prior.mean
+    prior = TripEnergies(setting, physics="eq8").belief.prior.mean
     factors = np.array([1.3, 1.1, 0.9, 3.0, 1.0])
     truth = prior[: len(factors)] * factors
     trips: list[MeasuredTrip] = []

@@ -108,7 +108,7 @@ def trip_belief_errors(
     true_wh: list[float],
 ) -> dict[tuple[str, int], list[float]]:
     """Return the errors of the trip-level belief as `errors` does."""
-    belief, found = TripEnergies(setting), defaultdict(list)
+    belief, found = TripEnergies(setting, physics="eq8"), defaultdict(list)
     for t in range(N_TRIPS + 1):
         if t:
             feedback = world.drive(world.observe(t), driven[t - 1])

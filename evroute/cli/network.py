@@ -11,7 +11,7 @@ from rich.progress import DownloadColumn, Progress
 from rich.text import Text
 
 from evroute.cli.console import plain_console, print_table
-from evroute.energy.defaults import PAPER_VEHICLE
+from evroute.energy.defaults import VEHICLE
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
@@ -273,7 +273,7 @@ def _rasters(network: RoadNetwork, requested: list[str]) -> tuple[list[Path], st
 
 def _about(network: RoadNetwork) -> dict[str, Any]:
 
-    negative = fit(network, load_vehicle(PAPER_VEHICLE)).mean_wh < 0
+    negative = fit(network, load_vehicle(VEHICLE)).mean_wh < 0
     return summary(network) | {"negative_prior_edges": int(negative.sum())}
 
 
@@ -293,7 +293,7 @@ def _print_table(about: dict[str, Any]) -> None:
         "|incline| of edges": ", ".join(f"{title} {value:.1f} %" for title, value in inclines),
         "ascent": f"{about['ascent_m_per_km']:.1f} m per km",
         "edges with negative energy": (
-            f"{about['negative_prior_edges']:,} (eq. 8, the vehicle 'reference')"
+            f"{about['negative_prior_edges']:,} (at steady speeds, {VEHICLE})"
         ),
         "heights": f"{about['elevation']}; {smoothed}",
         **{key.replace("_", " "): about[key] for key in SHOWN_SOURCE},

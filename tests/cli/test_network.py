@@ -79,9 +79,7 @@ def test_info_json_has_the_promised_keys_and_the_numbers_of_the_network(
     assert told["incline_percent"]["max"] == pytest.approx(inclines[-1])
     assert told["incline_percent"]["p50"] == pytest.approx((inclines[664] + inclines[665]) / 2)
     assert list(told["incline_percent"]) == ["p50", "p95", "p99", "max"]
-    energy = energy_parts(
-        load_vehicle("reference"), denver.length_m, denver.climb_m, denver.speed_mps
-    )
+    energy = energy_parts(load_vehicle(), denver.length_m, denver.climb_m, denver.speed_mps)
     assert told["negative_prior_edges"] == np.count_nonzero(energy.total_wh < 0)
     assert len(told["source_sha256"]) == 64
 

@@ -119,7 +119,7 @@ def test_roads_say_nothing_until_there_is_evidence(belief) -> None:
 
 
 def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:
-    energies = TripEnergies(Setting(hill, load_vehicle("reference")))
+    energies = TripEnergies(Setting(hill, load_vehicle("reference")), physics="eq8")
     over, round_, home = (
         np.array([hill.row_of[edge] for edge in edges])
         for edges in (("in", "up", "down", "out"), ("in", "east", "west", "out"), ("home",))

@@ -51,7 +51,7 @@ def test_a_measured_road_informs_its_way_back_and_its_neighbour(make_network) ->
 
 
 def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
-    energies = TripEnergies(Setting(grid, CAR))
+    energies = TripEnergies(Setting(grid, CAR), physics="eq8")
     routes = (["0>1", "1>7", "7>8"], ["0>6", "6>7", "7>8"], ["0>1", "1>7", "7>6", "6>0"])
     trips = [
         MeasuredTrip(str(i), np.array([grid.row_of[e] for e in edges]), np.ones(1), np.ones(1))
@@ -122,7 +122,7 @@ def test_roads_are_alike_in_one_direction_only(grid) -> None:
 def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     """Coefficients and heights in weight space against one covariance matrix of all trips."""
     rng = np.random.default_rng(4)
-    energies = TripEnergies(Setting(grid, CAR))
+    energies = TripEnergies(Setting(grid, CAR), physics="eq8")
     assert not has_heights(grid)
     trips, rows, ends, energy_wh = [], [], [], []
     for i in range(9):  # no refit later than that of the third trip
@@ -170,7 +170,7 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
     """A lies 100 m above B; 30 trips there and back."""
     edges = [("start", 0, 1), ("down", 1, 2), ("end", 2, 3), ("up", 2, 1), ("back", 1, 0)]
     network = make_network(edges, [(0, 0, 0), (200, 0, 0), (2200, 0, 0), (2400, 0, 0)])
-    energies, rng = TripEnergies(Setting(network, CAR)), np.random.default_rng(0)
+    energies, rng = TripEnergies(Setting(network, CAR), physics="eq8"), np.random.default_rng(0)
     level_wh = energies.under(EQ8_CONDITIONS).mean_wh
     assert (level_wh > 0).all()
     down, up = ([network.row_of[e] for e in way] for way in (("down",), ("up",)))
@@ -206,7 +206,7 @@ def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEn
         road_deviation(KnownRoads(network))(every, every) + 1e-9 * np.eye(len(every))
     )
     deviation = road_wh_per_km * factor @ rng.standard_normal(len(every))
-    energies = TripEnergies(Setting(network, CAR))
+    energies = TripEnergies(Setting(network, CAR), physics="eq8")
     mean_wh = energies.under(EQ8_CONDITIONS).mean_wh + deviation * network.length_m / 1000
     for i in range(trips):
         edge = walk(network, rng, int(rng.integers(5, 15)))
@@ -256,7 +256,7 @@ def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
     energies = drive(grid, 1, 80.0, trips=55)
     assert energies.belief.late_std > 0
     assert len(energies.junctions) > 5
-    again = TripEnergies(Setting(grid, CAR))
+    again = TripEnergies(Setting(grid, CAR), physics="eq8")
     again.restore(energies.state())
     rng = np.random.default_rng(7)
     for i in range(50):  # past the fit at 100 trips

@@ -45,7 +45,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_columns_of_a_trip_are_those_of_its_pieces(rolling: RoadNetwork) -> None:
     one, two = (
-        TripEnergies(Setting(network, load_vehicle("reference")))
+        TripEnergies(Setting(network, load_vehicle("reference")), physics="eq8")
         for network in (rolling, on_terrain(rolling, "edge"))
     )
     for belief, ascent_m in ((one, 50.0), (two, 0.0)):

@@ -248,7 +248,9 @@ def test_in_another_place_the_car_counts_and_no_road_does(taught, make_network, 
     b = taught.belief.coefficients.coefficients
     assert expected.mean_wh == pytest.approx(row[terms] @ b[terms])
     km = far.length_m[rows] / 1000
-    alone = TripEnergies(Setting(far, CAR)).places.roads  # no landmark: the prior covariance
+    alone = TripEnergies(
+        Setting(far, CAR), physics="eq8"
+    ).places.roads  # no landmark: the prior covariance
     roads_wh2 = taught.belief.late_std**2 * float(km @ alone.rest(rows) @ km)
     root = taught.belief.regression.root[terms]
     noise = float(taught.belief.noise.variance(km.sum()))
@@ -266,7 +268,7 @@ def test_in_another_place_the_car_counts_and_no_road_does(taught, make_network, 
 def test_unknown_heights_stay_with_their_places(make_network) -> None:
     """A level grid teaches heights of junctions, which a grid with heights elsewhere ignores."""
     level = grid_of(make_network, heights=False)
-    energies = drive(TripEnergies(Setting(level, CAR)), 3, 25)
+    energies = drive(TripEnergies(Setting(level, CAR), physics="eq8"), 3, 25)
     assert len(energies.junctions) > 5
     hills = replace(grid_of(make_network, 3e5), name="hills")
     hills = replace(hills, edge_id=tuple(f"{name}'" for name in hills.edge_id))

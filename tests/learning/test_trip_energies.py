@@ -53,7 +53,7 @@ def trip_of(network, edges, energy_wh=1000.0, travel_s=np.nan, **known) -> Measu
 def learned(setting, seed=0, trips=30) -> TripEnergies:
     """Return the belief of trips that take 1.4 times eq. 8, give or take a tenth."""
     rng = np.random.default_rng(seed)
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     eq8_wh = setting.arms.prior_mean_wh
     for edges in rng.permutation([OVER, ROUND] * (trips // 2)).tolist():
         rows = [setting.network.row_of[edge] for edge in edges]
@@ -64,7 +64,7 @@ def learned(setting, seed=0, trips=30) -> TripEnergies:
 
 
 def test_a_row_is_the_sum_over_edges_at_the_pace_of_the_map_times_its_factor(setting) -> None:
-    row = TripEnergies(setting).row(trip_of(setting.network, OVER))
+    row = TripEnergies(setting, physics="eq8").row(trip_of(setting.network, OVER))
     length_m = 1000.0 + 1001.0 + 1001.0 + 1000.0
     area = 0.5 * 1.2 * CAR.drag * CAR.front_m2
     expected = {
@@ -80,7 +80,7 @@ def test_a_row_is_the_sum_over_edges_at_the_pace_of_the_map_times_its_factor(set
 
 
 def test_minutes_are_those_of_earlier_trips(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     energies.learn(trip_of(setting.network, OVER, travel_s=4000.0))
     # 1,000 s an edge, and the map's pass at (3 x 1.6 + 4,000 / 400.2) / 4 times its time
     factor = (3 * 1.6 + 4000 / 400.2) / 4
@@ -90,7 +90,7 @@ def test_minutes_are_those_of_earlier_trips(setting) -> None:
 
 
 def test_power_and_payload_at_departure_enter_the_row(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     plain = energies.row(trip_of(setting.network, ROUND))
     known = {"auxiliary_w": CAR.auxiliary_w + 1200.0, "payload_kg": CAR.mass_kg / 2}
     row = energies.row(trip_of(setting.network, ROUND, **known))
@@ -99,7 +99,7 @@ def test_power_and_payload_at_departure_enter_the_row(setting) -> None:
 
 
 def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     plain = energies.row(trip_of(setting.network, ROUND))
     for parked_minutes, warm_up_k in ((600.0, 28.0), (20.0, 0.0)):
         stood = {"parked_minutes": parked_minutes}
@@ -119,7 +119,7 @@ def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting)
 
 
 def test_a_known_power_includes_heating_and_cooling(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     known = {"temperature_c": -10.0, "auxiliary_w": CAR.auxiliary_w + 600.0}
     row = energies.row(trip_of(setting.network, ROUND, **known))
     assert not row[BY_TEMPERATURE].any()
@@ -204,7 +204,7 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
 
 def test_heating_is_learned_from_trips_at_many_temperatures(setting) -> None:
     """A car that heats with 200 W/K, 1.7 times physics, and takes 40 Wh/K to warm up."""
-    energies, rng = TripEnergies(setting), np.random.default_rng(2)
+    energies, rng = TripEnergies(setting, physics="eq8"), np.random.default_rng(2)
     physics = coefficient_prior(CAR).mean
     truth = physics.copy()
     truth[[HEATING, WARM_UP]] = 200.0 / 60.0, 40.0
@@ -224,7 +224,7 @@ def test_heating_is_learned_from_trips_at_many_temperatures(setting) -> None:
 
 
 def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     unknown = energies.expect(trip_of(setting.network, ROUND))
     mild = energies.expect(trip_of(setting.network, ROUND, temperature_c=20.0))
     assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0]
@@ -238,7 +238,7 @@ def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(set
 
 
 def test_the_charge_on_the_way_follows_expected_energies(setting) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     edges = [setting.network.row_of[edge] for edge in OVER]
     mean_wh = energies.under(EQ8_CONDITIONS).mean_wh[edges]
     assert mean_wh[2] < 0
@@ -283,7 +283,7 @@ def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
 def test_a_belief_keeps_the_charging_of_its_car(hill, tmp_path) -> None:
     powers = {"ac_kw": 7.0, "dc_kw": 50.0, "charging_curve": ((0.0, 50.0), (100.0, 5.0))}
     car = replace(CAR, **powers, dc_plug="chademo")
-    TripEnergies(Setting(hill, car)).save(tmp_path / "beliefs" / "hill-learned.npz")
+    TripEnergies(Setting(hill, car), physics="eq8").save(tmp_path / "beliefs" / "hill-learned.npz")
     kept = belief.load_belief(tmp_path, network=hill).vehicle
     assert [getattr(kept, name) for name in CHARGING] == [*powers.values(), "chademo"]
 
@@ -292,7 +292,7 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
     setting, tmp_path
 ) -> None:
     """From trip 61 on the other way takes more; the errors are large enough to be refused."""
-    energies, rng = TripEnergies(setting), np.random.default_rng(5)
+    energies, rng = TripEnergies(setting, physics="eq8"), np.random.default_rng(5)
     for t in range(70):
         edges, sign = (OVER, 1) if t % 2 else (ROUND, -1)
         extra_wh = sign * (250.0 if t < 60 else -150.0 - 25.0 * (t - 60))
@@ -323,7 +323,7 @@ def test_a_change_forgets_speeds_and_roads_but_no_coefficient_and_no_spread(
 
 
 def test_a_belief_is_about_its_network_and_vehicle(setting, hilly) -> None:
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     energies.check(setting.network, CAR)
     with pytest.raises(EvrouteError, match="not about 'toy'"):
         energies.check(hilly(0), CAR)
@@ -334,7 +334,7 @@ def test_a_belief_is_about_its_network_and_vehicle(setting, hilly) -> None:
 def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
     for seed in range(20):
         network = hilly(seed)
-        energies = TripEnergies(Setting(network, CAR))
+        energies = TripEnergies(Setting(network, CAR), physics="eq8")
         rng = np.random.default_rng(seed)
         for edge in range(min(network.n_edges, LATE_REFITS[0] - 1)):  # no roads of their own yet
             rows = np.array([edge])
@@ -414,7 +414,7 @@ def test_a_full_battery_changes_energies_table_and_forecast(hill) -> None:
 def test_the_fade_of_a_full_battery_is_learned_from_charges_at_departure(hill) -> None:
     """A car loses 0.8 of recuperation per 10 % above 85 %; trips begin at 60 to 98 %."""
     car = replace(CAR, battery_kwh=5.0)
-    energies, rng = TripEnergies(Setting(hill, car)), np.random.default_rng(1)
+    energies, rng = TripEnergies(Setting(hill, car), physics="eq8"), np.random.default_rng(1)
     over = np.array([hill.row_of[edge] for edge in ("up", "down", "out")])
     mean_wh = energies.under(EQ8_CONDITIONS).mean_wh[over]
     for i in range(60):
@@ -438,7 +438,7 @@ def test_the_fade_of_a_full_battery_is_learned_from_charges_at_departure(hill) -
 
 def test_a_departure_plans_on_the_speeds_of_its_quarter_of_the_day(setting) -> None:
     """The hill is fast in the morning and jammed at noon; the way round is always the same."""
-    hill, energies = setting.network, TripEnergies(setting)
+    hill, energies = setting.network, TripEnergies(setting, physics="eq8")
     for travel_s, hour in ((300.0, 8), (1500.0, 13)) * 6:
         for edges, taken_s in ((OVER, travel_s), (ROUND, 700.0)):
             day = {"departed_s": hour * 3600.0}

@@ -59,7 +59,7 @@ def test_a_folder_of_runs_shows_its_final_table(run_folder: RunFolder) -> None:
 
 def test_a_belief_of_trips_shows_coefficients_and_one_of_edges_roads(hill: RoadNetwork) -> None:
     setting = Setting(hill, load_vehicle("reference"))
-    of_trips = TripEnergies(setting)
+    of_trips = TripEnergies(setting, physics="eq8")
     mean, std = of_trips.belief.prior.mean[1], of_trips.belief.prior.std[1]
     shown = of_trips._repr_html_()
     assert "belief of 0 trips" in shown
@@ -80,7 +80,7 @@ def test_names_stay_text(hostile: RoadNetwork, tmp_path: Path) -> None:
             Planner(hostile, car, physics="eq8").plan(0, 5),
             hostile,
             Folder(tmp_path / HOSTILE),
-            TripEnergies(setting),
+            TripEnergies(setting, physics="eq8"),
             LearnedBelief.before_trips(method, setting),
         )
     )
@@ -100,4 +100,6 @@ def test_without_the_extra_a_notebook_shows_the_text(
     there = {"folium": None, "pandas": None}
     monkeypatch.setattr(optional, "find_spec", lambda name: there.get(name, find_spec(name)))
     assert hill._repr_html_() is None
-    assert TripEnergies(Setting(hill, load_vehicle("reference")))._repr_html_() is None
+    assert (
+        TripEnergies(Setting(hill, load_vehicle("reference")), physics="eq8")._repr_html_() is None
+    )

@@ -140,7 +140,7 @@ def test_roads_are_compared_with_physics(hill: RoadNetwork, tmp_path: Path) -> N
     caption = road_deviations(learner, measured)["caption"]
     assert f"on {clear_km:.1f} of 6.4 km of road driven" in caption
     assert f"is {off_wh.sum() / km.sum():+.0f} Wh per km (n = 12 trips)" in caption
-    unlearned = road_deviations(TripEnergies(learner.setting), measured)["caption"]
+    unlearned = road_deviations(TripEnergies(learner.setting, physics="eq8"), measured)["caption"]
     assert "on 0.0 of 6.4 km" in unlearned
     of_ends = [replace(trip, routes=2) for trip in measured]
     partly = road_deviations(learner, [measured[0], *of_ends[1:]])["caption"]

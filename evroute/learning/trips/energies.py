@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from evroute.arrays import FloatArray, IntArray, part_of
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
-from evroute.energy.defaults import PAPER_PHYSICS, check_physics
+from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
@@ -88,7 +88,7 @@ class TripEnergies(Belief):
     travels = True
     options = ("physics",)
 
-    def __init__(self, setting: Setting, *, physics: str = "eq8") -> None:
+    def __init__(self, setting: Setting, *, physics: str = PHYSICS) -> None:
         self.setting = setting
         self.source = "this"
         self.physics = check_physics(physics)

@@ -59,7 +59,7 @@ def test_a_trip_stands_for_its_plausible_routes(setting, notebook) -> None:
     steps_wh2 = (0.01 * battery_wh) ** 2 / 6  # whole per cents
     assert one.known_variance_wh2 == pytest.approx(steps_wh2 + np.var(eq8_wh))
     assert (one.soc_percent, one.departed_s) == (90.0, 7.5 * 3600)
-    energies = TripEnergies(setting)
+    energies = TripEnergies(setting, physics="eq8")
     mean = (energies.row(over(one, low)) + energies.row(over(one, hill))) / 2
     uncharged = replace(one, soc_percent=60.0)  # below the charge where recuperation fades
     mean[FADE] = 0.0
