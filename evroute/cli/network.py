@@ -21,6 +21,7 @@ from evroute.network.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
 from evroute.network.export import export as write
 from evroute.network.heights import copernicus
 from evroute.network.places import street_names
+from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml, osm, sumo_net
 from evroute.network.sources.chargers import add_chargers
@@ -66,6 +67,18 @@ def info(
         typer.echo(dumps(about, indent=2, ensure_ascii=False))
     else:
         _print_table(about)
+
+
+@app.command()
+def places(
+    name: Name,
+    text: Annotated[str, typer.Argument(help="A place, as a driver writes it.")],
+) -> None:
+    """Find places by a name with typing errors; the likeliest is first."""
+    found = suggest(load_network(name), text)
+    require(found, f"nothing in network '{name}' is called '{text}'")
+    rows = [(each.label, each.kind, each.text) for each in found]
+    print_table(("place", "kind", "as a place of evroute route"), rows)
 
 
 @app.command()

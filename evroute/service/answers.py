@@ -204,6 +204,20 @@ class Range(Answer):
     edges: list[str] | None = Field(description="Ids of the roads within reach, on request.")
 
 
+class FoundPlace(Answer):
+    """A place that a text may mean."""
+
+    label: str
+    kind: Literal["crossing", "place", "station", "road", "coordinates"]
+    text: str = Field(description="What a request calls it.")
+
+
+class Places(Answer):
+    """Places that a text may mean, the likeliest first."""
+
+    places: list[FoundPlace]
+
+
 class Needed(Answer):
     """The charge that a trip needs."""
 

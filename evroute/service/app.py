@@ -24,6 +24,7 @@ from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
     Name,
     NeededRequest,
+    PlacesRequest,
     PlanBody,
     PlanRequests,
     RangeBody,
@@ -107,6 +108,10 @@ def _paths(work: Work) -> APIRouter:
     @router.get("/vehicles", summary="Names of the vehicles", response_model=answers.Vehicles)
     def vehicles() -> JSONResponse:
         return JSONResponse({"vehicles": vehicle_names()})
+
+    @router.get("/places", summary="Find places by name", response_model=answers.Places)
+    def places(request: Annotated[PlacesRequest, Query()]) -> JSONResponse:
+        return JSONResponse({"places": work.places(request)})
 
     @router.post(
         "/plan",
@@ -230,4 +235,8 @@ def _not_there(request: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-_QUERY = [field.alias or name for name, field in NeededRequest.model_fields.items()]
+_QUERY = [
+    field.alias or name
+    for request in (NeededRequest, PlacesRequest)
+    for name, field in request.model_fields.items()
+]

@@ -212,3 +212,11 @@ class NeededRequest(Body):
     def conditions(self) -> DrivingConditions:
         """Conditions of the trip."""
         return DrivingConditions(temperature_c=self.temperature_c, payload_kg=self.payload_kg)
+
+
+class PlacesRequest(Body):
+    """Places that a text may mean, as the query of a URL."""
+
+    network: Name = "denver"
+    text: Place = Field(description="As a driver writes it, with typing errors.")
+    most: int = Field(default=8, ge=1, le=50, description="Greatest number of places.")

@@ -4,7 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
@@ -24,6 +24,7 @@ from evroute.learning.physics_belief import physics_belief
 from evroute.learning.records.parts import read_parts
 from evroute.network.catalog import load_network, network_version
 from evroute.network.places.names import route_ends
+from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
@@ -32,7 +33,7 @@ from evroute.planning.places import different_stops
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach_asked
 from evroute.service.problems import brief
-from evroute.service.requests import NeededRequest, PlanBody, RangeBody, Trips
+from evroute.service.requests import NeededRequest, PlacesRequest, PlanBody, RangeBody, Trips
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
@@ -154,6 +155,17 @@ class Work:
             ],
             "edges": [ids[row] for row in np.flatnonzero(found.within)] if request.edges else None,
         }
+
+    def places(self, request: PlacesRequest) -> list[dict[str, str]]:
+        """Return the places that a text may mean, the likeliest first.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such network.
+        """
+        roads = self._network(request.network, network_version(request.network))
+        return [asdict(each) for each in suggest(roads, request.text, most=request.most)]
 
     def needed(self, request: NeededRequest) -> dict[str, Any]:
         """Return the charge that a trip needs to keep a reserve with a probability.

@@ -156,6 +156,8 @@ TYPED: list[tuple[str, str, Any, type[BaseModel]]] = [
     ("POST", "/v1/range", {"origin": ENDS["origin"], "soc": 2, "edges": True}, answers.Range),
     ("POST", "/v1/range", {"origin": ENDS["origin"], "soc": 2, "risk": 0.05}, answers.Range),
     ("GET", "/v1/needed?from=Broadway+%26+20th+Street&to=39.7407,-104.9811", None, answers.Needed),
+    ("GET", "/v1/places?text=Walnt+Stret+%26+33", None, answers.Places),
+    ("GET", "/v1/places?text=a&most=1000", None, answers.Problem),
     ("GET", f"/v1/beliefs/{LEARNED}", None, answers.Belief),
     ("GET", "/v1/beliefs/nobody", None, answers.Problem),
     ("POST", "/v1/plan", ENDS | {"belief": LEARNED, "soc": 40}, answers.Plan),
@@ -231,6 +233,16 @@ def test_a_range_has_the_numbers_of_the_command(service: str, risk: float | None
 def test_lists_of_names(service: str) -> None:
     assert "denver" in ask(service, "GET", "/v1/networks")[1]["networks"]
     assert "reference" in ask(service, "GET", "/v1/vehicles")[1]["vehicles"]
+
+
+def test_places_are_those_of_the_command(service: str) -> None:
+    found = ask(service, "GET", "/v1/places?text=Walnt+Stret+%26+33&most=3")[1]["places"]
+    name = "Walnut Street & 33rd Street"
+    assert found[0] == {"label": name, "kind": "crossing", "text": name}
+    shown = CliRunner().invoke(cli, ["network", "places", "denver", "Walnt Stret & 33"])
+    at = [shown.stdout.index(f" {each['label']} ") for each in found]
+    assert len(at) == 3
+    assert at == sorted(at)
 
 
 def trip_of(name: str, energy_wh: float = 10.0) -> dict[str, Any]:
