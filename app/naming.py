@@ -7,14 +7,18 @@ import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.places.locate import locate, named_place
-from evroute.network.places.names import edge_label, find, junction_label
+from evroute.network.places.names import edge_label, junction_label
 from evroute.network.places.suggestions import spellings
 from evroute.network.road_network import RoadNetwork
 
 
-def hits(roads: RoadNetwork, text: str) -> list[str]:
-    """Return the labels of the places that a driver's text may name, at most 5."""
-    return [place.label for place in find(roads, text)[:5]]
+def is_place(roads: RoadNetwork, text: str) -> bool:
+    """Return True if a text is one place: its name, "LAT,LON" or an edge id."""
+    try:
+        named_place(roads, text)
+    except EvrouteError:
+        return False
+    return True
 
 
 def check_place(roads: RoadNetwork, text: str) -> None:

@@ -3,15 +3,17 @@
 They are texts: a junction's name, "LAT,LON" or an edge id. Empty ones are still to be chosen.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 from cache import first_trip
-from literal import literal
-from naming import hits, place_label
+from naming import is_place, place_label
+from search_component import Choice, search
+from search_routes import places_address
 from state import key
 
-from evroute.network.places.names import labels
+from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import load_trips
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 EMPTY = ("", "")
 INPUT = "place:"
-HITS = ":hits"
+OFFERED = 5
 
 
 def chosen() -> list[str]:
@@ -106,29 +108,21 @@ def ask_places(roads: RoadNetwork) -> None:
     """Ask for origin, stops and destination by name, with buttons to swap, add and remove."""
     places = chosen()
     last = len(places) - 1
-    names = labels(roads)
+    address = places_address(roads)
     for row, place in enumerate(places):
         label = {0: "From", last: "To"}.get(row, f"Stop {row}")
         line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
-        shown = place_label(roads, place)  # one option for each label: Streamlit finds them by it
-        options = [place, *(each for each in names if each != shown)] if place else names
-        name = f"{INPUT}{row}:{place}"
-        line.selectbox(
-            literal(label),
-            options,
-            index=options.index(place) if place else None,
-            format_func=lambda each: place_label(roads, each),
-            key=name,
-            placeholder="Street & street, or click the map",
-            accept_new_options=True,
-            on_change=_take_input,
-            args=(roads, row, name),
-        )
-        if len(found := hits(roads, place) if place else []) > 1:
-            chooser = name + HITS
-            st.pills(
-                "Which one?", found, key=chooser, on_change=_take_input, args=(roads, row, chooser)
+        with line:
+            search(
+                label,
+                place_label(roads, place) if place else "",
+                key=f"{INPUT}{row}",
+                address=address,
+                placeholder="Street & street, or click the map",
+                on_choice=partial(_take_choice, roads, row),
             )
+        if place and not is_place(roads, place):
+            _ask_which(roads, row, place)
         if row == 0:
             line.button("⇅", help="Swap start and destination", on_click=_swap, key="swap")
         elif row < last:
@@ -137,14 +131,32 @@ def ask_places(roads: RoadNetwork) -> None:
         st.button("+ Add a stop", on_click=_add_stop, type="tertiary", key="add_stop")
 
 
-def _take_input(roads: RoadNetwork, row: int, name: str) -> None:
-    places, text = chosen(), st.session_state.get(name)
+def _ask_which(roads: RoadNetwork, row: int, text: str) -> None:
+    """Offer the places that a text may mean, which is itself none or stands for several."""
+    found = {each.label: each.text for each in suggest(roads, text, most=OFFERED)}
+    name = f"{INPUT}{row}:{text}"
+    if found:
+        st.pills(
+            "Which one?", list(found), key=name, on_change=_take_offer, args=(row, name, found)
+        )
+
+
+def _take_offer(row: int, name: str, found: dict[str, str]) -> None:
+    places, label = chosen(), st.session_state.get(name)
     # a browser that has not yet drawn the last run repeats the inputs of the run before
-    shown = row < len(places) and name.removesuffix(HITS) == f"{INPUT}{row}:{places[row]}"
-    if not text or not shown:
+    if label in found and row < len(places) and name == f"{INPUT}{row}:{places[row]}":
+        places[row] = found[label]
+        choose(places)
+
+
+def _take_choice(roads: RoadNetwork, row: int, choice: Choice) -> None:
+    """Set a place to a choice; a text that is no place becomes the likeliest one."""
+    places, text = chosen(), choice["text"]
+    if row >= len(places):
         return
-    found = hits(roads, text)
-    places[row] = found[0] if len(found) == 1 else text
+    if text and not choice["chosen"] and not is_place(roads, text):
+        text = next((each.text for each in suggest(roads, text, most=1)), text)
+    places[row] = text
     choose(places)
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from address import COMPASS, without_input
 from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
+from cars import ask_car
 from layers import LAYERS
 from literal import literal
 from own_trips import folder_of
@@ -225,7 +226,7 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"
     changed = {}
     with st.popover(literal(title), key="chip:vehicle"):
-        st.selectbox("Vehicle", vehicle_names(), key=key("vehicle"))
+        ask_car(name)
         effects[CARS] = st.container()
         for part, (label, low, high, step) in CHANGEABLE.items():
             starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))

@@ -21,7 +21,7 @@ def app(
     if find_spec("streamlit") is None:
         raise MissingPackageError("streamlit", "app")
     # in this process, so that its end is the end of the server
-    sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
+    sys.argv = ["streamlit", "run", str(app_path("server.py")), "--server.port", str(port)]
     sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration
     with redirect_stdout(itself(sys.stdout)), redirect_stderr(itself(sys.stderr)):  # has colours
         runpy.run_module("streamlit", run_name="__main__")

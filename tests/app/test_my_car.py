@@ -112,7 +112,8 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     later.session_state["kept_temperature"] = -10
     later.toggle(key="kept_weather").set_value(True).run()
     assert least_wh(later) > in_cold.energy_wh + 0.1 * physics.energy_wh
-    later.selectbox(key="kept_vehicle").set_value("renault-zoe").run()
+    later.session_state["kept_vehicle"] = "renault-zoe"
+    later.run()
     assert basis(later) == "physics alone"
 
     add(page, log(tmp_path / "second.csv", setting, range(12, 15)))
@@ -122,7 +123,8 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     assert str(read_columns(folder / "trips.parquet")) == str(rows)
     page.button(key="forget").click().run()
     assert "No trips of this car yet" in page.info[0].value
-    later.selectbox(key="kept_vehicle").set_value("reference").run()
+    later.session_state["kept_vehicle"] = "reference"
+    later.run()
     assert least_wh(later) == pytest.approx(in_cold.energy_wh)
     assert len(list(folder.glob("reset-*/measured/*.parquet"))) == 2, "nothing is lost"
 

@@ -3,6 +3,7 @@
 """
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -58,10 +59,20 @@ def shown(page: AppTest, component: str) -> Any:
     return found
 
 
+def searches(page: AppTest) -> dict[str, Any]:
+    """Return the data of the boxes to search in, by their labels."""
+    texts = (
+        each.proto.json
+        for each in page.get("bidi_component")
+        if each.proto.component_name == "evroute_search"
+    )
+    return {data["label"]: data for data in map(json.loads, texts)}
+
+
 def test_the_main_script_opens_on_the_plan() -> None:
     page = opened("streamlit_app.py")
     assert not page.exception
-    assert page.selectbox[0].label == "From"
+    assert searches(page)["From"]["shown"]
 
 
 def test_the_plan_page_shows_the_plan_of_evroute() -> None:
@@ -272,21 +283,74 @@ def test_an_event_that_is_repeated_counts_once(monkeypatch: pytest.MonkeyPatch) 
     assert taken == [5, 6, 7]
 
 
-def test_inputs_of_the_run_before_change_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_that_is_repeated_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import search_component
+
+    taken: list[int] = []
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(search_component.st, "session_state", state)
+    for number in (5, 5, 6, 5, 6, 7):
+        state["place:0"] = {"choice": {"id": number}}
+        search_component.take("place:0", lambda choice: taken.append(choice["id"]))
+    assert taken == [5, 6, 7]
+
+
+def test_offers_of_the_run_before_change_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """A browser that lags behind repeats them, and Streamlit then reports a change."""
     import places
 
-    network = load_network("denver")
-    old, clicked, named = "1,2", "39.755112,-104.982076", "Blake Street & 17th Street"
-    state: dict[str, Any] = {"kept_stops": [clicked, ""]}
-    state |= {f"place:{row}:{old}{end}": old for row in range(3) for end in ("", ":hits")}
+    clicked, named = "39.755112,-104.982076", "Blake Street & 17th Street"
+    state: dict[str, Any] = {"kept_stops": [clicked, "blake"], "place:0:blake": named}
+    state["place:1:blake"] = named
     monkeypatch.setattr(places.st, "session_state", state)
-    for name in [name for name in state if name.startswith("place:")]:
-        places._take_input(network, int(name[6]), name)
-    assert state["kept_stops"] == [clicked, ""]
-    state["place:1:"] = named
-    places._take_input(network, 1, "place:1:")
+    places._take_offer(0, "place:0:blake", {named: named})
+    assert state["kept_stops"] == [clicked, "blake"]
+    places._take_offer(1, "place:1:blake", {named: named})
     assert state["kept_stops"] == [clicked, named]
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "place"),
+    [
+        ("17th Street & Blake Street", False, "17th Street & Blake Street"),
+        ("Walnt Stret & 33", False, "Walnut Street & 33rd Street"),
+        ("39.75,-104.99", True, "39.75,-104.99"),
+        ("qqq", False, "qqq"),
+        ("", False, ""),
+    ],
+)
+def test_a_written_text_is_the_likeliest_place(
+    monkeypatch: pytest.MonkeyPatch, text: str, chosen: bool, place: str
+) -> None:
+    import places
+
+    state: dict[str, Any] = {"kept_stops": ["a", "b"], "kept_trip": "A"}
+    monkeypatch.setattr(places.st, "session_state", state)
+    choice: Any = {"id": 1, "text": text, "chosen": chosen}
+    places._take_choice(load_network("denver"), 1, choice)
+    assert state == {"kept_stops": ["a", place], "kept_trip": ""}
+    places._take_choice(load_network("denver"), 2, choice)  # of a stop that is gone
+    assert state["kept_stops"] == ["a", place]
+
+
+def test_a_car_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import cars
+
+    page = opened("views/plan.py")
+    assert searches(page)["Vehicle"]["shown"] == "Nissan Leaf 40"
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(cars.st, "session_state", state)
+    for text, name in (("Zoe", "renault-zoe"), ("tesla modell 3", "tesla-model-3"), ("", "")):
+        state.clear()
+        cars._take_car({"id": 1, "text": text, "chosen": False})
+        assert state.get("kept_vehicle", "") == name
+    assert cars.own_cars() == []
+    for number, name in enumerate(("renault-zoe", "somebody-elses", "bmw-i3")):
+        folder = tmp_path / f"runs/my-{number}"
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps({"vehicle": {"name": name}}))
+        os.utime(folder, (number, number))
+    assert cars.own_cars() == ["bmw-i3", "renault-zoe"]
 
 
 def test_places_may_be_written_with_others_between() -> None:
@@ -296,20 +360,18 @@ def test_places_may_be_written_with_others_between() -> None:
     expected = planned("denver", waypoints=ids, soc_percent=80, reserve_percent=10)
     _, made = page.session_state["last_plan"]
     assert made.recommended_route.edges == expected.recommended_route.edges
-    assert [each.label for each in page.selectbox][:3] == ["From", "Stop 1", "To"]
+    assert list(searches(page))[:3] == ["From", "Stop 1", "To"]
     older = linked({"by": "clicks on the map", "places": ";".join(ids)})
     assert older.session_state["last_plan"][1].origin == ids[0]
 
 
 def test_a_junction_is_chosen_by_its_name() -> None:
-    page = opened("views/plan.py")
-    page.selectbox[0].set_value("17th Street & Blake Street").run()
-    assert not page.exception
+    page = linked({"from": "17th Street & Blake Street", "to": "Broadway & 24th Street"})
+    assert searches(page)["From"]["shown"] == "Blake Street & 17th Street"
     roads, made = page.session_state["last_plan"]
     first = made.recommended_route.route.edges[0]
     at = {roads.street[row] for row in np.flatnonzero(roads.head == roads.tail[first])}
     assert {"Blake Street", "17th Street"} <= at | {roads.street[first]}
-    assert page.query_params["from"] == "Blake Street & 17th Street"
     assert "trip" not in page.query_params
 
 
@@ -451,7 +513,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     page = opened("views/plan.py")
     page.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not page.exception
-    assert page.selectbox(key="kept_vehicle").value == "reference"
+    assert page.session_state["kept_vehicle"] == "reference"
     assert "90 % of the trips" in " ".join(each.value for each in page.caption)
     assert re.fullmatch(r"\(\d+-\d+ %\)", shown(page, "cards")["cards"][0]["interval"])
     network = opened("views/network.py")
@@ -577,7 +639,7 @@ def test_each_network_keeps_its_places() -> None:
         assert not page.exception
         assert page.session_state["kept_stops"] == ["", ""]
         page.selectbox(key="kept_network").set_value("denver").run()
-        assert page.selectbox[0].value == "Blake Street & 17th Street"
+        assert searches(page)["From"]["shown"] == "Blake Street & 17th Street"
     finally:
         path.unlink()
 

@@ -1,0 +1,109 @@
+"""Addresses beside the page: suggestions of places and of cars, as JSON.
+
+The page registers the networks that its tabs show; an address names one by its contents. Only this
+machine's own names are answered, as Streamlit's own addresses do for WebSockets.
+"""
+
+import json
+from collections import OrderedDict
+from dataclasses import asdict
+from threading import Lock
+from urllib.parse import urlencode
+
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from streamlit import config
+
+from evroute.energy.vehicle import find_vehicles
+from evroute.errors import EvrouteError
+from evroute.network.places.suggestions import MOST, Suggestion, suggest
+from evroute.network.road_network import RoadNetwork
+
+PATH = "/evroute"
+MOST_NETWORKS = 8
+MOST_RECENT = 20
+LONGEST = 200
+"""Greatest number of characters of a text."""
+CARS = f"{PATH}/cars?"
+_networks: OrderedDict[str, RoadNetwork] = OrderedDict()
+_lock = Lock()
+
+
+def places_address(roads: RoadNetwork) -> str:
+    """Register a network and return the address of its places, without the text."""
+    with _lock:
+        _networks[roads.content_digest] = roads
+        _networks.move_to_end(roads.content_digest)
+        while len(_networks) > MOST_NETWORKS:
+            _networks.popitem(last=False)
+    return f"{PATH}/places?{urlencode({'network': roads.content_digest})}"
+
+
+def cars_address(own: list[str]) -> str:
+    """Return the address of cars, without the text; ``own`` are the names that come first."""
+    return CARS + urlencode({"own": own}, doseq=True)
+
+
+def places(request: Request) -> Response:
+    """Answer the places that a text may mean: label, kind and text of each."""
+    roads = _networks.get(request.query_params.get("network", ""))
+    if roads is None:
+        return JSONResponse([], status_code=404)
+    try:
+        recent = [_recent(each) for each in request.query_params.getlist("recent")[:MOST_RECENT]]
+    except ValueError:
+        return JSONResponse([], status_code=400)
+    try:
+        found = suggest(roads, _text(request), recent=recent)
+    except EvrouteError:
+        return JSONResponse([], status_code=422)
+    return _answer([asdict(each) for each in found])
+
+
+def cars(request: Request) -> Response:
+    """Answer the cars that a text may mean: label, kind and name of each."""
+    own = request.query_params.getlist("own")
+    names = find_vehicles(_text(request), own)[:MOST]
+    kinds = {True: "my car", False: ""}
+    return _answer(
+        [{"label": car_label(name), "kind": kinds[name in own], "text": name} for name in names]
+    )
+
+
+def car_label(name: str) -> str:
+    """Return the name of a car as the page shows it."""
+    return name.replace("-", " ").title()
+
+
+def _recent(text: str) -> Suggestion:
+    """Return a place that was chosen before, from JSON of its label and text.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    pair = json.loads(text[: 2 * LONGEST])
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(t, str) for t in pair):
+        raise ValueError("a recent place is a label and a text")
+    return Suggestion(pair[0][:LONGEST], "recent", pair[1][:LONGEST])
+
+
+def _text(request: Request) -> str:
+    return request.query_params.get("text", "")[:LONGEST]
+
+
+def _answer(found: list[dict[str, str]]) -> Response:
+    return JSONResponse(found, headers={"Cache-Control": "no-store"})
+
+
+def routes() -> list[Mount]:
+    """Return the addresses, for the server."""
+    hosts = config.get_option("server.allowedHosts") or ["*"]
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+    return [
+        Mount(PATH, routes=[Route("/places", places), Route("/cars", cars)], middleware=[guard])
+    ]

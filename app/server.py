@@ -1,0 +1,6 @@
+"""The dashboard's server: the pages, and the addresses of suggestions beside them."""
+
+from search_routes import routes
+from streamlit.starlette import App
+
+app = App("streamlit_app.py", routes=routes())
