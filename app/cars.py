@@ -1,4 +1,4 @@
-"""Choice of a car by its name, with typing errors; cars that have trips come first."""
+"""Choice of a car by its name."""
 
 import streamlit as st
 from cache import RUNS
