@@ -3,7 +3,7 @@
 from typing import Any
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute
+from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, gained
 from evroute.report.words import reason
 
 MOST = 3
@@ -40,7 +40,7 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
         The row that is shown on the map and in the tabs.
     """
     rows = shown_rows(plan)
-    small = max(plan.routes[name].energy_wh for name in rows) < SMALL_WH
+    small = max(abs(plan.routes[name].energy_wh) for name in rows) < SMALL_WH
     return [
         {
             "name": name,
@@ -99,7 +99,11 @@ def _title(name: str, names: list[str], recommended: str) -> str:
 
 def _numbers(plan: Plan, name: str, *, small: bool) -> str:
     planned = plan.routes[name]
-    energy = f"{planned.energy_wh:.0f} Wh" if small else f"{planned.energy_wh / 1000:.2f} kWh"
+    energy = (
+        f"{gained(planned.energy_wh, 0)} Wh"
+        if small
+        else f"{gained(planned.energy_wh / 1000, 2)} kWh"
+    )
     ends = time_interval(plan, name)
     parts = [minutes(planned.time_s) + (f" ({_ends(ends)})" if ends else "")]
     parts += [arrival] if (arrival := plan.arrival_time(name)) else []

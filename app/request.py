@@ -24,7 +24,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
-from evroute.planning.plan import Plan
+from evroute.planning.plan import Plan, gained
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
 
@@ -189,7 +189,7 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
         assert made.battery is not None
         assert best.charge is not None
         arrival = made.battery.percent(float(best.charge.charge_wh[-1]))
-        energy, took = f"{best.energy_wh / 1000:.2f}", f"{best.time_s / 60:.1f}"
+        energy, took = gained(best.energy_wh / 1000, 2), f"{best.time_s / 60:.1f}"
         rows.append((name, energy, f"{arrival:.0f} %", took))
     columns = ("car", "kWh", "arrives with", "min")
     return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))

@@ -59,9 +59,7 @@ def main() -> None:
         st.header("Roads that differ most from physics", anchor=False)
         st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
-        table = table.drop(columns="edge").rename(
-            columns=lambda name: name.replace("eq. 8", "physics")
-        )
+        table = table.drop(columns="edge")
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 

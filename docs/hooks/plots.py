@@ -176,8 +176,8 @@ def trips() -> alt.FacetChart:
 
 
 def pays() -> alt.FacetChart:
-    """Draw Wh a trip against the eq. 8 route in worlds that differ from the learner's prior."""
-    given = table("figures/worlds.md", "world", "method", "vs eq. 8 (Wh)")
+    """Draw the Wh saved a trip against physics alone in worlds unlike the learner's prior."""
+    given = table("figures/worlds.md", "world", "method", "saved (Wh)")
     names = {
         "`recommended`": ("with a guard", BLUE),
         "without a guard": ("without a guard", ORANGE),
@@ -187,13 +187,13 @@ def pays() -> alt.FacetChart:
     }
     rows: dict[tuple[str, str], Row] = {}  # the first row of a method in each world
     for world, method, cell in zip(
-        given["world"], given["method"], given["vs eq. 8 (Wh)"], strict=True
+        given["world"], given["method"], given["saved (Wh)"], strict=True
     ):
         for start, (name, _) in names.items():
             if method.startswith(start):
                 row = (world, name, numbers(cell)[0], cell.replace("*", ""))
                 rows.setdefault((world, name), row)
-    return bars([*rows.values()], "against the eq. 8 route (Wh a trip)", dict(names.values()))
+    return bars([*rows.values()], "saved against physics alone (Wh a trip)", dict(names.values()))
 
 
 def risk() -> alt.FacetChart:

@@ -111,7 +111,7 @@ def learn(
     _print(learned)
 
 
-COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh")
+COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "physics Wh")
 
 
 def _print(learned: Learned) -> None:

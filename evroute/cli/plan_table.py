@@ -8,7 +8,7 @@ from rich.table import Table
 
 from evroute.cli.console import plain_console, print_table
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, PlannedRoute, held_note
+from evroute.planning.plan import Plan, PlannedRoute, gained, held_note
 from evroute.report.words import lowest_charge
 
 TITLES = {
@@ -146,7 +146,7 @@ def _leg(plan: Plan, start: _Start, end: int, arrive_s: float) -> list[str]:
 
 
 def _energy(routes: list[PlannedRoute]) -> Iterator[Line]:
-    yield "kWh from the battery", [f"{r.energy_wh / 1000:.3f}" for r in routes]
+    yield "kWh from the battery", [gained(r.energy_wh / 1000, 3) for r in routes]
     for part in routes[0].parts_wh:
         if any(r.parts_wh[part] for r in routes):
             yield f"  {part}", [f"{r.parts_wh[part] / 1000:.3f}" for r in routes]
@@ -156,7 +156,7 @@ def _energy(routes: list[PlannedRoute]) -> Iterator[Line]:
             f"  {100 * level:.0f} % of trips",
             [_range(*each.interval_wh(level)) for each in forecasts],
         )
-    yield "Wh/km", [f"{r.wh_per_km:.1f}" for r in routes]
+    yield "Wh/km", [gained(r.wh_per_km, 1) for r in routes]
 
 
 def _money(plan: Plan) -> Iterator[Line]:

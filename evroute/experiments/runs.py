@@ -220,8 +220,8 @@ class Summary:
         Mean final cumulative regret and its standard error, Wh; the error is NaN for one run.
     regret_geometric_wh
         Geometric mean of the final regret, Wh, 0 if any is 0; less sensitive to heavy tails.
-    against_eq8_wh, headroom_wh
-        True expected energy of the route driven, and of the best route, minus that of the eq. 8
+    saved_wh, headroom_wh
+        True expected energy of the eq. 8 route minus that of the route driven, and of the best
         route, means over all rounds, Wh.
     """
 
@@ -236,7 +236,7 @@ class Summary:
     regret_wh: float
     regret_se_wh: float
     regret_geometric_wh: float
-    against_eq8_wh: float
+    saved_wh: float
     headroom_wh: float
 
 
@@ -274,6 +274,6 @@ def _summary(runs: list[dict[str, Any]]) -> Summary:
         regret_wh=float(final_wh.mean()),
         regret_se_wh=float(final_wh.std(ddof=1)) / len(runs) ** 0.5 if spread else np.nan,
         regret_geometric_wh=geometric_wh,
-        against_eq8_wh=(true_wh - eq8_wh) / n_rounds,
-        headroom_wh=(best_wh - eq8_wh) / n_rounds,
+        saved_wh=(eq8_wh - true_wh) / n_rounds,
+        headroom_wh=(eq8_wh - best_wh) / n_rounds,
     )

@@ -54,23 +54,25 @@ def recent(trips: pa.Table) -> str:
 
 
 def errors(columns: dict[str, FloatArray]) -> str:
-    """Return errors of the belief, a regression and eq. 8, in Wh and shares of all energy."""
+    """Return errors of belief, physics and a regression, in Wh and shares of all energy."""
     energy_wh = columns["energy_wh"]
     first = FEWEST_TRIPS if len(energy_wh) > FEWEST_TRIPS else 0
-    expected = {"the belief": columns["predicted_wh"], "eq. 8": columns["eq8_wh"]}
+    expected = {"": columns["predicted_wh"], "physics alone ": columns["eq8_wh"]}
     if first and {"climb_m", "descent_m"} <= columns.keys():
-        expected["a regression on km, climb and descent"] = online_regression(
+        expected["a regression on km, climb and descent "] = online_regression(
             columns["length_m"] / 1000, columns["climb_m"], columns["descent_m"], energy_wh
         )
     total_wh = float(np.abs(energy_wh[first:]).sum())
+    several = len(energy_wh) > first + 1
+    each_trip = " a trip" if several else ""
+    span = f"trips {first + 1} to {len(energy_wh)}" if several else "the trip"
     parts = [
-        f"{name} {off_wh.mean():.0f} Wh a trip, {off_wh.sum() / total_wh:.1%} of the energy"
+        f"{name}{off_wh.mean():.0f} Wh{each_trip}, {off_wh.sum() / total_wh:.1%} of the energy"
         for name, each in expected.items()
         for off_wh in [np.abs(each - energy_wh)[first:]]
         if total_wh and np.isfinite(off_wh).all()
     ]
-    span = f"trips {first + 1} to {len(energy_wh)}" if len(energy_wh) > first + 1 else "one trip"
-    return f"errors of expectations made before learning, {span}: {'; '.join(parts)}"
+    return f"forecast error before learning {span}: {'; '.join(parts)}"
 
 
 def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:

@@ -46,7 +46,7 @@ LIMITS = {
     "known_variance_wh2": Limit(0.0, 1e12, "Wh²", 0.0),
     "speed_mps": Limit(1 / 3.6, 70.0, "m/s", np.nan),
     "length_m": Limit(1.0, 3_000_000.0, "m", None),
-    "energy_factor": Limit(0.01, 10.0, "times eq. 8", None),
+    "energy_factor": Limit(0.01, 10.0, "times physics", None),
 }
 """Plausible values by field of `MeasuredTrip`, and of three quantities of its edges.
 
@@ -268,5 +268,5 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
             f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
-            "energy that eq. 8 dissipates, which is impossible; check the units"
+            "energy that physics dissipates, which is impossible; check the units"
         )

@@ -320,8 +320,19 @@ def held_note(planned: PlannedRoute) -> str:
 
 
 def energy_text(energy_wh: float) -> str:
-    """Return an energy as text: Wh while it is small, kWh with two digits from 0.1 kWh on."""
-    return f"{energy_wh:.0f} Wh" if abs(energy_wh) < SMALL_WH else f"{energy_wh / 1000:.2f} kWh"
+    """Return an energy as text: Wh while it is small, kWh with two digits from 0.1 kWh on.
+
+    The energy of a descent is "gains 0.57 kWh".
+    """
+    if abs(energy_wh) < SMALL_WH:
+        return f"{gained(energy_wh, 0)} Wh"
+    return f"{gained(energy_wh / 1000, 2)} kWh"
+
+
+def gained(energy: float, digits: int) -> str:
+    """Return an energy with some digits, and one below 0 as gained."""
+    amount = f"{abs(energy):.{digits}f}"
+    return f"gains {amount}" if energy < 0 and float(amount) else amount
 
 
 def _minutes(seconds: float) -> str:

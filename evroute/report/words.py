@@ -79,7 +79,7 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
         return "no route is faster"
     against = fastest if row.route == best.route else best
     off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
-    small = max(planned.energy_wh for planned in plan.routes.values()) < SMALL_WH
+    small = max(abs(planned.energy_wh) for planned in plan.routes.values()) < SMALL_WH
     amount = f"{abs(off_wh):.0f} Wh" if small else f"{abs(off_wh) / 1000:.2f} kWh"
     same = float(amount.split()[0]) == 0
     sign = "more" if off_wh > 0 else "less"

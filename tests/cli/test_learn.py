@@ -43,7 +43,7 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         "lost: network 'denver' has no edge",
     ):
         assert text in done.stdout
-    assert "errors of expectations made before learning" in done.stdout
+    assert "forecast error before learning" in done.stdout
     again = learn(str(table), "--out", str(out), "--model", "physics")
     assert "learned 0 trips, 2 in all; 2 known already" in again.stdout
     continued = learn(str(table), "--out", str(out))  # with the model of the folder

@@ -44,7 +44,7 @@ def test_learned_trips_become_a_page_with_their_findings(tmp_path: Path) -> None
     done = evroute("report", str(own), "--network", "denver")
     assert done.returncode == 0, done.stderr
     findings = done.stdout.splitlines()
-    assert findings[0].startswith("errors of expectations made before learning, one trip: ")
+    assert findings[0].startswith("forecast error before learning the trip: ")
     assert findings[1].startswith("90 % intervals held ")
     assert findings[2].startswith("After 1 trip, the standard deviation of ")
     assert findings[3].startswith("Learned energy differs from physics by ")

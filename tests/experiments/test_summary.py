@@ -37,12 +37,12 @@ def test_final_values_by_hand() -> None:
     assert ts.regret_wh == 10.0  # 4 and 16
     assert ts.regret_se_wh == pytest.approx(6.0)  # sd 12 / sqrt(2), over sqrt(2)
     assert ts.regret_geometric_wh == pytest.approx(8.0)
-    assert ts.against_eq8_wh == 0.0
-    assert ts.headroom_wh == -1.5
+    assert ts.saved_wh == 0.0
+    assert ts.headroom_wh == 1.5
     assert bi.method == "BI-TS"
     assert bi.regret_wh == 2.0
     assert math.isnan(bi.regret_se_wh)
-    assert bi.against_eq8_wh == -2.0
+    assert bi.saved_wh == 2.0
 
 
 def test_a_world_without_regret_makes_the_geometric_mean_nought() -> None:

@@ -48,8 +48,8 @@ def test_errors_and_intervals_are_counted() -> None:
     }
     sentence = errors(columns)
     assert "trips 1 to 2" in sentence
-    assert "the belief 15 Wh a trip, 15.0% of the energy" in sentence
-    assert "eq. 8 50 Wh a trip, 50.0% of the energy" in sentence
+    assert "before learning trips 1 to 2: 15 Wh a trip, 15.0% of the energy" in sentence
+    assert "physics alone 50 Wh a trip, 50.0% of the energy" in sentence
     assert list(intervals(columns)) == ["90 % intervals held 1 of 2 trips; mean width 50 Wh"]
     unknown = columns | {"low90_wh": np.full(2, np.nan)}
     assert not list(intervals(unknown))
@@ -96,8 +96,8 @@ def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:
     km = np.array([4.0, 1.0, 9.0])
     sd_wh = np.sqrt(42**2 + 50**2 * 4 + 30**2 * 16)
     sentence = distinguishable(belief, km)
-    assert f"differ by {sd_wh:.0f} Wh (sd)" in sentence
-    assert f"from {1.28 * sd_wh * np.sqrt(0.2):.0f} Wh on" in sentence
+    assert sentence.startswith("two routes of 4.0 km can be told apart after 10 trips on each")
+    assert f"differ by {1.28 * sd_wh * np.sqrt(0.2):.0f} Wh or more" in sentence
 
 
 def test_refused_trips_are_named(belief) -> None:
@@ -105,17 +105,17 @@ def test_refused_trips_are_named(belief) -> None:
     for energy_wh in (0.0, 90_000.0, 0.0):
         belief.learn(row, energy_wh)
     (sentence,) = refusals(belief, ["a", "b", "c"])
-    assert "1 trips are not learned" in sentence
-    assert "expected: b;" in sentence
+    assert "1 trip not learned, with an energy over 8 deviations" in sentence
+    assert "expected one: b;" in sentence
 
 
 def test_roads_say_nothing_until_there_is_evidence(belief) -> None:
-    assert roads(belief) == "roads beyond these terms: judged from 50 trips on"
+    assert roads(belief) == "single roads are learned after 50 trips"
     for _ in range(50):
         belief.learn(np.eye(len(PRIOR_STD))[0], 0.0)
-    assert roads(belief) == "roads beyond these terms: nothing beyond noise"
+    assert roads(belief) == "single roads differ from these numbers by nothing beyond noise"
     belief.late_std = 33.3
-    assert "they differ by 33 Wh per km" in roads(belief)
+    assert "differ from these numbers by 33 Wh per km" in roads(belief)
 
 
 def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:

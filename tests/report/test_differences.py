@@ -25,7 +25,7 @@ def test_roads_are_ordered_by_the_size_of_the_difference(hill, arms) -> None:
     table = differences(belief, arms, hill)
     assert table["edge"].tolist() == ["up", "in", "west"]
     assert table["difference (Wh)"].tolist() == [-9.0, 3.0, 0.0]
-    assert table["eq. 8 (Wh)"].tolist() == [-20.0, 50.0, 30.0]
+    assert table["physics (Wh)"].tolist() == [-20.0, 50.0, 30.0]
     assert table["learned (Wh)"].tolist() == [-29.0, 53.0, 30.0]
     assert table["z"].tolist() == [-3.0, 3.0, 0.0]
 

@@ -69,8 +69,8 @@ def learn_trips(
 def test_the_captions_leave_out_the_first_trips_and_count_by_hand() -> None:
     rows = pa.Table.from_pandas(TRIPS.assign(eq8_wh=TRIPS["energy_wh"]))
     assert accuracy(rows) == [
-        "errors of expectations made before learning, trips 4 to 5: the belief 20 Wh a trip, 25.0% "
-        "of the energy; eq. 8 0 Wh a trip, 0.0% of the energy",
+        "forecast error before learning trips 4 to 5: 20 Wh a trip, 25.0% of the energy; physics "
+        "alone 0 Wh a trip, 0.0% of the energy",
         "90 % intervals held 1 of 5 trips; mean width 648 Wh",
     ]
     unknown = rows.set_column(4, "low90_wh", pa.array([np.nan] * 5))

@@ -21,7 +21,7 @@ def test_final_values_by_hand(run_folder: RunFolder) -> None:
     assert ts["median (Wh)"] == 35
     assert ts["geometric mean (Wh)"] == pytest.approx(math.sqrt(1000))
     assert ts["trips on the best route (%)"] == pytest.approx(62.5)  # 2 and 3 of 4
-    assert ts["vs eq. 8, last 50 (Wh per trip)"] == pytest.approx(-10 + 70 / 8)
+    assert ts["saved vs physics, last 50 (Wh per trip)"] == pytest.approx(10 - 70 / 8)
     assert ts["time per trip (ms)"] == pytest.approx(4)
 
 

@@ -20,6 +20,7 @@ from evroute.learning.trips.terms import (
     WARM_UP,
 )
 from evroute.learning.trips.trip_belief import TripBelief
+from evroute.text import counted
 
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
@@ -145,11 +146,11 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
 def roads(belief: TripBelief) -> str:
     """Return the deviation of roads from the coefficients, in words."""
     if belief.trips < LATE_REFITS[0]:
-        return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
+        return f"single roads are learned after {LATE_REFITS[0]} trips"
     return (
-        f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
+        f"single roads differ from these numbers by {belief.late_std:.0f} Wh per km (sd)"
         if belief.late_std
-        else "roads beyond these terms: nothing beyond noise"
+        else "single roads differ from these numbers by nothing beyond noise"
     )
 
 
@@ -168,21 +169,21 @@ def distinguishable(belief: TripBelief, km: FloatArray) -> str:
     sd_wh = float(np.sqrt(belief.noise.variance(np.median(km, keepdims=True))[0]))
     least_wh = COMPARED_QUANTILE * sd_wh * float(np.sqrt(2 / COMPARED_TRIPS))
     return (
-        f"trips of {np.median(km):.1f} km on one route differ by {sd_wh:.0f} Wh (sd): "
-        f"{COMPARED_TRIPS} trips on each of two routes show a difference from {least_wh:.0f} Wh on"
+        f"two routes of {np.median(km):.1f} km can be told apart after {COMPARED_TRIPS} trips on "
+        f"each if they differ by {least_wh:.0f} Wh or more"
     )
 
 
 def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
-    """Yield the number of refused trips, and of times that the prior was widened."""
+    """Yield sentences on refused trips and on widenings of the prior."""
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (
-            f"{len(refused)} trips are not learned: their energies are over 8 deviations from "
-            f"those expected: {shown}; they are tested again after 10 more trips"
+            f"{counted(len(refused), 'trip')} not learned, with an energy over 8 deviations from "
+            f"the expected one: {shown}; tested again after 10 more trips"
         )
     if belief.inflations:
         yield (
-            "3 of 10 consecutive trips were refused, so the prior of the coefficients was "
+            "3 of 10 consecutive trips were not learned, so the prior of the coefficients was "
             f"widened {10**belief.inflations} times; check the vehicle file"
         )

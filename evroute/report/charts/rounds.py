@@ -35,7 +35,7 @@ def cumulative_regret(
 
 
 def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart | alt.LayerChart":
-    """Draw the energy saved against the eq. 8 route, by true expectations, Wh per trip.
+    """Draw the energy saved against the routes by physics alone, by true expectations, Wh per trip.
 
     Above zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
     horizon.
@@ -50,7 +50,7 @@ def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart 
     frame = rounds.assign(value=rounds["eq8_wh"] - rounds["true_wh"], t=blocks(rounds))
     if compact:
         return in_one(frame, "Energy saved against the route by physics (Wh per trip)", rule_at=0.0)
-    return in_panels(frame, "Energy saved against the eq. 8 route (Wh per trip)", rule_at=0.0)
+    return in_panels(frame, "Energy saved against physics alone (Wh per trip)", rule_at=0.0)
 
 
 def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
@@ -156,7 +156,7 @@ REGRET = Curve(
     draw=cumulative_regret,
 )
 SAVING = Curve(
-    caption="True expected energy of the eq. 8 route minus the route driven; above 0 is saved.",
+    caption="True expected energy of the route by physics alone minus that of the route driven.",
     draw=saving,
 )
 BETA = Curve(

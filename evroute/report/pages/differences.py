@@ -9,7 +9,7 @@ from evroute.report.extras import pd
 
 
 def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
-    """Return the difference of the learned from the eq. 8 energy, one row per edge, largest first.
+    """Return the difference of the learned energy from physics, one row per edge, largest first.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of the
+        Columns: edge (id), street, physics (Wh), learned (Wh), difference (Wh), sd (Wh) of the
         learned energy, z (difference in sd, 0 where nothing was learned).
     """
     difference_wh = belief.mean_wh - arms.prior_mean_wh
@@ -33,7 +33,7 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
     columns = {
         "edge": [network.edge_id[edge] for edge in arms.id],
         "street": [network.street[edge] for edge in arms.id],
-        "eq. 8 (Wh)": arms.prior_mean_wh,
+        "physics (Wh)": arms.prior_mean_wh,
         "learned (Wh)": belief.mean_wh,
         "difference (Wh)": difference_wh,
         "sd (Wh)": belief.std_wh,

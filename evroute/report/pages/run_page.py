@@ -64,7 +64,7 @@ _DIAGNOSTICS = {
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",
-        "In the other worlds the guard chose the eq. 8 route.",
+        "In the other worlds the guard chose the route by physics alone.",
     ),
 }
 
