@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -300,6 +301,27 @@ class Clock(Form):
     def limits(self) -> dict[str, Any]:
         """Keywords of the JSON schema."""
         return {"maxLength": len("HH:MM")}
+
+
+@dataclass(frozen=True, slots=True)
+class Date(Form):
+    """A day, ``YYYY-MM-DD``."""
+
+    def read(self, name: str, value: Any) -> Any:
+        """Return a day without blanks around it."""
+        text = value.strip() if isinstance(value, str) else value
+        try:
+            known = isinstance(text, str) and date.fromisoformat(text).isoformat() == text
+        except ValueError:
+            known = False
+        if not known:
+            raise refused(name, value, "a day as YYYY-MM-DD, such as 2026-01-31")
+        return text
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Keywords of the JSON schema."""
+        return {"maxLength": len("YYYY-MM-DD")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.energy.heating import SHORT_STAND_MINUTES, Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
-from evroute.forms import Number, Truth
+from evroute.forms import Date, Number, Truth
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 
@@ -47,6 +47,9 @@ class DrivingConditions:
         the day.
     parked_minutes
         Time since the trip before, minutes; None for a cold start.
+    date
+        Day of the trip as ``YYYY-MM-DD``, for the time since the last learned trip; None for its
+        day.
     preheated
         Whether the cabin was heated from the mains.
 
@@ -117,6 +120,14 @@ class DrivingConditions:
             unit="minutes",
             least=0,
             most=5_256_000,
+        ),
+    ] = None
+    date: Annotated[
+        str | None,
+        Date(
+            "Day of the trip, YYYY-MM-DD: the longer after the last learned trip, the wider the "
+            "forecast. [the day of the last trip]",
+            metavar="DATE",
         ),
     ] = None
     preheated: Annotated[bool, Truth("The cabin was heated from the mains: no warm-up.")] = False

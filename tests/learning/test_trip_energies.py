@@ -22,6 +22,7 @@ from evroute.learning.trips.terms import (
     DRAG,
     FADE,
     HEATING,
+    LEVEL,
     MINUTES,
     UP,
     WARM_UP,
@@ -112,6 +113,8 @@ def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting)
         wanted_wh = 28.0 * 2.0 * minutes + warm_up_k * 20.0
         factor = min(1.0, 5000 / 60 * minutes / wanted_wh)
         expected[HEATING], expected[WARM_UP] = factor * 28.0 * minutes, factor * warm_up_k
+        prior = energies.belief.prior.mean
+        expected[LEVEL] = expected[:LEVEL] @ prior[:LEVEL]
         np.testing.assert_allclose(cold, expected)
     hot = energies.row(trip_of(setting.network, ROUND, temperature_c=30.0))
     assert hot[COOLING] == pytest.approx(7.0 * plain[MINUTES])
@@ -180,15 +183,16 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
         assert mild.charge.charge_wh[-1] - route.charge.charge_wh[-1] == pytest.approx(more_wh)
         assert route.charge.charge_wh[0] == mild.charge.charge_wh[0] == 6_000.0
     kwh = plan.recommended_route.heating_wh / 1000
-    assert plan.assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh"
+    undated = learns * "; no date is given: as if on the day of the last learned trip"
+    assert plan.assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh{undated}"
+    dated = Planner(hill, CAR, belief, conditions=replace(day, date="2026-01-01"))
+    assert dated.plan(*ends).assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh"
     assert other.assumed.startswith("warm start at -2 °C: heating 0.")
     hot = Planner(hill, CAR, belief, conditions=DrivingConditions(temperature_c=30.0))
     assert hot.plan(*ends).assumed.startswith("at 30 °C: cooling 0.")
     unknown = Planner(hill, CAR, belief).plan(*ends).assumed
-    assert (
-        unknown
-        == learns * "no temperature is given: heating and cooling are left out, and in doubt"
-    )
+    in_doubt = "no temperature is given: heating and cooling are left out, and in doubt"
+    assert unknown == learns * f"{in_doubt}{undated}"
     # one warm-up of a long trip for all of a reach
     far, farther = (reach(each, ends[0], battery).charge_percent[0.5] for each in (cold, warm))
     known = np.isfinite(far) & np.isfinite(farther)
@@ -228,7 +232,8 @@ def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(set
     unknown = energies.expect(trip_of(setting.network, ROUND))
     mild = energies.expect(trip_of(setting.network, ROUND, temperature_c=20.0))
     assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0]
-    np.testing.assert_allclose(np.delete(unknown.row, DRAG), np.delete(mild.row, DRAG))
+    by_air = [DRAG, LEVEL]
+    np.testing.assert_allclose(np.delete(unknown.row, by_air), np.delete(mild.row, by_air))
     # 2 Wh per K and minute, and 10 ± 9 °C over the year
     at_c = np.random.default_rng(0).normal(10.0, 9.0, 200_000)
     heating = 2.0 * np.maximum(18.0 - at_c, 0.0) + 1.7 * np.maximum(at_c - 23.0, 0.0)
@@ -347,7 +352,8 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
 
 def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
     energies = learned(setting)
-    b = energies.belief.coefficients.coefficients
+    b, prior = energies.belief.coefficients.coefficients, energies.belief.prior.mean
+    b = b[: len(prior)] + b[LEVEL] * prior  # the level is a share of the prior
     usual = energies.under(EQ8_CONDITIONS)
     cold = energies.under(DrivingConditions(temperature_c=-5.0))
     minutes, drag = usual.terms[:, MINUTES], usual.terms[:, DRAG]

@@ -35,15 +35,39 @@ def test_terms_by_hand() -> None:
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     minutes = [100 / 60, 25 / 60]
     expected = [
-        [1.0, 20.0, 0.0, minutes[0], area * 1000 * 10.0**2 / 3600, 0.0, 10 * minutes[0], 0, 0, 0],
-        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 0.0, 10 * minutes[1], 0, 0, 0],
+        [
+            1.0,
+            20.0,
+            0.0,
+            minutes[0],
+            area * 1000 * 10.0**2 / 3600,
+            0.0,
+            10 * minutes[0],
+            0,
+            0,
+            0,
+            0,
+        ],
+        [
+            0.5,
+            0.0,
+            -30.0,
+            minutes[1],
+            area * 500 * 20.0**2 / 3600,
+            0.0,
+            10 * minutes[1],
+            0,
+            0,
+            0,
+            0,
+        ],
     ]
     np.testing.assert_allclose(terms, expected)
 
 
 def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
     terms = edge_terms(VEHICLE, DrivenEdges(**EDGES))
-    assert terms.shape == (2, 10)
+    assert terms.shape == (2, 11)
     assert not terms[:, trip_terms.AUXILIARY].any()
     assert not full_battery_term(VEHICLE, np.nan, np.array([-50.0, -100.0])).any()
 
@@ -78,7 +102,7 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
 
 def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients() -> None:
     prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3))
-    assert len(prior.mean) == 10
+    assert len(prior.mean) == 11
     assert prior.mean[trip_terms.FADE] == 0.3
     assert np.all(prior.cone @ prior.mean >= 0)
     wrong = {"km": -1.0, "minutes": -1.0, "drag": -1.0, "full battery": -1.0, "metres down": -1.0}

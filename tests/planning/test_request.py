@@ -16,7 +16,7 @@ from evroute.cli.route import route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Choice, Clock, Number, Places, Share, Truth
+from evroute.forms import Choice, Clock, Date, Number, Places, Share, Truth
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import COLUMNS
 from evroute.planning.planner import Planner
@@ -36,6 +36,8 @@ def drawn(entry: Any, rng: random.Random) -> Any:
         return rng.random() < 0.5
     if isinstance(form, Clock):
         return f"{rng.randrange(24):02d}:{rng.randrange(60):02d}"
+    if isinstance(form, Date):
+        return f"20{rng.randrange(10, 60)}-{rng.randrange(1, 13):02d}-{rng.randrange(1, 29):02d}"
     if isinstance(form, Places):
         return tuple(f"place {rng.randrange(9)}" for _ in range(rng.randrange(3)))
     if isinstance(form, Number):

@@ -33,14 +33,14 @@ def constrained_mode(mean: FloatArray, root: FloatArray, cone: FloatArray) -> Ph
     mean
         (p,) unconstrained mean.
     root
-        (p, p) with ``root @ root.T`` the covariance.
+        (p, m) with ``root @ root.T`` the covariance.
     cone
         (c, p) C; the cone must have a point.
     """
     slack = cone @ mean
     if np.all(slack >= 0.0):
         return Physical(mean, np.zeros(len(mean)))
-    constraints, target = cone @ root, np.append(np.zeros(len(mean)), 1.0)
+    constraints, target = cone @ root, np.append(np.zeros(root.shape[1]), 1.0)
     scale = np.linalg.norm(constraints, axis=1)
     system = np.vstack([(constraints / scale[:, np.newaxis]).T, -slack / scale])
     residual = system @ nnls(system, target)[0] - target

@@ -16,6 +16,7 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.trips.kept_trips import KM
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
@@ -24,9 +25,10 @@ from evroute.learning.trips.terms import (
     full_battery_term,
     reached,
     returned_by_pieces,
+    with_level,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.trip_belief import KM, TripBelief
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.trip_forecast import Along, TripForecast
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
@@ -91,7 +93,7 @@ class TripDay:
     @property
     def full_battery_fade(self) -> float:
         """Share of recuperation lost per 10 % of charge above that of a full battery."""
-        return float(self.belief.coefficients.coefficients[FADE])
+        return float(self.belief.present[FADE])
 
     @property
     def _heating(self) -> Heating:
@@ -100,7 +102,7 @@ class TripDay:
     @property
     def heating_wh(self) -> FloatArray:
         """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
-        return self.belief.coefficients.coefficients[BY_TEMPERATURE]
+        return self.belief.present[BY_TEMPERATURE]
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
@@ -148,7 +150,7 @@ class TripDay:
         """
         terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
         faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
-        sums = reached(np.cumsum(terms, axis=0), self._heating)
+        sums = reached(np.cumsum(terms, axis=0), self._heating, self.belief.prior)
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
         edges = self.space.states.edge[arms_of_route]
         unknown_wh2 = self.unknown_wh2(edges) + np.outer(season_wh, season_wh)
@@ -200,6 +202,7 @@ class TripDay:
             if previous >= 0:
                 sums[arm] += sums[previous]
         sums[:, BY_TEMPERATURE] = self._heating.of_trip(sums[:, MINUTES])
+        sums = with_level(sums, self.belief.prior)
         variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
         unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
@@ -218,4 +221,4 @@ class TripDay:
             edges, plain = self.space.states.edge[arms], terms[:, : len(prior)]
             returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
             terms[:, FADE] = full_battery_term(self.vehicle, percent, returned_wh)
-        return terms
+        return with_level(terms, self.belief.prior)

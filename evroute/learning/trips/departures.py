@@ -1,6 +1,7 @@
 """Departures: the conditions of the trips of one car that were known when they began."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
 
 DAY_S = 86_400.0
 UNKNOWN_S = -1.0
+DATED_S = 1e8
+"""Departures from this second of the Unix epoch on have a date; smaller ones have a clock alone."""
 SEASON_TRIPS = 30.0
 """Number of trips without a temperature after which half the season's variance is in the noise."""
 
@@ -29,10 +32,13 @@ class Departures:
         Number of trips with a known temperature or power.
     trips
         Number of trips.
+    departed_s
+        Latest departure; negative if unknown.
     """
 
     def __init__(self) -> None:
         self.ended_s = UNKNOWN_S
+        self.departed_s = UNKNOWN_S
         self.known = 0
         self.trips = 0
 
@@ -60,6 +66,31 @@ class Departures:
             return None
         return max(stood_s / 60.0, 0.0)
 
+    def days_before(self, departed_s: float | None) -> float:
+        """Return the days since the departure of the last trip, 0 if they are unknown.
+
+        Parameters
+        ----------
+        departed_s
+            Departure of the next trip, s; None if unknown.
+        """
+        if departed_s is None or self.departed_s < 0.0:
+            return 0.0
+        return max(departed_s - self.departed_s, 0.0) / DAY_S
+
+    def days_until(self, date: str | None) -> float:
+        """Return the days from the last trip until the midnight of a date, at least 0.
+
+        Parameters
+        ----------
+        date
+            As ``YYYY-MM-DD``; None for the day of the last trip.
+        """
+        if date is None or self.departed_s < DATED_S:
+            return 0.0
+        midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
+        return self.days_before(midnight.timestamp())
+
     def end(self, trip: MeasuredTrip, expected_s: float) -> None:
         """Count a trip and note its end.
 
@@ -75,6 +106,8 @@ class Departures:
         measured_s = float(trip.travel_s.sum())
         took_s = expected_s if np.isnan(measured_s) else measured_s
         self.ended_s = UNKNOWN_S if trip.departed_s is None else trip.departed_s + took_s
+        if trip.departed_s is not None:
+            self.departed_s = max(self.departed_s, trip.departed_s)
 
     def season_wh_per_minute(
         self, conditions: DrivingConditions, coefficients: FloatArray
@@ -113,11 +146,16 @@ class Departures:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the numbers as arrays."""
-        return {"ended_s": np.array(self.ended_s), "trips": np.array([self.known, self.trips])}
+        return {
+            "ended_s": np.array(self.ended_s),
+            "departed_s": np.array(self.departed_s),
+            "trips": np.array([self.known, self.trips]),
+        }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state; an empty one of an earlier version has no trips."""
         self.ended_s = float(state.get("ended_s", UNKNOWN_S))
+        self.departed_s = float(state.get("departed_s", UNKNOWN_S))
         self.known, self.trips = state.get("trips", np.zeros(2, dtype=np.int64)).tolist()
 
 

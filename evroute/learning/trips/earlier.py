@@ -11,6 +11,8 @@ from evroute.learning.trips.regression import CoefficientPrior
 
 State = Mapping[str, npt.NDArray[Any]]
 ROWS = ("learned_rows", "refused_rows")
+LATER_COLUMNS = ("doubt_wh2", "day")
+"""Numbers of trips that the files of earlier versions lack; they are 0."""
 
 
 def with_later_terms(state: State, prior: CoefficientPrior) -> State:
@@ -33,7 +35,9 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     p = int((state["column"] == 0).sum())
     filled = dict(state)
     for kind in ("learned", "refused"):
-        filled.setdefault(f"{kind}_doubt_wh2", np.zeros(len(state[f"{kind}_number"])))
+        for name in LATER_COLUMNS:
+            filled.setdefault(f"{kind}_{name}", np.zeros(len(state[f"{kind}_number"])))
+    filled.setdefault("day", np.array(0.0))
     if p == len(prior.mean):
         return filled
     stored = tuple(np.atleast_1d(state.get("terms", np.array([]))).tolist()) or tuple(

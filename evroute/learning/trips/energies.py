@@ -19,12 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from evroute.arrays import FloatArray, IntArray, part_of
-from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
-from evroute.energy.vehicle import Vehicle
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
@@ -33,7 +31,7 @@ from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.landmarks import Landmarks
-from evroute.learning.trips.noise_fit import START
+from evroute.learning.trips.noise_fit import START, LateField
 from evroute.learning.trips.places import TripPlaces
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
@@ -48,9 +46,11 @@ from evroute.learning.trips.terms import (
     heaviness,
     potential_slope,
     returned_by_pieces,
+    weight_wh_per_m,
+    with_level,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, LateField, TripBelief
+from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -98,7 +98,7 @@ class TripEnergies(Belief):
         self.belief = TripBelief(
             coefficient_prior(setting.vehicle, driving=driving),
             START.times(heavy),
-            field_std=HEIGHT_STD_M * _weight(setting.vehicle),
+            field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
             late=LateField(
                 lambda trips: self.places.road_features_of(trips), ROAD_WH_PER_KM * heavy
             ),
@@ -203,7 +203,8 @@ class TripEnergies(Belief):
             terms = self._terms(arms, known, np.minimum(percent, 100.0))
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
-        sums = departed(terms.sum(axis=0) / trip.routes, known.heating(self.vehicle))
+        heating = known.heating(self.vehicle)
+        sums = departed(terms.sum(axis=0) / trip.routes, heating, self.belief.prior)
         row = self._joined(sums, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
@@ -216,8 +217,9 @@ class TripEnergies(Belief):
     def expect_energy(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy of a trip, and its row."""
         row = self.row(trip)
-        season_wh2 = self._departures.season_wh2(trip, row, self.belief.coefficients.coefficients)
-        return Expected(self.belief.expect(row, self._known_wh2(trip) + season_wh2), row=row)
+        belief = self.belief.after(self._departures.days_before(trip.departed_s))
+        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        return Expected(belief.expect(row, self._known_wh2(trip) + season_wh2), row=row)
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the total energy of a trip, and its travel times.
@@ -230,9 +232,15 @@ class TripEnergies(Belief):
             Its expectation, with its row.
         """
         self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
-        row, b = expected.row, self.belief.coefficients.coefficients
-        season_wh2 = self._departures.season_wh2(trip, row, b)
-        self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip), season_wh2)
+        row, days = expected.row, self._departures.days_before(trip.departed_s)
+        season_wh2 = self._departures.season_wh2(trip, row, self.belief.after(days).present)
+        self.belief.learn(
+            row,
+            float(trip.energy_wh.sum()),
+            self._known_wh2(trip),
+            season_wh2,
+            after_days=days,
+        )
         self._departures.end(trip, 60.0 * float(row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
@@ -246,9 +254,10 @@ class TripEnergies(Belief):
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
         network, edges = self.network, self._entered
-        b = self.belief.coefficients.coefficients
+        belief = self.belief.after(self._departures.days_until(conditions.date))
+        b = belief.present
         terms = self._terms(np.arange(len(edges)), conditions)
-        slope = potential_slope(b, _weight(self.vehicle))
+        slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
         junction_wh = slope * network.elevation_m
         columns, parts = [np.arange(terms.shape[1])], [terms]
@@ -267,7 +276,7 @@ class TripEnergies(Belief):
             table, kinetic = self.setting.turn_table, float(b[TURNING])
             space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
         return TripDay(
-            self.belief,
+            belief,
             self.vehicle,
             space,
             np.hstack(parts),
@@ -340,7 +349,7 @@ class TripEnergies(Belief):
                 network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
             )
             terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
-        return terms
+        return with_level(terms, self.belief.prior)
 
     def _at_pace(
         self, edge: IntArray, pace_spm: FloatArray, conditions: DrivingConditions
@@ -368,8 +377,3 @@ class TripEnergies(Belief):
 def _is_by_road(name: str) -> bool:
     """Return whether an array of a stored pace has a value for each road."""
     return name.rpartition("/")[2] in ("seconds", "passes", "profile")
-
-
-def _weight(vehicle: Vehicle) -> float:
-    """Return the weight of a vehicle, Wh per metre of height."""
-    return vehicle.mass_kg * GRAVITY_MPS2 / J_PER_WH

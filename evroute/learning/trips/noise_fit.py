@@ -6,7 +6,7 @@ residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard 
 deviations of Gaussian processes that join the coefficients (`fields`) are fitted with the noise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +24,20 @@ REFIT_EVERY = 50
 LATE_REFITS = (50, 100)
 LATE_EVERY = 200
 STEADY = 1000
+EVIDENCE = 3.0
+"""Least gain in log posterior density for which a late field joins."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateField:
+    """A field that joins when there is evidence for it.
+
+    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features; the
+    centre of its log-normal prior, and the least deviation that counts.
+    """
+
+    features: Callable[[Sequence[int]], FloatArray]
+    least_std: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ class CoefficientPrior:
 
     mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``; c may be 0.
     names: of the coefficients, for stored states; may be empty.  later: names that states of
-    earlier versions lack.
+    earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
+    multiplied: (p,) prior means of the terms that the level multiplies, others 0; None for none.
     """
 
     mean: FloatArray
@@ -29,6 +30,8 @@ class CoefficientPrior:
     cone: FloatArray
     names: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+    level: int | None = None
+    multiplied: FloatArray | None = None
 
     def __post_init__(self) -> None:
         p = len(self.mean)
@@ -38,6 +41,10 @@ class CoefficientPrior:
             std=(self.std, np.float64, (p,)),
             cone=(self.cone, np.float64, (len(self.cone), p)),
         )
+
+
+SPARE = 20
+"""Columns of a root beyond twice the number of its rows, from which on it is made square again."""
 
 
 def inverse_factor(precision: FloatArray) -> FloatArray:
@@ -55,7 +62,7 @@ class TripRegression:
     """Posterior of the coefficients after any number of trips.
 
     mean: (p,) posterior mean of b.
-    root: (p, p) with ``root @ root.T`` the posterior covariance of b.
+    root: (p, m) with ``root @ root.T`` the posterior covariance of b, m at least p.
     """
 
     def __init__(self, prior_mean: FloatArray, prior_std: FloatArray) -> None:
@@ -87,6 +94,29 @@ class TripRegression:
         gain = self.root @ w
         self.mean = self.mean + gain * ((energy_wh - row @ self.mean) / total_wh2)
         self.root = self.root - np.outer(gain, w / (total_wh2 + np.sqrt(total_wh2 * noise_wh2)))
+
+    def step(self, column: int, kept: float, added: float) -> None:
+        """Let a coefficient drift: multiply its deviation, then add variance to it, O(p²).
+
+        Parameters
+        ----------
+        column
+            Number of the coefficient.
+        kept
+            Factor on the coefficient.
+        added
+            Variance that is added.
+        """
+        p = len(self.mean)
+        mean, root = self.mean.copy(), self.root.copy()
+        mean[column] *= kept
+        root[column] *= kept
+        drift = np.zeros((p, 1))
+        drift[column] = np.sqrt(added)
+        root = np.hstack([root, drift])
+        if root.shape[1] > 2 * p + SPARE:
+            root = np.linalg.qr(root.T).R.T
+        self.set(mean, root)
 
     def rebuild(self, rows: FloatArray, energy_wh: FloatArray, noise_wh2: FloatArray) -> None:
         """Replace all that was learned by trips given at once, O(n p²).

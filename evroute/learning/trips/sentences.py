@@ -40,6 +40,7 @@ FIELDS = (
     "heat_pump",
     "heat_pump",
     "auxiliary_w",
+    "mass_kg or propulsion_efficiency",
     "mass_kg or recuperation_efficiency",
 )
 """Fields of a vehicle file behind each coefficient, in the order of `terms.NAMES`."""

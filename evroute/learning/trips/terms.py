@@ -13,6 +13,7 @@ auxiliary power        ``(P - P_aux) * minutes``, Wh               1            
 heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
 warm-up                0; see below                                `energy.heating`      10
 cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
+level                  energy by the prior but for fading (`level`)  0                  0.15
 stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
 
@@ -41,6 +42,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.heating import PRIOR_STD_WH, Heating, heating_coefficients
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.trips.level import STD
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.network.heights.pieces import summed
 from evroute.network.road_network import RoadNetwork
@@ -56,12 +58,13 @@ NAMES = (
     "heating",
     "warm-up",
     "cooling",
+    "level",
     "stops and turns",
 )
-LATER = ("heating", "warm-up", "cooling")
+LATER = ("heating", "warm-up", "cooling", "level")
 """Terms that the files of earlier versions lack."""
-PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, 0.3)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, TURNING = range(11)
+PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, LEVEL, TURNING = range(12)
 BY_TEMPERATURE = slice(HEATING, COOLING + 1)
 """Columns of heating, warm-up and cooling."""
 
@@ -75,7 +78,8 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
     The cone: km, minutes, drag, fade, heating, warm-up, cooling, and stops and turns at least 0;
-    ``0 <= metres down <= metres up``. The coefficient of stops and turns exists if ``driving``.
+    ``0 <= metres down <= metres up``, each with the level's share of its prior mean. The
+    coefficient of stops and turns exists if ``driving``.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     mean = [
@@ -87,6 +91,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         vehicle.full_battery_fade,
         1.0,
         *heating_coefficients(vehicle).tolist(),
+        0.0,
         1.0,
     ]
     std = np.array(PRIOR_STD)
@@ -97,12 +102,17 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     cone[-2, [UP, DOWN]] = 1.0, -1.0
     cone[-1, TURNING] = 1.0
     p = TURNING + driving
+    multiplied = np.array(mean)
+    multiplied[[FADE, LEVEL]] = 0.0
+    cone[:, LEVEL] = cone @ multiplied
     return CoefficientPrior(
         np.array(mean[:p]),
         std[:p],
         cone[: len(positive) + 1 + driving, :p],
         names=NAMES[:p],
         later=LATER,
+        level=LEVEL,
+        multiplied=multiplied[:p],
     )
 
 
@@ -146,7 +156,7 @@ def edge_terms(
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 10), the full-battery term 0; a trip's row is their sum.
+    """Return the terms of edges, (k, 11), those of full battery and level 0; a row is their sum.
 
     Parameters
     ----------
@@ -178,11 +188,29 @@ def edge_terms(
             np.zeros(len(minutes)),
             extra_w * minutes / 60.0,
             np.outer(minutes, heating),
+            np.zeros(len(minutes)),
         ]
     )
 
 
-def departed(row: FloatArray, heating: Heating) -> FloatArray:
+def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
+    """Return terms with that of the level, the energy by the prior, nothing lost to a full battery.
+
+    Parameters
+    ----------
+    terms
+        (k, c) terms of edges, turns or trips, and features of fields.
+    prior
+        Prior of the p coefficients.
+    """
+    if prior.multiplied is None:
+        return terms
+    whole = terms.copy()
+    whole[:, LEVEL] = terms[:, : len(prior.mean)] @ prior.multiplied
+    return whole
+
+
+def departed(row: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
     """Return the terms of a whole trip, driven or planned, at its temperature.
 
     Parameters
@@ -191,13 +219,15 @@ def departed(row: FloatArray, heating: Heating) -> FloatArray:
         (p,) sum of the terms of its edges or turns.
     heating
         Heating and cooling at its temperature.
+    prior
+        Prior of the coefficients.
     """
     whole = row.copy()
     whole[BY_TEMPERATURE] = heating.of_trip(row[MINUTES])
-    return whole
+    return with_level(whole[np.newaxis], prior)[0]
 
 
-def reached(sums: FloatArray, heating: Heating) -> FloatArray:
+def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
     """Return the terms of one trip up to the ends of its edges, (k, p), the last the whole trip's.
 
     The warm-up counts from the start on.
@@ -208,13 +238,15 @@ def reached(sums: FloatArray, heating: Heating) -> FloatArray:
         (k, p) cumulative sums of the terms of its edges or turns.
     heating
         Heating and cooling at its temperature.
+    prior
+        Prior of the coefficients.
     """
     whole = sums.copy()
     of_trip = heating.of_trip(sums[-1, MINUTES])
     share = sums[:, MINUTES] / sums[-1, MINUTES]
     whole[:, BY_TEMPERATURE] = np.outer(share, of_trip)
     whole[:, WARM_UP] = of_trip[1]
-    return whole
+    return with_level(whole, prior)
 
 
 def full_battery_term(
@@ -265,6 +297,11 @@ def returned_by_pieces(
     piece_wh = np.where(climb_m > 0.0, mean[UP], mean[DOWN]) * climb_m
     piece_wh += (even_wh / np.bincount(place, minlength=len(edge)))[place]
     return summed(np.minimum(piece_wh, 0.0), place, len(edge))
+
+
+def weight_wh_per_m(vehicle: Vehicle) -> float:
+    """Return the weight of a vehicle, Wh per metre of height."""
+    return vehicle.mass_kg * GRAVITY_MPS2 / J_PER_WH
 
 
 def potential_slope(coefficients: FloatArray, weight_wh_per_m: float) -> float:

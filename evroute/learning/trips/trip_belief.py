@@ -16,19 +16,30 @@ as trips reach new places; earlier trips do not depend on them. A late field is 
 on the features of all trips so far; it has columns only while the evidence for it is strong.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.trips import noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
 from evroute.learning.trips.earlier import with_later_terms
-from evroute.learning.trips.noise_fit import START, TripNoiseScale
+from evroute.learning.trips.kept_trips import (
+    KM,
+    KeptColumns,
+    KeptTrip,
+    columns_of,
+    state_of,
+    trips_of,
+)
+from evroute.learning.trips.level import features_by_month, kept, step_variance
+from evroute.learning.trips.noise_fit import EVIDENCE, START, LateField, TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
@@ -37,34 +48,8 @@ RECENT = 10
 SUSPECT = 3
 INFLATION = 10.0
 MAX_INFLATIONS = 3
-EVIDENCE = 3.0
-"""Least gain in log posterior density for which a late field joins."""
 TERM, FIELD, LATE = range(3)
 """Kinds of columns of the rows: terms of a trip, features of fields, features of a late field."""
-_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2")
-KM = 0
-"""Column of the rows with the trip's length, km, on which its noise depends."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LateField:
-    """A field that joins when there is evidence for it.
-
-    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features; the
-    centre of its log-normal prior, and the least deviation that counts.
-    """
-
-    features: Callable[[Sequence[int]], FloatArray]
-    least_std: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Trip:
-    number: int
-    row: FloatArray
-    energy_wh: float
-    known_wh2: float
-    doubt_wh2: float = 0.0
 
 
 class TripBelief:
@@ -110,10 +95,11 @@ class TripBelief:
         self.seen = 0
         self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
-        self._learned: list[_Trip] = []
-        self._refused: list[_Trip] = []
+        self._learned: list[KeptTrip] = []
+        self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
         self._errors = PastErrors(signed=True)
+        self._day = 0.0
         self._take()
 
     @property
@@ -136,6 +122,24 @@ class TripBelief:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
 
+    @property
+    def present(self) -> FloatArray:
+        """Coefficients in force, those of terms with the level's share of their prior means."""
+        b = self._mean.coefficients.copy()
+        if self.prior.level is not None:
+            b[self.column == TERM] += b[self.prior.level] * self.prior.multiplied
+        return b
+
+    def after(self, days: float) -> "TripBelief":
+        """Return the belief some days after its last trip, to expect trips with."""
+        if days <= 0.0 or self.prior.level is None:
+            return self
+        later = copy(self)
+        later.regression = copy(self.regression)
+        later._step(days)
+        later._take()
+        return later
+
     def widen(self, columns: int) -> None:
         """Add columns of the field; earlier trips have 0 in them."""
         if not columns:
@@ -147,8 +151,8 @@ class TripBelief:
         old = self.regression
         mean, std = self._moments()
         root = np.diag(std)
-        mean[:-columns], root[:-columns, :-columns] = old.mean, old.root
-        self._set(mean, root)
+        mean[:-columns] = old.mean
+        self._set(mean, block_diag(old.root, root[-columns:, -columns:]))
 
     def expect(self, row: FloatArray, known_wh2: float = 0.0) -> TripPrediction:
         """Predict the energy of a trip.
@@ -170,7 +174,13 @@ class TripBelief:
         )
 
     def learn(
-        self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0, doubt_wh2: float = 0.0
+        self,
+        row: FloatArray,
+        energy_wh: float,
+        known_wh2: float = 0.0,
+        doubt_wh2: float = 0.0,
+        *,
+        after_days: float = 0.0,
     ) -> None:
         """Learn one trip, or refuse it.
 
@@ -184,6 +194,8 @@ class TripBelief:
             Variance of the measurement itself, Wh².
         doubt_wh2
             Further variance of the forecast that is no noise of the measurement, Wh².
+        after_days
+            Days since the trip before, at least 0.
 
         Raises
         ------
@@ -191,9 +203,13 @@ class TripBelief:
             If a number is not finite, the length is not positive or the variance is negative.
         """
         terms = np.array(row, dtype=np.float64)
-        trip = _Trip(self.seen, terms, float(energy_wh), float(known_wh2), float(doubt_wh2))
-        _check(trip)
+        day = self._day + after_days
+        trip = KeptTrip(self.seen, terms, float(energy_wh), float(known_wh2), float(doubt_wh2), day)
         self.seen += 1
+        self._day = day
+        if after_days > 0.0 and self.prior.level is not None:
+            self._step(after_days)
+            self._take()
         refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
@@ -205,20 +221,21 @@ class TripBelief:
             self.inflations += 1
             self._recent = []
             self._rebuild()
-        for one in self._refused.copy():
-            waited = self.seen - 1 - one.number
+        for number in self.refused:
+            waited = self.seen - 1 - number
+            # a fit of the late field replaces the rows of refused trips
+            trip = next(each for each in self._refused if each.number == number)
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
-            if due and self._admit(self._refused_trip(one.number)):
-                self._refused = [each for each in self._refused if each.number != one.number]
+            if due and self._admit(trip):
+                self._refused = [each for each in self._refused if each.number != number]
 
     def restart(self) -> None:
         """Begin the test anew, and take the features of the late field anew; all else stays."""
         self._errors.restart()
         self._recent = []
         if self.late_std and self.late is not None:
-            self._replace_late(
-                self.late, self.late.features([trip.number for trip in self._learned])
-            )
+            numbers = [trip.number for trip in self._learned]
+            self._replace_late(self.late, self.late.features(numbers))
             self._rebuild()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -233,12 +250,11 @@ class TripBelief:
             "column": self.column,
             "terms": np.array(self.prior.names, dtype=np.str_),
             "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
+            "day": np.array(self._day),
         }
-        for name, trips in (("learned", self._learned), ("refused", self._refused)):
-            numbers = np.array([trip.number for trip in trips], dtype=np.int64)
-            doubt_wh2 = np.array([trip.doubt_wh2 for trip in trips])
-            columns = zip(_COLUMNS, (numbers, *self._arrays(trips), doubt_wh2), strict=True)
-            state |= {f"{name}_{column}": values for column, values in columns}
+        for kind, trips in (("learned", self._learned), ("refused", self._refused)):
+            columns = state_of(trips, len(self.column))
+            state |= {f"{kind}_{name}": values for name, values in columns.items()}
         return state
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -256,15 +272,8 @@ class TripBelief:
         self.seen, self.inflations = state["counts"].tolist()
         self._errors.restore(state)
         self._recent = state["recent"].tolist()
-        self._learned, self._refused = (
-            [
-                _Trip(int(number), row, float(energy_wh), float(known_wh2), float(doubt_wh2))
-                for number, row, energy_wh, known_wh2, doubt_wh2 in zip(
-                    *(state[f"{kind}_{column}"] for column in _COLUMNS), strict=True
-                )
-            ]
-            for kind in ("learned", "refused")
-        )
+        self._day = float(state["day"])
+        self._learned, self._refused = trips_of(state, "learned"), trips_of(state, "refused")
         self._set(state["mean"], state["root"])
 
     def _set(self, mean: FloatArray, root: FloatArray) -> None:
@@ -282,7 +291,7 @@ class TripBelief:
         std[self.column == FIELD], std[self.column == LATE] = self.field_std, self.late_std
         return mean, std
 
-    def _admit(self, trip: _Trip) -> bool:
+    def _admit(self, trip: KeptTrip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
         expected = self.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
         error_wh = trip.energy_wh - expected.mean_wh
@@ -299,27 +308,51 @@ class TripBelief:
         self._take()
         return True
 
-    def _refused_trip(self, number: int) -> _Trip:
-        """Return a refused trip by its number; a fit of the late field replaces their rows."""
-        return next(each for each in self._refused if each.number == number)
+    def _step(self, days: float) -> None:
+        """Let the level drift over some days."""
+        column, std = self.prior.level, self._moments()[1]
+        assert column is not None
+        added = step_variance(std[column], days)
+        self.regression.step(column, float(kept(days)), added)
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
-        rows, energy_wh, known_wh2 = self._arrays(self._learned)
         if refit:
-            rows = self._refit(rows, energy_wh, known_wh2)
+            self._refit(self._columns(self._learned))
+        trips = self._columns(self._learned)
+        noise_wh2 = self.noise.variance(trips.rows[:, KM], trips.known_wh2)
         self.regression = TripRegression(*self._moments())
-        self.regression.rebuild(rows, energy_wh, self.noise.variance(rows[:, KM], known_wh2))
+        if self.prior.level is None or not self._day:
+            self.regression.rebuild(trips.rows, trips.energy_wh, noise_wh2)
+        else:
+            self._rebuild_in_turn(trips, noise_wh2)
         self._take()
 
-    def _refit(self, rows: FloatArray, energy_wh: FloatArray, known_wh2: FloatArray) -> FloatArray:
-        """Fit the noise and the deviations of fields; return the rows with those that joined."""
+    def _rebuild_in_turn(self, trips: KeptColumns, noise_wh2: FloatArray) -> None:
+        """Learn trips one after the other, with the drift of the level between them."""
+        today = 0.0
+        each = zip(trips.rows, trips.energy_wh, noise_wh2, trips.day, strict=True)
+        for row, energy_wh, noise, day in each:
+            if day > today:
+                self._step(day - today)
+                today = day
+            self.regression.update(row, energy_wh, noise)
+        if self._day > today:
+            self._step(self._day - today)
+
+    def _refit(self, trips: KeptColumns) -> None:
+        """Fit the noise and the deviations of fields; those that join change the rows."""
         mean, std = self._moments()
+        rows, level = trips.rows, self.prior.level
         late = self.late if noise_fit.is_late_fit_due(len(rows)) else None
         fitted = self.column == FIELD
         fixed = ~fitted & ~((self.column == LATE) & (late is not None))
         fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
-        given = ((rows * std)[:, fixed], energy_wh - rows @ mean, rows[:, KM], known_wh2)
+        scaled = (rows * std)[:, fixed]
+        if level is not None and np.ptp(trips.day):
+            months = features_by_month(rows[:, level], std[level], trips.day)
+            scaled = np.hstack([np.delete(scaled, level, axis=1), months])
+        given = (scaled, trips.energy_wh - rows @ mean, rows[:, KM], trips.known_wh2)
         start = self._noise_centre
         found = noise_fit.fit_scales(*given, start=start, fields=fields)
         if late is not None:
@@ -334,19 +367,17 @@ class TripBelief:
             self.late_std = self.late_fitted_std if joins else 0.0
             found = joined if joins else found
             self._replace_late(late, features[:, : features.shape[1] * joins])
-            rows = self._arrays(self._learned)[0]
         self.noise = found.noise
         if fields:
             self.field_std = found.fields[0]
-        return rows
 
     def _replace_late(self, late: LateField, features: FloatArray) -> None:
         """Give all trips these features (n, m) of the late field, in the place of earlier ones."""
-        kept = self.column != LATE
+        stays = self.column != LATE
         learned, refused = (
-            self._arrays(trips)[0][:, kept] for trips in (self._learned, self._refused)
+            self._columns(trips).rows[:, stays] for trips in (self._learned, self._refused)
         )
-        self.column = np.append(self.column[kept], np.full(features.shape[1], LATE))
+        self.column = np.append(self.column[stays], np.full(features.shape[1], LATE))
         of_refused = np.zeros((len(refused), features.shape[1]))
         if len(refused) and features.shape[1]:
             of_refused = late.features([trip.number for trip in self._refused])
@@ -364,29 +395,6 @@ class TripBelief:
         cone[:, self.column == TERM] = self.prior.cone
         self._mean = constrained_mode(self.regression.mean, self.regression.root, cone)
 
-    def _arrays(self, trips: list[_Trip]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return rows (n, p), energies (n,) Wh and known variances (n,) Wh² of trips."""
-        rows = np.zeros((len(trips), len(self.column)))
-        for i, trip in enumerate(trips):
-            rows[i, : len(trip.row)] = trip.row
-        return (
-            rows,
-            np.array([trip.energy_wh for trip in trips]),
-            np.array([trip.known_wh2 for trip in trips]),
-        )
-
-
-def _check(trip: _Trip) -> None:
-    """Check that the numbers of a trip are possible.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite, the length is not positive or the variance is negative.
-    """
-    finite = np.isfinite([*trip.row, trip.energy_wh, trip.doubt_wh2]).all()
-    if not finite or trip.row[KM] <= 0 or not 0 <= trip.known_wh2 < np.inf:
-        raise ValueError(
-            f"a trip of {trip.energy_wh} Wh ± {trip.known_wh2} Wh² with terms {trip.row}: expected "
-            "finite numbers, a positive length in km first, and a variance of at least 0"
-        )
+    def _columns(self, trips: Sequence[KeptTrip]) -> KeptColumns:
+        """Return the columns of trips."""
+        return columns_of(trips, len(self.column))

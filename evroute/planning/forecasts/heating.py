@@ -14,6 +14,8 @@ from evroute.planning.plan import PlannedRoute
 
 WARM_UP = "warm-up"
 """Name of the warm-up among the parts of a route's energy."""
+UNDATED = "no date is given: as if on the day of the last learned trip"
+"""The assumption of plans by a belief, whose doubt grows with the time since the last trip."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,13 +101,19 @@ class DayHeating:
         return replace(battery, start_wh=left_wh)
 
     def assumed(self, heating_wh: float) -> str:
-        """Return the start and the heating of a trip in words; empty if nothing is assumed.
+        """Return start, heating and day of a trip in words; empty if nothing is assumed.
 
         Parameters
         ----------
         heating_wh
             Energy of heating or cooling, Wh.
         """
+        drifts = self.learned and bool(self.coefficients.any())
+        dated = UNDATED if drifts and self.conditions.date is None else ""
+        return "; ".join(part for part in (self._start(heating_wh), dated) if part)
+
+    def _start(self, heating_wh: float) -> str:
+        """Return the start and the heating of a trip in words."""
         if self.learned and self.conditions.season_unknown:
             return "no temperature is given: heating and cooling are left out, and in doubt"
         temperature_c = self.heating.temperature_c

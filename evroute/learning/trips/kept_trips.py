@@ -1,0 +1,124 @@
+"""Trips as a belief keeps them: their rows as they were at departure, and their energies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray
+
+_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2", "day")
+KM = 0
+"""Column of the rows with the trip's length, km, on which its noise depends."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptTrip:
+    """One trip.
+
+    Parameters
+    ----------
+    number
+        Number among all trips that came, from 0.
+    row
+        (p,) terms and features of fields.
+    energy_wh
+        Measured energy, Wh.
+    known_wh2, doubt_wh2
+        Variance of the measurement, and further variance of the forecast, Wh².
+    day
+        Days since the first trip.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, the length is not positive or the variance is negative.
+    """
+
+    number: int
+    row: FloatArray
+    energy_wh: float
+    known_wh2: float
+    doubt_wh2: float = 0.0
+    day: float = 0.0
+
+    def __post_init__(self) -> None:
+        numbers = [*self.row, self.energy_wh, self.doubt_wh2, self.day]
+        finite = np.isfinite(numbers).all()
+        if not finite or self.row[KM] <= 0 or not 0 <= self.known_wh2 < np.inf:
+            raise ValueError(
+                f"a trip of {self.energy_wh} Wh ± {self.known_wh2} Wh² with terms {self.row}: "
+                "expected finite numbers, a positive length in km first, and a variance of at "
+                "least 0"
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptColumns:
+    """Columns of n trips.
+
+    Parameters
+    ----------
+    rows
+        (n, p) terms and features.
+    energy_wh, known_wh2, day
+        (n,) each, as in `KeptTrip`.
+    """
+
+    rows: FloatArray
+    energy_wh: FloatArray
+    known_wh2: FloatArray
+    day: FloatArray
+
+
+def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
+    """Return the columns of trips.
+
+    Parameters
+    ----------
+    trips
+        The n trips.
+    width
+        Number of columns of the rows; shorter rows have 0 in the others.
+    """
+    rows = np.zeros((len(trips), width))
+    for i, trip in enumerate(trips):
+        rows[i, : len(trip.row)] = trip.row
+    return KeptColumns(
+        rows,
+        np.array([trip.energy_wh for trip in trips]),
+        np.array([trip.known_wh2 for trip in trips]),
+        np.array([trip.day for trip in trips]),
+    )
+
+
+def state_of(trips: Sequence[KeptTrip], width: int) -> dict[str, npt.NDArray[Any]]:
+    """Return trips as arrays by the names of `trips_of`; parameters as in `columns_of`."""
+    columns = columns_of(trips, width)
+    return {
+        "number": np.array([trip.number for trip in trips], dtype=np.int64),
+        "rows": columns.rows,
+        "energy_wh": columns.energy_wh,
+        "known_wh2": columns.known_wh2,
+        "doubt_wh2": np.array([trip.doubt_wh2 for trip in trips]),
+        "day": columns.day,
+    }
+
+
+def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]:
+    """Return the trips of a state.
+
+    Parameters
+    ----------
+    state
+        Arrays of `state_of`, each name after that of the kind and ``_``.
+    kind
+        Kind of the trips, such as ``learned``.
+    """
+    columns = (state[f"{kind}_{name}"] for name in _COLUMNS)
+    return [
+        KeptTrip(int(number), row, float(wh), float(known), float(doubt), float(day))
+        for number, row, wh, known, doubt, day in zip(*columns, strict=True)
+    ]
