@@ -26,6 +26,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.getbasetemp()
     shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
+    os.environ["EVROUTE_PROFILE"] = str(root / "profile.json")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import streamlit as st
 from cache import RUNS
 from literal import literal
-from own_trips import folder_of, is_own, trip_count
+from own_trips import folder_of, is_current, is_own, trip_count
 from state import key, starting
 
 from evroute.energy.vehicle import Vehicle, vehicle_names
@@ -46,6 +46,8 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
         format_func=lambda each: basis_label(each, roads, vehicle),
         help="Physics, this car's own trips (page My car), or the trips of a saved run.",
     )
+    if trip_count(folder_of(roads, vehicle)) and not is_current(roads, vehicle):
+        st.caption("Trips of this car wait on the page My car to be learned again.")
     if folder == PHYSICS:
         return "", ""
     runs = _runs(folder, roads.name)
@@ -72,7 +74,12 @@ def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
         path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
     ]
     found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    names = [path.name for path in found if path == own or not is_own(path.name)]
+    usable = is_current(roads, vehicle)
+    names = [
+        path.name
+        for path in found
+        if (path == own and usable) or (path != own and not is_own(path.name))
+    ]
     return [PHYSICS, *sorted(names, key=lambda name: name != own.name)]
 
 

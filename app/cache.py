@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 from literal import literal
-from state import choose_next, key, starting
+from state import UPLOADED, choose_next, key, starting
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -28,7 +28,6 @@ from evroute.planning.planner import Planner
 
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
-UPLOADED = "uploaded"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 BY_DIGEST = {RoadNetwork: lambda roads: f"{roads.content_digest}{stations(roads)}"}
 """Hash functions for caches: a network is identified by all its contents and its chargers."""

@@ -1,7 +1,9 @@
 """Measured trips of a car on a network: kept between visits, in a folder of ``evroute learn``.
 
-A car is its numbers, so that a trailer or a roof box is another car. Trips come from uploaded logs,
-by the readers of ``evroute learn``, and from the charge or energy entered after a planned trip.
+A car is its name and the numbers that the driver changed, so that a trailer or a roof box is
+another car, while a corrected number of the catalogue and a closed road lose no trip. Trips come
+from uploaded logs, by the readers of ``evroute learn``, and from the charge or energy entered after
+a planned trip.
 """
 
 import json
@@ -18,13 +20,22 @@ import pyarrow.parquet as pq
 from cache import RUNS
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle, numbers_of
+from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning.learn import Learned, learn
 from evroute.learning.readers.formats import suffixes
-from evroute.learning.records.parts import part_paths, set_aside
+from evroute.learning.records.manifest import Choice, start_of
+from evroute.learning.records.parts import (
+    derived,
+    move,
+    new_aside,
+    part_paths,
+    read_parts,
+    set_aside,
+)
 from evroute.learning.records.repair import repair
+from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
 from evroute.tables import write_table
@@ -32,15 +43,99 @@ from evroute.text import slug
 
 ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
 """Endings of logs."""
+OWN_NUMBERS = ("mass_kg", "drag", "auxiliary_w", "battery_kwh")
+"""Numbers of a car that the driver may change on the pages."""
 PERCENT_STEP = 1.0
 """Step of the charge that a car displays, %."""
 
 
 def folder_of(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
-    """Return the folder of a car's trips on a network; it may not exist yet."""
+    """Return the folder of a car's trips on a network; it may not exist yet.
+
+    A folder of an earlier version, whose name ends in a checksum, is found if the checksum is that
+    of these numbers and roads. Otherwise the one is found whose numbers differ least, unless the
+    driver changed the numbers of the car.
+    """
+    changed = "".join(f"-{name}-{value:g}" for name, value in changes_of(vehicle).items())
+    named = Folder(RUNS / slug(f"my-{vehicle.name}{changed}-{roads.name}"))
+    if named.path.exists():
+        return named
     about = json.dumps([roads.digest, numbers_of(vehicle)], sort_keys=True)
-    name = slug(f"my-{vehicle.name}-{roads.name}")[:60]
-    return Folder(RUNS / f"{name}-{crc32(about.encode()):08x}")
+    older = RUNS / f"{_older_name(roads, vehicle)}-{crc32(about.encode()):08x}"
+    if older.exists():
+        return Folder(older)
+    alike = [] if changed else _alike(roads, vehicle)
+    return alike[0] if alike else named
+
+
+def changes_of(vehicle: Vehicle) -> dict[str, float]:
+    """Return the numbers of a car that differ from the catalogue's car of its name."""
+    if vehicle.name not in vehicle_names():
+        return {}
+    usual = load_vehicle(vehicle.name)
+    return {
+        name: float(getattr(vehicle, name))
+        for name in OWN_NUMBERS
+        if getattr(vehicle, name) != getattr(usual, name)
+    }
+
+
+def _older_name(roads: RoadNetwork, vehicle: Vehicle) -> str:
+    """Return the name that earlier versions gave to a folder, without its checksum."""
+    return slug(f"my-{vehicle.name}-{roads.name}")[:60]
+
+
+def _alike(roads: RoadNetwork, vehicle: Vehicle) -> list[Folder]:
+    """Return the folders of earlier versions for a car and a network, by their likeness.
+
+    Those come first whose numbers differ least from the car's, then those with most trips.
+    """
+    now, found = json.loads(json.dumps(numbers_of(vehicle))), []
+    for path in RUNS.glob(f"{_older_name(roads, vehicle)}-{'[0-9a-f]' * 8}"):
+        folder = Folder(path)
+        with suppress(EvrouteError):
+            made = folder.manifest()
+            car = made.get("vehicle", {})
+            if car.get("name") == vehicle.name and roads.name in made.get("networks", {}):
+                differing = sum(car.get(name) != now.get(name) for name in car.keys() | now.keys())
+                found.append((differing, -trip_count(folder), path.name))
+    return [Folder(RUNS / name) for _, _, name in sorted(found)]
+
+
+def is_current(roads: RoadNetwork, vehicle: Vehicle) -> bool:
+    """Return False if the trips of a car were learned with other roads or numbers of the car.
+
+    Without trips, and where the settings are damaged, there is nothing to differ.
+    """
+    try:
+        made = folder_of(roads, vehicle).manifest()
+    except EvrouteError:
+        return True
+    digests = {roads.digest, on_terrain(roads, "edge").digest}
+    same_roads = made.get("networks", {}).get(roads.name) in digests
+    return same_roads and made.get("vehicle") == json.loads(json.dumps(numbers_of(vehicle)))
+
+
+def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
+    """Learn the recorded trips of a car again, with these roads and numbers.
+
+    The belief of before is moved to ``renewed-DATE`` in the folder.
+
+    Raises
+    ------
+    EvrouteError
+        If a trip was driven on a road that the network does not have, or another process writes
+        the folder; the folder then still is what it was.
+    """
+    folder = folder_of(roads, vehicle)
+    read_parts(folder.path, roads)  # raises for roads that are no more
+    made = {name: value for name, value in folder.manifest().items() if name != "charging"}
+    start = start_of(made, roads, vehicle, Choice())
+    manifest = start.manifest_of(start.before_trips())
+    with folder.locked():
+        move(derived(folder.path), folder.path, new_aside(folder.path, "renewed"))
+        folder.write_manifest(manifest)
+    return _learn(roads, vehicle, None)
 
 
 def is_own(folder_name: str) -> bool:

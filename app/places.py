@@ -6,12 +6,13 @@ They are texts: a junction's name, "LAT,LON" or an edge id. Empty ones are still
 from functools import partial
 from typing import TYPE_CHECKING
 
+import memory
 import streamlit as st
 from cache import first_trip
 from naming import is_place, place_label
 from search_component import Choice, search
 from search_routes import places_address
-from state import key
+from state import ignore, key
 
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
@@ -37,7 +38,9 @@ def choose(places: list[str]) -> None:
 
 
 def read_places(roads: RoadNetwork) -> bool:
-    """Set the places to those of a named trip if there is one, and on the first visit an example.
+    """Set the places to those of a named trip if there is one, and on a first visit an example.
+
+    A driver with a profile starts at home, if the profile has one, and sees no example.
 
     Returns
     -------
@@ -46,7 +49,12 @@ def read_places(roads: RoadNetwork) -> bool:
     """
     _recall(roads.name)
     trips, known = load_trips(roads.name), st.session_state.get(key("trip"))
-    if known is None and not any(chosen()) and trips:
+    begins = known is None and not any(chosen())
+    if begins and memory.exists():
+        profile, _ = memory.load()
+        choose([profile.home.get(roads.name, ""), ""])
+        return False
+    if begins and trips:
         known = first_trip(roads)
         st.session_state["example"] = roads.name
     if known in trips:
@@ -55,6 +63,7 @@ def read_places(roads: RoadNetwork) -> bool:
             st.session_state[key("trip")] = known
             st.session_state[key("stops")] = list(ends)
     elif known:
+        ignore("trip")
         st.session_state[key("trip")] = None
         return read_places(roads)
     return is_example()
@@ -109,6 +118,8 @@ def ask_places(roads: RoadNetwork) -> None:
     places = chosen()
     last = len(places) - 1
     address = places_address(roads)
+    profile, _ = memory.load()
+    recent = [(place_label(roads, each), each) for each in profile.recent(roads.name)]
     for row, place in enumerate(places):
         label = {0: "From", last: "To"}.get(row, f"Stop {row}")
         line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
@@ -120,6 +131,7 @@ def ask_places(roads: RoadNetwork) -> None:
                 address=address,
                 placeholder="Street & street, or click the map",
                 on_choice=partial(_take_choice, roads, row),
+                recent=recent,
             )
         if place and not is_place(roads, place):
             _ask_which(roads, row, place)

@@ -10,7 +10,7 @@ from cache import choose_network, known_network, planner
 from cars import ask_car
 from layers import LAYERS
 from literal import literal
-from own_trips import folder_of
+from own_trips import changes_of, folder_of
 from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
@@ -210,11 +210,8 @@ def link_of(request: Request) -> dict[str, object]:
     if not request.folder and folder_of(request.network, request.vehicle).has_manifest:
         names.append("folder")  # else own trips would be the basis of the reopened plan
     shown = {name: st.session_state.get(key(name)) for name in names}
-    changed = {
-        f"{name}:{request.usual.name}": getattr(request.vehicle, name)
-        for name in CHANGEABLE
-        if getattr(request.vehicle, name) != getattr(request.usual, name)
-    }
+    changes = changes_of(request.vehicle)
+    changed = {f"{name}:{request.usual.name}": value for name, value in changes.items()}
     return {name: value for name, value in {**texts, **shown}.items() if value} | changed
 
 

@@ -1,17 +1,15 @@
-"""State of a session: inputs kept across pages, and a plan's inputs in the page address."""
+"""State of a session: inputs kept across pages, and values where the given ones do not fit."""
 
 from typing import Any
 
 import streamlit as st
-from layers import LAYERS
 
 PREFIX = "kept_"
 NEXT = "next_"
-_TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
-_TRUTHS = {"limited", "weather", "charge", *LAYERS}
-_NUMBERS = {"extra", "soc", "reserve", "risk", "temperature", "wind", "speed", "payload"}
-_NUMBERS |= {"price", "time_value", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
-_LONGEST = 2000
+UPLOADED = "uploaded"
+"""Network that was uploaded in this tab."""
+GIVEN = "given_by_address"
+IGNORED = "ignored"
 
 
 def key(name: str) -> str:
@@ -34,42 +32,21 @@ def _is_kept(name: Any) -> bool:
     return str(name).startswith(PREFIX)
 
 
-def read_link() -> None:
-    """Take the inputs from the page address, once per session; invalid ones are left out."""
-    if st.session_state.get("link_read"):
-        return
-    st.session_state["link_read"] = True
-    for name, text in st.query_params.to_dict().items():
-        if len(text) > _LONGEST:
-            continue
-        if name in _TEXTS:
-            st.session_state[key(name)] = text
-        elif name in _TRUTHS:
-            st.session_state[key(name)] = text == "True"
-        elif name.partition(":")[0] in _NUMBERS:
-            try:
-                st.session_state[key(name)] = float(text) if "." in text else int(text)
-            except ValueError:
-                continue
-    places = _places(st.query_params.to_dict())
-    if any(places):
-        st.session_state[key("stops")] = places
+def given() -> dict[str, tuple[str, str]]:
+    """Return name and text in the address of each input that came from it."""
+    return st.session_state.setdefault(GIVEN, {})
 
 
-def _places(link: dict[str, str]) -> list[str]:
-    """Return the places of a link: ``from``, ``via`` and ``to``, or ``places`` of older links."""
-    if older := [place for place in link.get("places", "").split(";") if place]:
-        return older if len(older) > 1 else [*older, ""]
-    stops = [place.strip() for place in link.get("via", "").split(";") if place.strip()]
-    places = [link.get("from", ""), *stops, link.get("to", "")]
-    return [place[:_LONGEST] for place in places]
+def ignored() -> dict[str, str]:
+    """Return the texts of the address that are left out, by name."""
+    return st.session_state.setdefault(IGNORED, {})
 
 
-def write_link(inputs: dict[str, Any]) -> None:
-    """Write the inputs of a plan into the page address."""
-    st.query_params.from_dict(
-        {name: str(value) for name, value in inputs.items() if value not in (None, "")}
-    )
+def ignore(name: str) -> None:
+    """Note that the text of the address for an input is left out."""
+    if name in given():
+        in_address, text = given().pop(name)
+        ignored()[in_address] = text
 
 
 def choose_next(name: str, value: Any) -> None:
@@ -87,20 +64,38 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     value
         First value; its type is that of the input.
     allowed
-        Range (low, high) or list of allowed values; None allows all.
+        Range (low, high) or list of allowed values; None allows all. Of an input that is a list,
+        the values that are not allowed are left out.
     """
     if NEXT + name in st.session_state:
         st.session_state[key(name)] = st.session_state.pop(NEXT + name)
     known = st.session_state.get(key(name))
-    fits = known is not None and isinstance(
-        known, type(value) if not isinstance(value, float) else (int, float)
-    )
-    if fits and isinstance(allowed, tuple):
-        fits = allowed[0] <= known <= allowed[1]
-    elif fits and isinstance(allowed, list):
-        fits = known in allowed
-    if not fits:
+    if isinstance(value, list) and isinstance(known, list):
+        known = _allowed_of(name, known, allowed)
+    if not _fits(known, value, allowed):
+        ignore(name)
         st.session_state[key(name)] = value
     elif isinstance(value, float):
         st.session_state[key(name)] = float(known)
     return st.session_state[key(name)]
+
+
+def _allowed_of(name: str, known: list[Any], allowed: list[Any] | None) -> list[Any]:
+    """Return the allowed values of a list, and set the input to them."""
+    left = [each for each in known if allowed is None or each in allowed]
+    if left != known:
+        ignore(name)
+        st.session_state[key(name)] = left
+    return left
+
+
+def _fits(known: Any, value: Any, allowed: Any) -> bool:
+    """Return True if a value is of the type of another one, and allowed."""
+    kind = (int, float) if isinstance(value, float) else type(value)
+    if known is None or not isinstance(known, kind):
+        return False
+    if isinstance(allowed, tuple):
+        return bool(allowed[0] <= known <= allowed[1])
+    if isinstance(allowed, list) and not isinstance(known, list):
+        return known in allowed
+    return True

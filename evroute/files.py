@@ -24,11 +24,18 @@ TEMPORARY = f".*{_MARK}*"
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path; rename it to ``path`` on success, delete it on any failure.
 
     Temporary files that killed writers left in that folder are deleted. A link stays a link, to the
     new file. Devices and pipes, which nothing can replace, are yielded themselves.
+
+    Parameters
+    ----------
+    path
+        The file.
+    mode
+        Its permissions, less those of the user's mask.
 
     Raises
     ------
@@ -49,7 +56,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(mode & ~umask)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -170,6 +170,7 @@ def dashboard(dashboard_folder: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
+    environment["EVROUTE_PROFILE"] = str(dashboard_folder / "profile.json")
     command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
     with (dashboard_folder / "log").open("wb") as log:
         server = subprocess.Popen(

@@ -1,23 +1,31 @@
 """Page My car: its own trips, how good forecasts are, and what the trips taught about the car."""
 
+import memory
 import numpy as np
+import pandas as pd
 import streamlit as st
+from address import write_inputs
 from basis import PHYSICS, basis
 from cache import choose_network, known_network, planner
 from literal import literal, sentence
 from map_component import classes_of, show_map
+from naming import place_label
 from own_trips import (
     ENDINGS,
     add_log,
     folder_of,
     forget,
+    is_current,
     is_recorded,
     learn_again,
+    renew,
     trip_count,
     undo,
 )
-from request import ask_vehicle
+from request import CHANGEABLE, ask_vehicle
 from state import choose_next
+from visit import forget as forget_me
+from visit import show_notices, visit
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
@@ -32,6 +40,7 @@ from evroute.report.colours import visit_classes
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
 from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of
+from evroute.text import counted
 
 REPORT = "last_upload"
 MAP_HEIGHT = "420px"
@@ -58,9 +67,38 @@ def main() -> None:
             with st.popover(literal(title), key="chip:network"):
                 roads = choose_network()
             _, vehicle = ask_vehicle({})
+        show_notices()
+        changes = [f"{part}:{vehicle.name}" for part in CHANGEABLE]
+        write_inputs(["network", "vehicle", *changes])
         own(roads, vehicle)
+        remembered(roads)
     except (EvrouteError, OSError) as error:
         st.error(sentence(str(error)))
+
+
+def remembered(roads: RoadNetwork) -> None:
+    """Show what the profile has, ask for the home, and offer to delete the profile."""
+    profile, _ = memory.load()
+    st.header("Remembered on this computer", anchor=False)
+    if not memory.exists():
+        st.caption("Nothing yet. Car, city, charge, price and places are remembered once changed.")
+        return
+    known = ", ".join(f"{name} {value}" for name, value in sorted(profile.inputs.items()))
+    count = len(profile.places)
+    st.write(sentence(f"{known or 'no inputs'}; {counted(count, 'place')}"))
+    recent = ["", *profile.recent(roads.name)]
+    home = st.selectbox(
+        "Home",
+        recent,
+        index=recent.index(profile.home.get(roads.name, "")),
+        format_func=lambda place: place_label(roads, place) if place else "none",
+        help="Plans start here. The last places are offered.",
+    )
+    if home != profile.home.get(roads.name, ""):
+        memory.change(lambda old: old.with_home(roads.name, home))
+        st.rerun()
+    st.button("Forget me", on_click=forget_me, help="Deletes the profile. Trips stay.")
+    st.caption(literal(f"Kept in {memory.path()}."))
 
 
 def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
@@ -73,7 +111,9 @@ def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
             change(roads, vehicle, folder)
     with shown:
         try:
-            if trip_count(folder):
+            if trip_count(folder) and not is_current(roads, vehicle):
+                show_older(roads, vehicle, folder)
+            elif trip_count(folder):
                 show(roads, vehicle, folder)
             elif is_recorded(folder):
                 raise DamagedFileError("the recorded trips of this car are not learned")
@@ -209,6 +249,11 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
         passes = np.where(visits > 0, visits, np.nan)
         drawn = classes_of(roads, passes, visit_classes(int(visits.max())))
     show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
+    show_trips(trips)
+
+
+def show_trips(trips: pd.DataFrame) -> None:
+    """Show a table of trips, the newest first, with energies in kWh."""
     table = trips_table(trips)[::-1]
     energies = [name for name in table if name.endswith("(Wh)")]
     table[energies] /= 1000
@@ -221,6 +266,31 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
             for name in energies
         },
     )
+
+
+def show_older(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
+    """Show trips that were learned with other roads or numbers, and offer to learn them again.
+
+    Parameters
+    ----------
+    roads, vehicle
+        Network and car of today.
+    folder
+        Folder of the trips.
+    """
+    trips = read_trips(folder)
+    st.header(sentence(f"{counted(trips.num_rows, 'trip')} of this car"), anchor=False)
+    st.info(
+        "The roads or the numbers of the car have changed since these trips were learned. "
+        "Plans use physics until they are learned again."
+    )
+    if st.button("Learn these trips again", key="renew", type="primary"):
+        try:
+            choose_next("folder", renew(roads, vehicle).folder.name)
+            st.rerun()
+        except EvrouteError as error:
+            st.error(sentence(str(error)))
+    show_trips(trips.to_pandas())
 
 
 def coefficients(belief: HasCoefficients) -> list[str]:
@@ -238,4 +308,5 @@ def coefficients(belief: HasCoefficients) -> list[str]:
     return lines
 
 
-main()
+with visit():
+    main()

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from address import write_inputs
 from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
 from findings import show_findings, show_table
 from literal import literal, sentence
@@ -21,6 +22,7 @@ from simulations import (
     trouble,
 )
 from state import key, starting
+from visit import show_notices, visit
 
 from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.vehicle import vehicle_names
@@ -39,6 +41,8 @@ from evroute.report.table import final_table
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
+ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "learner", "rule")
+"""Inputs in the address of the page."""
 REDRAW_S = 2.0
 FRAME_S = 1.0
 FRAMES = 40
@@ -97,14 +101,16 @@ def ask() -> Experiment | None:
     with st.expander("Advanced"):
         starting("seeds", 8, (1, 20))
         seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
-        starting("methods", [RECOMMENDED])
+        starting("methods", [RECOMMENDED], list(methods()))
         labels = st.multiselect("Methods", list(methods()), key=key("methods"))
         starting("learner", PAPER_VEHICLE, vehicle_names())
         vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
-        starting("search", "potential-rectified", list(WEIGHT_RULES))
-        search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))
+        starting("rule", "potential-rectified", list(WEIGHT_RULES))
+        search = st.selectbox("Search", list(WEIGHT_RULES), key=key("rule"))
         file = st.file_uploader("A world file of your own", "toml", max_upload_size=1)
         world = world if file is None else own_world(file.getvalue())
+    show_notices()
+    write_inputs((f"trip:{network_name}", *ADDRESS))
     if not trip or not labels:
         st.info("Choose a trip and at least one method.")
         return None
@@ -314,4 +320,5 @@ def _rewind(last: int) -> None:
         st.session_state[key(f"until:{last}")] = 1
 
 
-main()
+with visit():
+    main()

@@ -2,11 +2,13 @@
 
 import numpy as np
 import streamlit as st
+from address import write_inputs
 from basis import choose_basis, follow_belief
 from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
 from state import key, starting
+from visit import show_notices, visit
 
 from evroute.arrays import FloatArray
 from evroute.energy import defaults
@@ -44,6 +46,8 @@ def main() -> None:
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
     title = st.selectbox("Colour the roads by", list(layers), key=key("layer"))
+    show_notices()
+    write_inputs(("network", "seen_by", "folder", "run", "layer"))
     drawn = classes_of(roads, layers[title], value_classes(title, layers[title]))
     show_map(roads, key=f"layer-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
     left, right = st.columns(2)
@@ -100,4 +104,5 @@ def show_source(roads: RoadNetwork) -> None:
     st.caption(literal(about["attribution"]))
 
 
-main()
+with visit():
+    main()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from address import read_texts
+from address import write_address
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
 from map_component import LatLon, MapEvent, flipped, legend, show_cards, show_map
@@ -18,7 +18,8 @@ from places import chosen, take_event
 from pydantic import ValidationError
 from request import Request, ask, link_of, planned, planner_of, show_effects
 from route_tabs import STOP_FORMATS, show_tabs, stops_table
-from state import key, read_link, write_link
+from state import key
+from visit import remember_places, show_notices, visit
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
@@ -40,14 +41,13 @@ STOP = "Click the stop on the map, or choose it by name."
 
 
 def main() -> None:
-    read_link()
-    read_texts()
     with st.container(horizontal=True, key="plan", gap="small"):
         left, right = st.container(width=360, key="plan-left"), st.container(key="plan-map")
     request = None
     with left:
         try:
             request = ask()
+            show_notices()
         except (EvrouteError, OSError, ValidationError) as error:
             st.error(sentence(str(error)))
         plan = make_plan(request) if request else None
@@ -65,7 +65,9 @@ def main() -> None:
         if request and plan:
             details(request, plan, selected)
         if request:
-            write_link(link_of(request))
+            write_address(link_of(request))
+        if request and plan:
+            remember_places(request.network.name, request.places)
     with right:
         draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
 
@@ -304,4 +306,5 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     return [*found, *filter(None, [held_note(planned)]), plan.minutes_note]
 
 
-main()
+with visit():
+    main()

@@ -6,10 +6,12 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from address import write_inputs
 from cache import RUNS, network, run_folders
 from findings import show_findings, show_table
 from literal import literal, sentence
 from state import key, starting
+from visit import show_notices, visit
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
@@ -36,13 +38,12 @@ def main() -> None:
     if not folders:
         st.info("No run is saved yet. Start one on the page Learn, or with `evroute simulate`.")
         return
-    starting("compared", folders[:1])
-    st.session_state[key("compared")] = [
-        each for each in st.session_state[key("compared")] if each in folders
-    ]
+    starting("compared", folders[:1], folders)
     chosen = st.multiselect(
         "Saved runs", folders, key=key("compared"), help="Several are compared."
     )
+    show_notices()
+    write_inputs(("compared", *(f"until:{name}" for name in chosen)))
     if not chosen:
         st.info("Choose at least one folder of runs.")
         return
@@ -214,4 +215,5 @@ def explored(
         st.error(literal(f"{error}."))
 
 
-main()
+with visit():
+    main()

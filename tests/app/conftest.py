@@ -11,3 +11,4 @@ from evroute.resources import app_path
 def _beside_the_main_script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(app_path()))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "profile.json"))

@@ -88,7 +88,8 @@ class Tabs:
 
 
 @pytest.fixture
-def tabs(browser: Any, dashboard: str) -> Iterator[Tabs]:
+def tabs(browser: Any, dashboard: str, dashboard_folder: Path) -> Iterator[Tabs]:
+    (dashboard_folder / "profile.json").unlink(missing_ok=True)  # each test is a first visit
     opened = Tabs(browser, dashboard)
     yield opened
     opened.close()
@@ -313,7 +314,7 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
         expect(stop).to_be_enabled()
         page.locator(".evroute-map path.evroute-casing").wait_for(state="attached")
 
-        planning = tabs.open()
+        planning = tabs.open("?trip=A")
         before = cards(planning)
         planning.get_by_role("button", name="⇅").click()
         other_cards(planning, before)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copytree
@@ -13,12 +14,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.door.plan import plan
+from evroute.energy import vehicle as vehicle_module
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle, numbers_of
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
-from evroute.network.catalog import load_network
+from evroute.network.catalog import keep, load_network
+from evroute.network.closures import close
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
@@ -162,6 +165,79 @@ def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) 
     assert recent(learned.trips) == (
         f"forecasts are {100 * error:.0f} % off (last 20 trips); 90 % intervals held {held} of 20"
     )
+
+
+def trips_shown(page: AppTest) -> int:
+    """Return the number of trips that the heading of a changed car, or its table, has."""
+    return len(page.dataframe[0].value)
+
+
+def test_a_corrected_number_and_a_closed_road_lose_no_trip(
+    tmp_path: Path, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roads = replace(setting.network, name="mine")
+    kept = keep(roads)
+    try:
+        page = opened("car", vehicle="reference", network="mine", folder="physics alone")
+        add(page, log(tmp_path / "first.csv", setting, range(5)))
+        (folder,) = (tmp_path / "runs").iterdir()
+        assert folder.name == "my-reference-mine"
+        driven = {row for path in folder.glob("routes/*") for row in driven_rows(path)}
+        unused = next(row for row in range(roads.n_edges) if row not in driven)
+        closed = np.arange(roads.n_edges) == unused
+        keep(close(roads, closed, "mine"))
+        corrected = replace(load_vehicle("reference"), mass_kg=1800.0)
+        cars = vehicle_module._catalogue() | {"reference": corrected}
+        monkeypatch.setattr(vehicle_module, "_catalogue", lambda: cars)
+
+        later = opened("car", vehicle="reference", network="mine")
+        assert "5 trips of this car" in later.header[0].value
+        assert trips_shown(later) == 5
+        plan_page = opened("plan", vehicle="reference", network="mine")
+        assert basis(plan_page) == "physics alone"
+        assert any("wait on the page My car" in each.value for each in plan_page.caption)
+        later.button(key="renew").click().run()
+        assert not later.exception
+        assert read_columns(folder / "trips.parquet").num_rows == 5
+        assert any("plans of this car use them" in each.value for each in later.markdown)
+        assert basis(opened("plan", vehicle="reference", network="mine")) == folder.name
+        assert len(list(folder.glob("renewed-*/beliefs/*.npz"))) == 1, "nothing is lost"
+    finally:
+        kept.unlink()
+
+
+def driven_rows(path: Path) -> list[int]:
+    return read_columns(path)["edge"].to_pylist()
+
+
+def test_a_number_that_the_driver_changes_makes_another_car(setting: Setting) -> None:
+    from own_trips import folder_of
+
+    usual = load_vehicle("reference")
+    with_box = replace(usual, drag=usual.drag + 0.1)
+    names = {folder_of(setting.network, car).path.name for car in (usual, with_box)}
+    assert names == {"my-reference-denver", f"my-reference-drag-{with_box.drag:g}-denver"}
+
+
+def test_a_folder_of_an_earlier_version_is_found_by_likeness(setting: Setting) -> None:
+    from own_trips import folder_of
+
+    car = load_vehicle("reference")
+    for checksum, mass_kg, name in (
+        ("00000001", car.mass_kg + 1, "denver"),
+        ("00000002", car.mass_kg + 1, "elsewhere"),
+        ("00000003", car.mass_kg + 1, "denver"),
+    ):
+        numbers = numbers_of(replace(car, mass_kg=mass_kg))
+        if checksum == "00000001":
+            numbers["drag"] += 0.1
+        folder = Path("runs", f"my-reference-denver-{checksum}")
+        folder.mkdir(parents=True)
+        manifest = {"networks": {name: "0"}, "vehicle": numbers}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert folder_of(setting.network, car).path.name == "my-reference-denver-00000003"
+    heavy = replace(car, mass_kg=car.mass_kg + 500)
+    assert not folder_of(setting.network, heavy).path.exists()
 
 
 LOCKED = Path(__file__).parents[1] / "compat" / "locked" / "departed"

@@ -42,6 +42,7 @@ WISHES = {
 def _beside_the_main_script(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.syspath_prepend(str(app_path()))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "profile.json"))
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +91,8 @@ def contents(name: str, request: Any, planner: Planner) -> tuple[Any, str]:
 
 
 def test_names_are_words_and_labels_differ() -> None:
+    from address import _NUMBERS, _TEXTS
     from layers import layer_named
-    from state import _NUMBERS, _TEXTS
 
     assert all(name.isidentifier() and name.islower() for name in LAYERS)
     assert not LAYERS.keys() & {"limited", "weather", "charge", *_TEXTS, *_NUMBERS}

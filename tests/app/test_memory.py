@@ -1,0 +1,246 @@
+"""The driver's profile: read, merged by field, set aside where damaged, and deleted."""
+
+import json
+import multiprocessing
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from evroute.energy.defaults import VEHICLE
+from evroute.resources import app_path
+
+PATIENCE_S = 600
+PLACES = ("Blake Street & 17th Street", "Broadway & 20th Street")
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    return tmp_path / "profile.json"
+
+
+def written(profile: Path, **content: Any) -> Path:
+    table = {"version": 1, "inputs": {}, "home": {}, "places": []}
+    profile.write_text(json.dumps(table | content), encoding="utf-8")
+    return profile
+
+
+def opened(page: str = "plan", **address: str) -> AppTest:
+    """Open a page in a new session, as another tab does."""
+    found = AppTest.from_file(str(app_path(f"views/{page}.py")), default_timeout=PATIENCE_S)
+    for name, value in address.items():
+        found.query_params[name.rstrip("_")] = value
+    found.run()
+    assert not found.exception
+    return found
+
+
+def hint(page: AppTest) -> str:
+    (found,) = (
+        json.loads(each.proto.json)["hint"]
+        for each in page.get("bidi_component")
+        if each.proto.component_name == "evroute_map"
+    )
+    return found
+
+
+def test_a_changed_input_is_remembered_and_readable_by_its_user_alone(profile: Path) -> None:
+    page = opened()
+    assert not profile.exists(), "nothing was changed yet"
+    assert hint(page).startswith("Example trip")
+    page.selectbox(key="kept_vehicle").set_value("renault-zoe").run()
+    page.slider(key="kept_soc").set_value(35).run()
+    page.number_input(key="kept_price").set_value(0.4).run()
+    assert stat.S_IMODE(profile.stat().st_mode) == 0o600
+    known = json.loads(profile.read_text(encoding="utf-8"))
+    assert known["version"] == 1
+    assert known["inputs"] == {"vehicle": "renault-zoe", "soc": 35, "price": 0.4}
+    later = opened()
+    assert later.selectbox(key="kept_vehicle").value == "renault-zoe"
+    assert later.slider(key="kept_soc").value == 35
+    assert later.number_input(key="kept_price").value == 0.4
+    assert hint(later).startswith("Click where you start"), "the example is for a first visit"
+    assert opened("car").selectbox(key="kept_vehicle").value == "renault-zoe"
+
+
+def test_the_address_comes_before_the_profile_and_is_not_remembered(profile: Path) -> None:
+    written(profile, inputs={"vehicle": "renault-zoe", "soc": 35, "price": 0.4, "charge": True})
+    before = profile.read_bytes()
+    page = opened(trip="A", vehicle="reference")
+    assert page.selectbox(key="kept_vehicle").value == "reference"
+    assert page.slider(key="kept_soc").value == 35
+    page.run()
+    assert profile.read_bytes() == before
+    whole = opened(trip="A", vehicle="reference", soc="60")
+    assert whole.number_input(key="kept_price").value == 0.0, "a plan's address is complete"
+    whole.slider(key="kept_reserve").set_value(20).run()
+    inputs = json.loads(profile.read_text(encoding="utf-8"))["inputs"]
+    assert inputs == json.loads(before)["inputs"] | {"reserve": 20}
+
+
+def test_two_tabs_keep_each_others_fields(profile: Path) -> None:
+    one, two = opened(), opened()
+    one.slider(key="kept_soc").set_value(35).run()
+    two.number_input(key="kept_price").set_value(0.4).run()
+    one.slider(key="kept_reserve").set_value(15).run()
+    inputs = json.loads(profile.read_text(encoding="utf-8"))["inputs"]
+    assert inputs == {"soc": 35, "price": 0.4, "reserve": 15}
+
+
+def _writes(name: str, path: str) -> None:
+    import memory
+
+    os.environ[memory.VARIABLE] = path
+    for number in range(20):
+        assert not memory.change(lambda old, k=number: old.with_inputs({f"{name}{k}": k}))
+
+
+def test_writers_at_once_lose_nothing(profile: Path) -> None:
+    writers = [
+        multiprocessing.get_context("fork").Process(target=_writes, args=(name, str(profile)))
+        for name in "abc"
+    ]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+        assert each.exitcode == 0
+    inputs = json.loads(profile.read_text(encoding="utf-8"))["inputs"]
+    assert inputs == {f"{name}{k}": k for name in "abc" for k in range(20)}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", '{"version": 0}', '{"version": 1, "places": [["denver"]]}', "\x00"],
+)
+def test_a_damaged_profile_is_set_aside_with_one_line(profile: Path, content: str) -> None:
+    profile.write_text(content, encoding="utf-8")
+    page = opened()
+    (line,) = (each.value for each in page.caption if "The profile was damaged" in each.value)
+    assert "\n" not in line
+    assert not profile.exists()
+    (aside,) = profile.parent.glob("profile.json.damaged-*")
+    assert aside.read_text(encoding="utf-8") == content
+    assert hint(page).startswith("Example trip")
+    page.slider(key="kept_soc").set_value(35).run()
+    assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 35}
+
+
+def test_a_profile_of_a_later_version_is_left_alone(profile: Path) -> None:
+    content = written(profile, version=2, inputs={"soc": 35}).read_bytes()
+    page = opened(trip="A")
+    assert any("is of version 2" in each.value for each in page.caption)
+    page.slider(key="kept_soc").set_value(50).run()
+    assert profile.read_bytes() == content
+    assert any("Nothing can be remembered" in each.value for each in page.caption)
+
+
+def test_own_places_are_remembered_and_those_of_an_address_are_not(profile: Path) -> None:
+    page = opened(from_=PLACES[0], to=PLACES[1])
+    assert not profile.exists()
+    page.selectbox[0].set_value("Larimer Street & 17th Street").run()
+    assert not page.exception
+    known = json.loads(profile.read_text(encoding="utf-8"))["places"]
+    assert known == [["denver", "Larimer Street & 17th Street"]]
+    later = opened()
+    assert later.selectbox[0].options[0] == "Larimer Street & 17th Street"
+
+
+def test_the_last_twenty_places_and_the_home_come_first() -> None:
+    import memory
+
+    made = memory.Profile()
+    for number in range(25):
+        made = made.with_places("denver", [str(number)])
+    made = made.with_places("denver", ["7"]).with_places("other", ["far"])
+    assert made.recent("denver") == ["7", *(str(k) for k in range(24, 5, -1) if k != 7)]
+    assert len(made.places) == 20
+    assert made.with_home("denver", "9").recent("denver")[:2] == ["9", "7"]
+    assert made.with_home("denver", "9").with_home("denver", "").home == {}
+
+
+def test_a_plan_starts_at_home(profile: Path) -> None:
+    written(profile, places=[["denver", PLACES[0]]])
+    page = opened("car")
+    page.selectbox[-1].set_value(PLACES[0]).run()
+    assert json.loads(profile.read_text(encoding="utf-8"))["home"] == {"denver": PLACES[0]}
+    plan = opened()
+    assert plan.selectbox[0].value == PLACES[0]
+    assert hint(plan).startswith("Now click where you are going")
+
+
+def test_forget_me_deletes_profile_and_inputs(profile: Path) -> None:
+    (profile.parent / "profile.json.damaged-1").write_text("{")
+    page = opened("car")
+    page.selectbox(key="kept_vehicle").set_value("renault-zoe").run()
+    assert profile.exists()
+    next(each for each in page.button if each.label == "Forget me").click().run()
+    assert not page.exception
+    assert not profile.exists()
+    assert not list(profile.parent.glob("profile.json*"))
+    assert page.selectbox(key="kept_vehicle").value == VEHICLE
+    page.run()
+    assert not profile.exists()
+
+
+def test_an_unwritable_profile_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "file" / "profile.json"))
+    page = opened(trip="A")
+    page.slider(key="kept_soc").set_value(35).run()
+    assert not page.exception
+    assert any("Nothing can be remembered" in each.value for each in page.caption)
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ({"soc": "abc"}, ["soc=abc"]),
+        ({"soc": "0"}, ["soc=0"]),
+        ({"soc": "-5"}, ["soc=-5"]),
+        ({"vehicle": "tesla", "soc": "900"}, ["vehicle=tesla", "soc=900"]),
+        ({"trip": "Z", "mood": "good"}, ["trip=Z", "mood=good"]),
+        ({"depart": "25:00", "drag:renault-zoe": "x"}, ["depart=25", "drag"]),
+        ({"folder": "../.."}, ["folder="]),
+    ],
+)
+def test_nonsense_of_an_address_is_named(address: dict[str, str], named: list[str]) -> None:
+    page = opened(**address)
+    (shown,) = (each.value for each in page.warning if "Ignored in the address" in each.value)
+    for text in named:
+        assert text in shown.replace("\\", "")
+    page.slider(key="kept_soc").set_value(77).run()
+    assert not [each for each in page.warning if "Ignored" in each.value]
+
+
+def test_an_address_without_nonsense_ignores_nothing() -> None:
+    page = opened(trip="A")
+    page.toggle(key="kept_weather").set_value(True).run()
+    page.selectbox(key="kept_vehicle").set_value("renault-zoe").run()
+    page.number_input(key="kept_drag:renault-zoe").set_value(0.9).run()
+    again = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    for name, value in page.query_params.items():
+        again.query_params[name] = value
+    again.run()
+    assert not again.warning
+    assert again.number_input(key="kept_drag:renault-zoe").value == 0.9
+
+
+PAGES = {
+    "learn": {"world": "cold", "horizon": "70", "seeds": "3", "methods": "BI-TS;BI-UCB"},
+    "network": {"network": "denver", "seen_by": "renault-zoe", "layer": "incline (%)"},
+    "car": {"network": "denver", "vehicle": "renault-zoe", "drag:renault-zoe": "0.9"},
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_address_of_a_page_reopens_it(name: str) -> None:
+    address = PAGES[name]
+    page = opened(name, **address)
+    assert not page.warning
+    assert address.items() <= dict(page.query_params).items()
+    again = opened(name, **page.query_params)
+    assert again.query_params == page.query_params
