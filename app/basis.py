@@ -3,11 +3,12 @@
 import streamlit as st
 from cache import RUNS
 from literal import literal
-from own_trips import folder_of, is_current, is_own, trip_count
+from own_trips import belief_folder, folder_of, is_own, is_usable, trip_count
 from state import key, starting
 
 from evroute.energy.vehicle import Vehicle, vehicle_names
 from evroute.experiments.runs import RunFolder
+from evroute.folder import Folder
 from evroute.network.road_network import RoadNetwork
 
 PHYSICS = "physics alone"
@@ -15,7 +16,7 @@ PHYSICS = "physics alone"
 
 def basis(roads: RoadNetwork, vehicle: Vehicle) -> str:
     """Return the chosen basis; the car's own trips at first, if there are any."""
-    own, choices = folder_of(roads, vehicle).path.name, _choices(roads, vehicle)
+    own, choices = belief_folder(roads, vehicle).path.name, _choices(roads, vehicle)
     return str(starting("folder", own if own in choices else PHYSICS, choices))
 
 
@@ -29,11 +30,12 @@ def basis_label(folder: str, roads: RoadNetwork, vehicle: Vehicle) -> str:
     roads, vehicle
         Network and car of the plan.
     """
-    own = folder_of(roads, vehicle)
+    own = belief_folder(roads, vehicle)
     if folder != own.path.name:
         return "physics" if folder == PHYSICS else folder
     trips = trip_count(own)
-    return f"my {trips} trips" if trips > 1 else "my trip"
+    where = "" if own == folder_of(roads, vehicle) else " elsewhere"
+    return (f"my {trips} trips" if trips > 1 else "my trip") + where
 
 
 def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
@@ -46,7 +48,8 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
         format_func=lambda each: basis_label(each, roads, vehicle),
         help="Physics, this car's own trips (page My car), or the trips of a saved run.",
     )
-    if trip_count(folder_of(roads, vehicle)) and not is_current(roads, vehicle):
+    here = folder_of(roads, vehicle)
+    if trip_count(here) and not is_usable(here, roads, vehicle):
         st.caption("Trips of this car wait on the page My car to be learned again.")
     if folder == PHYSICS:
         return "", ""
@@ -69,12 +72,12 @@ def belief_vehicle(folder: str) -> str:
 
 def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
     """Return physics, the car's own trips and the folders with beliefs, the newest first."""
-    own = folder_of(roads, vehicle).path
+    own = belief_folder(roads, vehicle).path
     found = [
         path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
     ]
     found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    usable = is_current(roads, vehicle)
+    usable = is_usable(Folder(own), roads, vehicle)
     names = [
         path.name
         for path in found
@@ -84,12 +87,13 @@ def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
 
 
 def _runs(folder: str, network_name: str) -> list[str]:
-    """Return the runs of a folder on a network that have a belief."""
+    """Return the runs of a folder that have a belief, those on a network; all of own trips."""
     runs = RunFolder(RUNS / folder)
     return [
         name
         for name in runs.beliefs()
-        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
+        if (is_own(folder) or name.startswith(f"{network_name}-"))
+        and runs.belief_path(name).is_file()
     ]
 
 

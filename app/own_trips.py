@@ -23,6 +23,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
+from evroute.learning import stored
 from evroute.learning.learn import Learned, learn
 from evroute.learning.readers.formats import suffixes
 from evroute.learning.records.manifest import Choice, start_of
@@ -111,9 +112,52 @@ def is_current(roads: RoadNetwork, vehicle: Vehicle) -> bool:
         made = folder_of(roads, vehicle).manifest()
     except EvrouteError:
         return True
-    digests = {roads.digest, on_terrain(roads, "edge").digest}
-    same_roads = made.get("networks", {}).get(roads.name) in digests
+    same_roads = made.get("networks", {}).get(roads.name) in _digests(roads)
     return same_roads and made.get("vehicle") == json.loads(json.dumps(numbers_of(vehicle)))
+
+
+def _digests(roads: RoadNetwork) -> set[str]:
+    return {roads.digest, on_terrain(roads, "edge").digest}
+
+
+def is_usable(folder: Folder, roads: RoadNetwork, vehicle: Vehicle) -> bool:
+    """Return True if the belief of a folder can plan with a car on roads.
+
+    Its numbers must be the car's. A belief that knows the lines of its roads goes with the car to
+    other roads.
+
+    Parameters
+    ----------
+    folder
+        Folder of trips of a car.
+    roads, vehicle
+        Network and car of a plan.
+    """
+    try:
+        made = folder.manifest()
+        if made.get("vehicle") != json.loads(json.dumps(numbers_of(vehicle))):
+            return False
+        if made.get("networks", {}).get(roads.name) in _digests(roads):
+            return True
+        (run,) = folder.beliefs()
+        return stored.read(folder.belief_path(run)).travels
+    except (EvrouteError, OSError, ValueError):
+        return False
+
+
+def belief_folder(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
+    """Return the folder of a car's trips that plans on a network use.
+
+    It is the folder of this network; else, as a belief goes with the car, the folder of another
+    network with most trips. It may not exist yet.
+    """
+    here = folder_of(roads, vehicle)
+    if trip_count(here) and is_usable(here, roads, vehicle):
+        return here
+    others = [Folder(path.parent) for path in RUNS.glob("my-*/manifest.json")]
+    others = [each for each in others if is_own(each.path.name) and trip_count(each)]
+    usable = [each for each in others if is_usable(each, roads, vehicle)]
+    return max(usable, key=lambda each: (trip_count(each), each.path.name), default=here)
 
 
 def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
@@ -292,4 +336,6 @@ def _learn(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
     out = folder_of(roads, vehicle).path
+    if table is not None and not is_current(roads, vehicle):
+        renew(roads, vehicle)
     return learn(table, out, network=roads, vehicle=vehicle, on_progress=on_progress)

@@ -10,7 +10,7 @@ from cache import choose_network, known_network, planner
 from cars import ask_car
 from layers import LAYERS
 from literal import literal
-from own_trips import changes_of, folder_of
+from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
@@ -207,7 +207,7 @@ def link_of(request: Request) -> dict[str, object]:
         texts |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
     names = ["network", "route", *request.layers]
     names += ["folder", "run"] if request.folder else []
-    if not request.folder and folder_of(request.network, request.vehicle).has_manifest:
+    if not request.folder and belief_folder(request.network, request.vehicle).has_manifest:
         names.append("folder")  # else own trips would be the basis of the reopened plan
     shown = {name: st.session_state.get(key(name)) for name in names}
     changes = changes_of(request.vehicle)

@@ -15,8 +15,8 @@ from own_trips import (
     add_log,
     folder_of,
     forget,
-    is_current,
     is_recorded,
+    is_usable,
     learn_again,
     renew,
     trip_count,
@@ -27,6 +27,7 @@ from state import choose_next
 from visit import forget as forget_me
 from visit import show_notices, visit
 
+from evroute.arrays import IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
@@ -111,7 +112,7 @@ def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
             change(roads, vehicle, folder)
     with shown:
         try:
-            if trip_count(folder) and not is_current(roads, vehicle):
+            if trip_count(folder) and not is_usable(folder, roads, vehicle):
                 show_older(roads, vehicle, folder)
             elif trip_count(folder):
                 show(roads, vehicle, folder)
@@ -238,11 +239,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
     right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
     learned = set(rows["trip"].to_pylist())
-    driven = [
-        trip.edge
-        for trip in read_parts(folder.path, roads).values()
-        if trip.routes == 1 and trip.trip in learned
-    ]
+    driven = driven_edges(roads, folder, learned)
     visits = np.bincount(np.concatenate([[], *driven]).astype(int), minlength=roads.n_edges)
     drawn = {}
     if visits.any():
@@ -250,6 +247,29 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
         drawn = classes_of(roads, passes, visit_classes(int(visits.max())))
     show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
     show_trips(trips)
+
+
+def driven_edges(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[IntArray]:
+    """Return the rows of the roads of each learned trip with one route.
+
+    There are none, below a line with the reason, where a trip's road is no more.
+
+    Parameters
+    ----------
+    roads, folder
+        Network, and folder of the trips.
+    learned
+        Names of the learned trips.
+    """
+    try:
+        parts = read_parts(folder.path, roads)
+    except DamagedFileError:
+        raise
+    except EvrouteError as error:
+        st.caption(sentence(f"the roads of the trips are not drawn: {error}"))
+        return []
+    trips = parts.values()
+    return [trip.edge for trip in trips if trip.routes == 1 and trip.trip in learned]
 
 
 def show_trips(trips: pd.DataFrame) -> None:

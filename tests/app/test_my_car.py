@@ -17,6 +17,7 @@ from evroute.door.plan import plan
 from evroute.energy import vehicle as vehicle_module
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle, numbers_of
+from evroute.learning.belief import load_belief
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
@@ -204,6 +205,45 @@ def test_a_corrected_number_and_a_closed_road_lose_no_trip(
         assert len(list(folder.glob("renewed-*/beliefs/*.npz"))) == 1, "nothing is lost"
     finally:
         kept.unlink()
+
+
+def test_trips_go_with_the_car_over_a_closed_road_and_to_another_city(
+    tmp_path: Path, setting: Setting
+) -> None:
+    roads = setting.network
+    kept = [keep(replace(roads, name=name)) for name in ("mine", "other")]
+    try:
+        page = opened("car", vehicle="reference", network="mine", folder="physics alone")
+        add(page, log(tmp_path / "first.csv", setting, range(12)))
+        (folder,) = (tmp_path / "runs").iterdir()
+        row = driven_rows(next(folder.glob("routes/*")))[0]
+        places = {"stops": [roads.edge_id[30], roads.edge_id[900]]}
+        keep(close(roads, np.arange(roads.n_edges) == row, "mine"))
+        for name in ("mine", "other"):
+            shown = opened("plan", vehicle="reference", network=name, **places)
+            assert not shown.error
+            assert basis(shown) == folder.name
+            _, with_trips = shown.session_state["last_plan"]
+            here = load_network(name)
+            belief = load_belief(folder, network=here)
+            expected = plan(
+                here,
+                waypoints=places["stops"],
+                vehicle="reference",
+                belief=belief,
+                soc_percent=80,
+                reserve_percent=10,
+            )
+            found_wh = with_trips.routes["energy"].energy_wh
+            assert found_wh == pytest.approx(expected.routes["energy"].energy_wh)
+            assert with_trips.routes["energy"].energy_forecast is not None
+        later = opened("car", vehicle="reference", network="mine")
+        assert not later.error
+        assert any("are not drawn" in each.value for each in later.caption)
+        assert len(later.dataframe[0].value) == 12
+    finally:
+        for path in kept:
+            path.unlink()
 
 
 def driven_rows(path: Path) -> list[int]:
