@@ -3,6 +3,7 @@
 Only this module uses Streamlit's caches.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -152,7 +153,7 @@ def planner(
     return _planner(roads, vehicle, conditions, folder, run, version)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: asdict})
 def _planner(
     roads: RoadNetwork,
     vehicle: Vehicle,

@@ -17,6 +17,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _LAZY = {
+    "Belief": "evroute.learning.base",
+    "DrivingConditions": "evroute.energy.driving",
+    "Experiment": "evroute.experiments.experiment",
+    "Plan": "evroute.planning.plan",
+    "PlanRequest": "evroute.planning.request",
+    "Planner": "evroute.planning.planner",
+    "RoadNetwork": "evroute.network.road_network",
+    "Vehicle": "evroute.energy.vehicle",
     "learn": "evroute.learning.learn",
     "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
@@ -34,15 +42,29 @@ _LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.di
 if TYPE_CHECKING:
     from evroute.door.plan import plan
     from evroute.door.reachable import reachable
-    from evroute.energy.vehicle import load_vehicle
-    from evroute.experiments.experiment import simulate
+    from evroute.energy.driving import DrivingConditions
+    from evroute.energy.vehicle import Vehicle, load_vehicle
+    from evroute.experiments.experiment import Experiment, simulate
+    from evroute.learning.base import Belief
     from evroute.learning.belief import load_belief
     from evroute.learning.learn import learn
     from evroute.learning.physics_belief import physics_belief
     from evroute.network.catalog import load_network
+    from evroute.network.road_network import RoadNetwork
+    from evroute.planning.plan import Plan
+    from evroute.planning.planner import Planner
+    from evroute.planning.request import PlanRequest
     from evroute.report.maps.network_maps import route_map
 
 __all__ = [
+    "Belief",
+    "DrivingConditions",
+    "Experiment",
+    "Plan",
+    "PlanRequest",
+    "Planner",
+    "RoadNetwork",
+    "Vehicle",
     "__version__",
     "learn",
     "load_belief",

@@ -62,6 +62,19 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def one_line(kind: str, fields: Iterable[tuple[str, object]]) -> str:
+    """Return an object as ``kind(name=value, ...)``.
+
+    Parameters
+    ----------
+    kind
+        Name of its class.
+    fields
+        Names and values.
+    """
+    return f"{kind}({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 run`` or ``2 runs``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

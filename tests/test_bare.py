@@ -126,7 +126,8 @@ def test_python_of_the_readme_names_the_extra_of_its_map(bare: Bare) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     done = bare.python("-c", code)
-    assert done.stdout.startswith("['")  # the streets of the route
+    assert " kWh by physics\n" in done.stdout
+    assert done.stdout.endswith(" kWh in 90 % of trips\n")
     assert done.stderr.splitlines()[-1].endswith("run: pip install 'evroute[report]'")
 
 

@@ -24,7 +24,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RUN = sorted(ROOT / page for page in ["README.md", "docs/tutorial.md", "docs/own-trips.md"])
+RUN = sorted(
+    ROOT / page for page in ["README.md", "docs/index.md", "docs/tutorial.md", "docs/own-trips.md"]
+)
 RUN += [TWIZY := ROOT / "docs/tutorial-trips.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
 _BLOCK = re.compile(
@@ -172,6 +174,17 @@ def test_pages_run(page, tmp_path, monkeypatch, capsys):
             for line in block["text"].splitlines() if block["kind"] == "console" else ():
                 if not line.startswith("$ ") and line != "...":
                     assert any(line == each.rstrip() for each in printed), f"not printed: {line}"
+
+
+def test_the_python_of_the_readme_has_the_numbers_of_its_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {"__name__": "page"})
+    (shown,) = re.findall(r"^ kWh from the battery +(\d\.\d{3}) ", readme, re.MULTILINE)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == f"{shown} kWh by physics"
+    assert printed[1].startswith("forecast error before learning the trip: ")
 
 
 def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):

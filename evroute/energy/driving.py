@@ -15,6 +15,7 @@ from evroute.errors import EvrouteError
 from evroute.forms import Date, Number, Truth
 from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
+from evroute.text import one_line
 
 PRESSURE_PA = 101_325.0
 GAS_CONSTANT_JPKGK = 287.05
@@ -131,6 +132,13 @@ class DrivingConditions:
         ),
     ] = None
     preheated: Annotated[bool, Truth("The cabin was heated from the mains: no warm-up.")] = False
+
+    def __repr__(self) -> str:
+        """Return the values that are not the defaults, in one line."""
+        usual = DrivingConditions()
+        fields = [(name, getattr(self, name)) for name in self.__dataclass_fields__]
+        changed = [(name, value) for name, value in fields if value != getattr(usual, name)]
+        return one_line("DrivingConditions", changed)
 
     @property
     def air_density_kgpm3(self) -> float:

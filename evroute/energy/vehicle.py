@@ -82,6 +82,10 @@ class Vehicle:
     charging_curve: tuple[tuple[float, float], ...] = ()
     dc_plug: Literal["ccs", "chademo", "tesla"] = "ccs"
 
+    def __repr__(self) -> str:
+        """Return name, mass and battery in one line."""
+        return f"Vehicle({self.name!r}, {self.mass_kg:,.0f} kg, {self.battery_kwh:g} kWh)"
+
 
 _VEHICLE = TypeAdapter(Vehicle)
 LISTED = 3

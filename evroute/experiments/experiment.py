@@ -49,6 +49,7 @@ from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
+from evroute.text import counted, cut
 from evroute.toml_files import read_toml
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, vehicles_of
 from evroute.worlds.demand.in_flight import Flight
@@ -175,6 +176,12 @@ class Experiment(BaseModel):
         if self.soc is not None and self.soc < (self.reserve or 0.0):
             raise ValueError(f"soc is {self.soc:g} %, below the reserve of {self.reserve:g} %")
         return self
+
+    def __repr__(self) -> str:
+        """Return trips, methods, horizon and seeds in one line."""
+        methods = ", ".join(method.label for method in self.methods)
+        sizes = f"{counted(self.horizon, 'trip')}, {counted(self.seeds, 'seed')}"
+        return cut(f"Experiment({self.trips}, {methods}, {sizes}, {self.vehicle})", 200)
 
     def runs(self) -> Iterator[Run]:
         """Yield every run of the grid; paired runs differ in the method only."""

@@ -111,6 +111,13 @@ class RoadNetwork:
 
     _repr_html_ = drawn_by("network_html")
 
+    def __repr__(self) -> str:
+        """Return name, numbers of edges, junctions and turns, and length in one line."""
+        return (
+            f"RoadNetwork({self.name!r}, {self.n_edges:,} edges, {len(self.x_m):,} junctions, "
+            f"{len(self.turns):,} turns, {self.length_m.sum() / 1000:,.1f} km)"
+        )
+
     def __post_init__(self) -> None:
         n, v = len(self.edge_id), len(self.junction_id)
         p = len(self.shape_x_m)

@@ -133,6 +133,12 @@ class Request(BaseModel):
         if day.wind_from_deg and not day.wind_mps:
             yield "wind_from needs a wind speed: wind (m/s)"
 
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Yield the fields that are not the default, for a text of one line."""
+        for name, about in type(self).model_fields.items():
+            if (value := getattr(self, name)) != about.default:
+                yield name, value
+
     @field_validator("vehicle", mode="before", check_fields=False)
     @classmethod
     def _path_as_text(cls, value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
+from evroute.errors import EvrouteError
 from evroute.network.geo import gpd
 from evroute.network.graphs import route_table
 from evroute.network.places.names import stretches
@@ -18,6 +19,7 @@ from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.recommendation import Saving
 from evroute.planning.request import PlanRequest
+from evroute.text import counted
 
 SMALL_WH = 100.0
 ROW_LABELS = {
@@ -118,6 +120,13 @@ class PlannedRoute:
     stops: tuple[ChargingStop, ...] = ()
     heating_wh: float = 0.0
 
+    def __repr__(self) -> str:
+        """Return roads, energy, time and length in one line."""
+        return (
+            f"PlannedRoute({counted(len(self.edges), 'edge')}, {energy_text(self.energy_wh)}, "
+            f"{self.time_s / 60:.1f} min, {self.length_m / 1000:.2f} km)"
+        )
+
     @property
     def wh_per_km(self) -> float:
         """Energy per distance, Wh/km."""
@@ -181,6 +190,13 @@ class Plan:
 
     _repr_html_ = drawn_by("plan_html")
 
+    def __repr__(self) -> str:
+        """Return places, car, rows and the recommended route in one line."""
+        return (
+            f"Plan({' to '.join(self.titles)}, {self.vehicle}, routes {', '.join(self.routes)}, "
+            f"recommended {self.recommended}: {self.recommended_route})"
+        )
+
     @property
     def proof(self) -> str:
         """How far it is certified that no allowed route is better than the first row."""
@@ -190,6 +206,27 @@ class Plan:
     def recommended_route(self) -> PlannedRoute:
         """The route of the recommended row."""
         return self.routes[self.recommended]
+
+    @property
+    def least_energy(self) -> PlannedRoute:
+        """The route of least energy; EvrouteError if the plan has none, as one with stops."""
+        return self._row("energy", "least energy")
+
+    @property
+    def fastest(self) -> PlannedRoute:
+        """The fastest route, with its stops to charge if it has some."""
+        return self.routes["time"]
+
+    @property
+    def shortest(self) -> PlannedRoute:
+        """The shortest route; EvrouteError if the plan has none, as one with stops to charge."""
+        return self._row("distance", "least distance")
+
+    def _row(self, name: str, words: str) -> PlannedRoute:
+        if name not in self.routes:
+            rows = ", ".join(self.routes)
+            raise EvrouteError(f"this plan has no route of {words}; it has {rows}")
+        return self.routes[name]
 
     def to_geodataframe(self) -> "gpd.GeoDataFrame":
         """Return the routes as lines in WGS 84, one row for each, with energy, length and time."""

@@ -32,12 +32,7 @@ from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
-from evroute.planning.forecasts.learned import (
-    Day,
-    LearnedEnergies,
-    PhysicsBelief,
-    vehicle_of,
-)
+from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
 from evroute.planning.places import different_stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
@@ -142,6 +137,11 @@ class Planner:
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
         self._search_without = lru_cache(MOST_CLOSED)(self.search.without)
+
+    def __repr__(self) -> str:
+        """Return network, vehicle and belief or physics in one line."""
+        basis = f"physics {self.physics!r}" if self.belief is None else repr(self.belief)
+        return f"Planner({self.network.name!r}, {self.vehicle.name!r}, {basis})"
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:

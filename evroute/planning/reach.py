@@ -107,6 +107,14 @@ class Reach:
     within: BoolArray
     charge_percent: Mapping[float, FloatArray]
 
+    def __repr__(self) -> str:
+        """Return the charge and the roads within reach in one line."""
+        percent = self.battery.percent(self.battery.start_wh)
+        return (
+            f"Reach(from {percent:.4g} %: {self.within.sum():,} of {self.network.n_edges:,} roads, "
+            f"{self.length_m / 1000:.1f} km)"
+        )
+
     @property
     def length_m(self) -> float:
         """Length of the roads within reach, m."""

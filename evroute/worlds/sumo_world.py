@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import os
+from dataclasses import asdict
 
 import numpy as np
 
@@ -184,7 +185,7 @@ class SumoWorld:
             network.digest,
             options.provenance(self.setting),
             options.model_dump(mode="json", exclude={"name", "net", "truth_drives"}),
-            repr(vehicle_of(self.setting, vehicle)),
+            asdict(vehicle_of(self.setting, vehicle)),
             sumo_survey.SEED,
         ]
         total = hashlib.sha256(json.dumps(inputs).encode())
