@@ -6,8 +6,10 @@ Only this module uses Streamlit's caches.
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import streamlit as st
+from cities import ask_city
 from literal import literal
 from state import UPLOADED, choose_next, key, starting
 
@@ -23,13 +25,16 @@ from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.chargers import stations
+from evroute.network.sources.charger_files import read_stations
+from evroute.network.sources.chargers import add_chargers, stations, with_stations
 from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
 
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
+HEIGHTS = ["tif", "tiff", "hgt"]
+STATIONS = ["json", "csv", "osm", "pbf"]
 BY_DIGEST = {RoadNetwork: lambda roads: f"{roads.content_digest}{stations(roads)}"}
 """Hash functions for caches: a network is identified by all its contents and its chargers."""
 RECOMMENDED = "recommended"
@@ -47,11 +52,16 @@ def choose_network() -> RoadNetwork:
     """
     known_network()
     name = st.selectbox("Network", _choices(), key=key("network"))
+    ask_city()
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
-    if file is not None and st.session_state.get("upload_id") != file.file_id:
-        st.session_state["upload_id"] = file.file_id
-        roads = read_upload(file.name, file.getvalue())
+        heights = st.file_uploader("Heights, if the roads have none", HEIGHTS, key="up:heights")
+        chargers = st.file_uploader("Charging stations", STATIONS, key="up:chargers")
+    files = [each for each in (file, heights, chargers) if each is not None]
+    ids = [each.file_id for each in files]
+    if file is not None and st.session_state.get("upload_id") != ids:
+        st.session_state["upload_id"] = ids
+        roads = read_upload(file.name, file.getvalue(), _content(heights), _content(chargers))
         if roads.name in network_names():
             raise EvrouteError(
                 f"the file holds a network '{roads.name}', and one of that name exists; "
@@ -96,22 +106,52 @@ def choose_known_network() -> str:
     return str(st.selectbox("Network", names, key=key("known_network")))
 
 
-def read_upload(file_name: str, content: bytes) -> RoadNetwork:
-    """Read uploaded roads in a temporary folder; only the ending of the user's file name is used.
+Named = tuple[str, bytes]
+
+
+def _content(file: Any) -> Named | None:
+    return None if file is None else (file.name, file.getvalue())
+
+
+def read_upload(
+    file_name: str,
+    content: bytes,
+    heights: Named | None = None,
+    chargers: Named | None = None,
+) -> RoadNetwork:
+    """Read uploaded roads in a temporary folder; only the endings of the user's names are used.
+
+    Parameters
+    ----------
+    file_name, content
+        The roads. Charging stations in a file of OpenStreetMap are taken along.
+    heights, chargers
+        Name and content of a raster, and of a file of charging stations; None for none.
 
     Raises
     ------
     EvrouteError
         If they cannot be read.
     """
-    ending = "".join(Path(file_name).suffixes[-2:])
     stem = "".join(
         sign for sign in Path(file_name).name.partition(".")[0] if sign.isascii() and sign.isalnum()
     )
     with TemporaryDirectory() as folder, st.spinner("Reading the roads …"):
-        path = Path(folder, f"roads{ending}")
-        path.write_bytes(content)
-        return read_any(path, f"my-{stem or 'roads'}")
+        path = _written(Path(folder), "roads", (file_name, content))
+        rasters = [_written(Path(folder), "heights", heights)] if heights else []
+        roads = read_any(path, f"my-{stem or 'roads'}", rasters)
+        if chargers:
+            return add_chargers(roads, _written(Path(folder), "chargers", chargers))[0]
+        if path.name.startswith("roads.osm"):
+            roads, _ = with_stations(roads, *read_stations(path))
+        return roads
+
+
+def _written(folder: Path, stem: str, file: Named) -> Path:
+    """Write the content of a file and return its path, which has the ending of its name."""
+    path = folder / f"{stem}{''.join(Path(file[0]).suffixes[-2:])}"
+    path.write_bytes(file[1])
+    return path
 
 
 def network(name: str) -> RoadNetwork:

@@ -15,7 +15,7 @@ from evroute.energy.defaults import VEHICLE
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
-from evroute.network import catalog, closures, store
+from evroute.network import catalog, city, closures, store
 from evroute.network.catalog import cache_dir, load_network, network_names
 from evroute.network.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
 from evroute.network.export import export as write
@@ -136,6 +136,39 @@ def build(
     _build(
         lambda: _read(option, str(source), name), f"reading {source}", elevation, settings, names
     )
+
+
+@app.command()
+def get(
+    place: Annotated[str, typer.Argument(help="A city, district or region of OpenStreetMap.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Name of the network; that of the place if not."),
+    ] = None,
+) -> None:
+    """Load a city by its name: roads, heights, names and charging stations; needs internet.
+
+    Size and time are printed first. A load that was interrupted goes on where it ended.
+    """
+    chosen = name or city.name_of(place)
+    check_name(chosen)
+    require(
+        chosen not in network_names(),
+        f"a network '{chosen}' exists; give another name with --as",
+    )
+    console = plain_console(stderr=True)
+    found = city.look_up(place)
+    console.print(Text(escaped(found.words)), soft_wrap=True)
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("", total=len(city.STEPS))
+
+        def on_step(step: int) -> None:
+            progress.update(task, completed=step, description=city.STEPS[step])
+
+        network = city.load(found, chosen, on_step)
+    path = catalog.keep(network)
+    console.print(f"built {path}", soft_wrap=True)
+    _print_table(_about(network))
 
 
 @app.command()

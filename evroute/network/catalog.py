@@ -18,7 +18,7 @@ from pathlib import Path
 import platformdirs
 
 from evroute import __version__
-from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
+from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
 from evroute.files import private_folder
 from evroute.network import elevation, store
 from evroute.network.contraction import order_tables
@@ -183,20 +183,28 @@ def build(
     return network.with_tables(tables | order_tables(network))
 
 
-def read_any(path: Path, name: str) -> RoadNetwork:
+def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork:
     """Read roads with the reader for the ending of the file; build those not stored by evroute.
 
     Endings: .npz; .net.xml, .net.xml.gz; .graphml; .osm, .osm.gz, .osm.bz2, .osm.pbf.
 
+    Parameters
+    ----------
+    path, name
+        The file, and a name for its network.
+    rasters
+        As in `build`; a stored network has its heights and takes none.
+
     Raises
     ------
     EvrouteError
-        If the ending is none of these, or the file cannot be read.
+        If the ending is none of these, or the file or a raster cannot be read.
     """
     from evroute.network.sources import graphml, osm
 
     check_name(name)
     if path.name.endswith(".npz"):
+        require(not rasters, "a stored network has its heights; give its source with rasters")
         return store.load(path)
     readers = {
         (".net.xml", ".net.xml.gz"): sumo_net.read,
@@ -205,7 +213,7 @@ def read_any(path: Path, name: str) -> RoadNetwork:
     }
     for endings, read in readers.items():
         if path.name.endswith(endings):
-            return build(read(path, name))
+            return build(read(path, name), rasters=rasters)
     raise EvrouteError(
         f"{path.name} has no ending of a road file: give .osm, .osm.pbf, .net.xml, .graphml or .npz"
     )

@@ -193,7 +193,7 @@ def test_a_busy_service_is_asked_again_and_settings_are_those_of_osmnx(
 def test_all_parts_of_an_area_are_in_one_query() -> None:
     query = overpass.query_of(MultiPolygon([box(6, 49, 6.01, 49.01), box(7, 49, 7.01, 49.01)]))
     corners = "49.000000 7.010000 49.010000 7.010000 49.010000 7.000000 49.000000 7.000000"
-    assert query.count(corners) == 4  # roads, tracks, places and stops
-    assert query.count("poly:") == 8
+    assert query.count(corners) == 5  # roads, tracks, places, stops and charging stations
+    assert query.count("poly:") == 10
     assert "node['name'][~'^(highway|railway)$'~'^(bus_stop|station|halt|tram_stop)$']" in query
     assert query.count(";out;") == 1

@@ -225,11 +225,26 @@ def _openstreetmap(path: Path) -> Iterator[ListedStation]:
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
         if at := [(point.lon, point.lat) for point in points if point.valid()]:
             lon, lat = np.mean(at, axis=0).tolist()
-            yield _of_tags(dict(item.tags), lon, lat, path.name)
+            yield of_tags(dict(item.tags), lon, lat, path.name)
 
 
-def _of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> ListedStation:
-    """Return the station with these tags of OpenStreetMap."""
+def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> ListedStation:
+    """Return the station with these tags of OpenStreetMap.
+
+    Parameters
+    ----------
+    tags
+        Values by key.
+    lon, lat
+        WGS 84 position, degrees.
+    where
+        The source, for messages.
+
+    Raises
+    ------
+    EvrouteError
+        If a power is impossible.
+    """
     closed = tags.get("operational_status", "operational") not in _OPEN
     closed |= "yes" in (tags.get("disused"), tags.get("abandoned"))
     return ListedStation(

@@ -25,6 +25,7 @@ SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 
 """Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
 ASSUMED = ("", "socket", "power", "socket and power")
 """Values of a socket that its source does not state."""
+USED = "stations used"
 FARTHEST_M = 200.0
 """Stations farther from the nearest road are left out."""
 SAME_PLACE_M = 50.0
@@ -87,6 +88,30 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         If the file cannot be read, has a bad value, or no station that can be used.
     """
     listed, credit = read_stations(path)
+    added, counts = with_stations(network, listed, credit)
+    if not counts[USED]:
+        reasons = "; ".join(f"{what} {count}" for what, count in counts.items())
+        raise EvrouteError(
+            f"{path.name} has no station for network '{network.name}' "
+            f"({reasons or 'the file lists none'})"
+        )
+    return added, counts
+
+
+def with_stations(
+    network: RoadNetwork, listed: Sequence[ListedStation], credit: str
+) -> tuple[RoadNetwork, Counter[str]]:
+    """Return a network with listed stations, and how many were used and left out.
+
+    Parameters
+    ----------
+    network
+        The roads; it is returned as it is where no station can be used.
+    listed
+        The stations of a source.
+    credit
+        Credit line of the source.
+    """
     counts, kept = Counter[str](), list[Station]()
     for each in listed:
         station = _station(each)
@@ -101,12 +126,8 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
             kept[twin] = _merged(kept[twin], station)
         counts.update(_assumptions(station))
     if not kept:
-        reasons = "; ".join(f"{what} {count}" for what, count in counts.items())
-        raise EvrouteError(
-            f"{path.name} has no station for network '{network.name}' "
-            f"({reasons or 'the file lists none'})"
-        )
-    counts["stations used"] = len(kept)
+        return network, +counts
+    counts[USED] = len(kept)
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
     credited = replace(network, source=replace(network.source, attribution="; ".join(credits)))
     return credited.with_tables({**network.tables, "chargers": _table(kept)}), +counts

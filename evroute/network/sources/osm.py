@@ -7,9 +7,11 @@ read from the Overpass API (`overpass`). ``osm_roads`` turns the objects into a 
 
 import hashlib
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.parsers import expat
 
 from evroute import limits
@@ -22,6 +24,7 @@ from evroute.network.sources.osm_tags import ATTRIBUTION
 from evroute.network.sources.pbf import unpacked_bytes
 from evroute.network.sources.restrictions import Relation
 
+T = TypeVar("T")
 _DAMAGE = (EOFError, OSError, OverflowError, expat.ExpatError, zlib.error)
 """Raised on XML and compressed bytes that are cut off or changed."""
 _MEMBER_TYPES = {"n": "node", "w": "way", "r": "relation"}
@@ -72,26 +75,44 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
     NetworkFormatError
         If it has no drivable road.
     """
+    return read_area(find_area(place, cache), name, cache)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Area:
+    """A place of OpenStreetMap with an area.
+
+    Parameters
+    ----------
+    place
+        As it was asked for.
+    title
+        Its whole name, such as "Monaco, 98000, Monaco".
+    shape
+        Polygon or multipolygon of shapely, WGS 84.
+    """
+
+    place: str
+    title: str
+    shape: Any
+
+
+def find_area(place: str, cache: Path) -> Area:
+    """Return the area of a place, which OSMnx looks up with Nominatim.
+
+    Parameters
+    ----------
+    place, cache
+        As in `read_place`.
+
+    Raises
+    ------
+    EvrouteError
+        If the place is not known, has no area, or the service cannot be reached.
+    """
     osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
     try:
-        extract = limits.within_time(
-            lambda _: _from_overpass(overpass.roads_of(_area(place), cache)),
-            f"OpenStreetMap's services are too slow for '{place}'",
-        )
-    except requests.exceptions.RequestException as error:
-        raise EvrouteError(
-            f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
-            "check the internet connection, or give a file with --osm"
-        ) from error
-    return osm_roads.build(extract, name, _source((place,), ""))
-
-
-def _area(place: str) -> Any:
-    """Return the area of a place, which OSMnx looks up with Nominatim."""
-    try:
-        return osmnx.geocode_to_gdf(place).union_all()
-    except requests.exceptions.RequestException:
-        raise
+        found = _answered(place, lambda: osmnx.geocode_to_gdf(place))
     except TypeError as error:  # the place has no area
         raise EvrouteError(
             f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
@@ -99,6 +120,57 @@ def _area(place: str) -> Any:
     except ValueError as error:  # no such place, or an answer that OSMnx cannot read
         raise EvrouteError(
             f"OpenStreetMap's services have no answer for '{place}': {error}"
+        ) from error
+    return Area(place, str(found["display_name"].iloc[0]), found.union_all())
+
+
+def count_ways(area: Area, cache: Path) -> int:
+    """Return the number of ways that `read_area` would read.
+
+    Parameters
+    ----------
+    area, cache
+        As in `read_area`.
+
+    Raises
+    ------
+    EvrouteError
+        If the service cannot be reached or has no answer.
+    """
+    return _answered(area.place, lambda: overpass.count_of(area.shape, cache))
+
+
+def read_area(area: Area, name: str, cache: Path) -> RoadNetwork:
+    """Read the roads that touch an area as network ``name``, at height 0.
+
+    Parameters
+    ----------
+    area
+        From `find_area`.
+    name, cache
+        As in `read_place`.
+
+    Raises
+    ------
+    EvrouteError
+        If the service cannot be reached or has no answer.
+    NetworkFormatError
+        If the area has no drivable road.
+    """
+    answer = _answered(area.place, lambda: overpass.roads_of(area.shape, cache))
+    return osm_roads.build(_from_overpass(answer), name, _source((area.place,), ""))
+
+
+def _answered(place: str, ask: Callable[[], T]) -> T:
+    """Return the answer of a service on a place, in time."""
+    try:
+        return limits.within_time(
+            lambda _: ask(), f"OpenStreetMap's services are too slow for '{place}'"
+        )
+    except requests.exceptions.RequestException as error:
+        raise EvrouteError(
+            f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
+            "check the internet connection, or give a file with --osm"
         ) from error
 
 

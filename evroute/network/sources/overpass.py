@@ -16,6 +16,8 @@ from evroute.network.geo import osmnx, requests
 from evroute.network.sources import osm_tags
 from evroute.network.sources.osm_tags import STOPS, TYPICAL_KMH
 
+SIMPLE_DEG = 1e-4
+"""A border may move by as much: 11 m. A country has a hundred thousand corners."""
 BUSY = (429, 504)
 """Statuses of a service that asks to come again later."""
 TRIES, PAUSE_S = 3, 55.0
@@ -39,7 +41,45 @@ def roads_of(area: Any, cache: Path) -> dict[str, Any]:
     EvrouteError
         If it has no answer.
     """
-    query = query_of(area)
+    return _kept(query_of(area), cache)
+
+
+def count_of(area: Any, cache: Path) -> int:
+    """Return the number of ways in the answer of `roads_of`.
+
+    Parameters
+    ----------
+    area, cache
+        As in `roads_of`.
+
+    Raises
+    ------
+    requests.exceptions.RequestException, EvrouteError
+        As in `roads_of`.
+    """
+    found = _kept(f"{_settings()};({_roads(area)});out count;", cache)
+    return sum(int(each["tags"]["ways"]) for each in found["elements"])
+
+
+def stations_of(area: Any, cache: Path) -> list[dict[str, Any]]:
+    """Return the nodes of charging stations in the answer of `roads_of`, which is not asked again.
+
+    Parameters
+    ----------
+    area, cache
+        As in `roads_of`.
+
+    Raises
+    ------
+    requests.exceptions.RequestException, EvrouteError
+        As in `roads_of`.
+    """
+    nodes = (each for each in roads_of(area, cache)["elements"] if each["type"] == "node")
+    return [each for each in nodes if each.get("tags", {}).get("amenity") == "charging_station"]
+
+
+def _kept(query: str, cache: Path) -> dict[str, Any]:
+    """Return the answer to a query, which is kept as a file."""
     address = f"{osmnx.settings.overpass_url.rstrip('/')}/interpreter"
     name = hashlib.sha256(f"{address} {query}".encode()).hexdigest()
     kept = cache / f"overpass-{name}.json"
@@ -55,24 +95,35 @@ def roads_of(area: Any, cache: Path) -> dict[str, Any]:
 
 def query_of(area: Any) -> str:
     """Return the query for the roads of an area, without its holes, in Overpass' language."""
-    classes = "|".join(kind for kind in TYPICAL_KMH if kind != osm_tags.TRACK)
-    places, cars = "|".join(osm_tags.PLACE_KEYS), "|".join(osm_tags.VEHICLES)
+    places = "|".join(osm_tags.PLACE_KEYS)
     keys, stops = ("|".join(dict.fromkeys(each)) for each in zip(*STOPS, strict=True))
-    polygons = [_corners(polygon) for polygon in getattr(area, "geoms", [area])]
-    roads = "".join(
-        f"way['highway'~'^({classes})$'](poly:'{polygon}');"
-        f"way['highway'='{osm_tags.TRACK}'][~'^({cars})$'~'.'](poly:'{polygon}');"
-        for polygon in polygons
-    )
     named = "".join(
         f"node['name'][~'^({places})$'~'.'](poly:'{polygon}');"
         f"node['name'][~'^({keys})$'~'^({stops})$'](poly:'{polygon}');"
-        for polygon in polygons
+        f"node['amenity'='charging_station'](poly:'{polygon}');"
+        for polygon in _polygons(area)
     )
     return (
-        f"{_settings()};({roads})->.roads;"
+        f"{_settings()};({_roads(area)})->.roads;"
         f"(.roads;node(w.roads);{named}rel(bw.roads)['type'='restriction'];);out;"
     )
+
+
+def _roads(area: Any) -> str:
+    """Return the statements for the roads of an area."""
+    classes = "|".join(kind for kind in TYPICAL_KMH if kind != osm_tags.TRACK)
+    cars = "|".join(osm_tags.VEHICLES)
+    return "".join(
+        f"way['highway'~'^({classes})$'](poly:'{polygon}');"
+        f"way['highway'='{osm_tags.TRACK}'][~'^({cars})$'~'.'](poly:'{polygon}');"
+        for polygon in _polygons(area)
+    )
+
+
+def _polygons(area: Any) -> list[str]:
+    """Return the outer corners of the polygons of an area, without those that hardly count."""
+    simple = area.simplify(SIMPLE_DEG)
+    return [_corners(polygon) for polygon in getattr(simple, "geoms", [simple])]
 
 
 def _corners(polygon: Any) -> str:
