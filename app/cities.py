@@ -19,7 +19,9 @@ from evroute.network.catalog import network_names
 from evroute.network.city import STEPS, City, look_up
 from evroute.resources import app_path
 
-FOUND, LOADING, WRITTEN = "city:found", "city:loading", "city:place"
+FOUND = "city:found"
+LOADING = "city:loading"
+WRITTEN = "city:place"
 EVERY_S = 0.5
 
 
