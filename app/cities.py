@@ -1,6 +1,6 @@
 """A city of one's own: looked up by its name, then loaded in a process beside the server.
 
-Every tab sees the loads of this server. A load ends with the server.
+The loads of this server are seen by each tab, and end with it.
 """
 
 import subprocess
