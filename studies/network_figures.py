@@ -94,13 +94,23 @@ def main() -> None:
     srtm = [monaco / "dem_n43e007_3arcsec.tif"]
     show("denver (stored, smoothed already)", lambda: catalog.load_network("denver"), [])
     show(
-        "monaco, MoST with its own z", lambda: sumo_net.read(monaco / "most.net.xml.gz", "most"), []
+        "monaco, MoST with its own z",
+        lambda: sumo_net.read(monaco / "most.net.xml.gz", "most", "junctions"),
+        [],
     )
-    show("monaco, MoST + SRTM", lambda: sumo_net.read(monaco / "most.net.xml.gz", "most"), srtm)
+    show(
+        "monaco, MoST + SRTM",
+        lambda: sumo_net.read(monaco / "most.net.xml.gz", "most", "junctions"),
+        srtm,
+    )
     show("monaco, MoST's OSM + SRTM", lambda: osm.read(monaco / "most.osm.gz", "most"), srtm)
     show("monaco, OSM + SRTM", lambda: osm.read(monaco / "monaco.osm.gz", "monaco"), srtm)
     coarse = [luxembourg / "dem_luxembourg_30arcsec.tif"]
-    show("luxembourg, LuST", lambda: sumo_net.read(luxembourg / "lust.net.xml.gz", "lust"), coarse)
+    show(
+        "luxembourg, LuST",
+        lambda: sumo_net.read(luxembourg / "lust.net.xml.gz", "lust", "junctions"),
+        coarse,
+    )
     show("luxembourg, OSM", lambda: osm.read(luxembourg / "lust.osm.gz", "lust"), coarse)
     if len(sys.argv) > 1:
         region = Path(sys.argv[1])

@@ -181,7 +181,7 @@ def sources(z: RoadNetwork, srtm: RoadNetwork, read: RoadNetwork) -> None:
 TABLES = {"smoothing": smoothing, "ascent": ascent, "routes": of_routes, "sources": sources}
 
 if __name__ == "__main__":
-    of_shapes = sumo_net.read(DATA / "most.net.xml.gz", "monaco")
+    of_shapes = sumo_net.read(DATA / "most.net.xml.gz", "monaco", "junctions")
     networks = load_network("monaco"), build(of_shapes, rasters=SRTM)
     for table in sys.argv[1:] or TABLES:
         print(f"## {table}")

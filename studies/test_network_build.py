@@ -11,7 +11,7 @@ from evroute.network.sources import sumo_net
 
 
 def build(folder: Path) -> RoadNetwork:
-    raw = sumo_net.read(folder / "luxembourg/lust.net.xml.gz", "luxembourg")
+    raw = sumo_net.read(folder / "luxembourg/lust.net.xml.gz", "luxembourg", "junctions")
     return catalog.build(raw, rasters=[folder / "luxembourg/dem_luxembourg_30arcsec.tif"])
 
 

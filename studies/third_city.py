@@ -69,7 +69,7 @@ class ThirdCity:
     """A city as `driving_fit` drives it."""
 
     def __init__(self, network: RoadNetwork, made: Path) -> None:
-        roads = sumo_net.read(made, "denver")
+        roads = sumo_net.read(made, "denver", "junctions")
         of = {str(k): height_m for k, height_m in enumerate(network.elevation_m)}
         height_m = np.array([of[junction] for junction in roads.junction_id])
         fields = {name: getattr(roads, name) for name in roads.__dataclass_fields__}

@@ -99,6 +99,14 @@ def build(
     sumo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
+    lengths: Annotated[
+        str | None,
+        typer.Option(
+            metavar="driven|junctions",
+            help="Lengths of a SUMO network: as cars drive (default), by lanes and turns; or to "
+            "the centres of junctions, as in the figures of the papers.",
+        ),
+    ] = None,
     elevation: Elevation = None,
     elevation_unchecked: Annotated[
         bool,
@@ -131,10 +139,19 @@ def build(
         typer.BadParameter,
     )
     ((option, source),) = given.items()
+    require(
+        lengths is None or sumo is not None,
+        "--lengths is an option of --sumo; leave it out",
+        typer.BadParameter,
+    )
     check_name(name)
     settings = {"smoothing_m": smoothing, "checked": not elevation_unchecked}
     _build(
-        lambda: _read(option, str(source), name), f"reading {source}", elevation, settings, names
+        lambda: _read(option, str(source), name, lengths),
+        f"reading {source}",
+        elevation,
+        settings,
+        names,
     )
 
 
@@ -297,10 +314,22 @@ def _build(
     _print_table(_about(network))
 
 
-def _read(option: str, source: str, name: str) -> RoadNetwork:
-    """Read the roads with the reader of the option."""
+def _read(option: str, source: str, name: str, lengths: str | None) -> RoadNetwork:
+    """Read the roads with the reader of the option.
+
+    Parameters
+    ----------
+    option, source
+        The option and its value.
+    name
+        Name of the network.
+    lengths
+        Lengths of a SUMO network; None for those of the reader.
+    """
     if option == "--place":
         return osm.read_place(source, name, catalog.cache_dir() / "osmnx")
+    if lengths is not None:
+        return sumo_net.read(Path(source), name, lengths)
     readers = {"--osm": osm.read, "--graphml": graphml.read, "--sumo": sumo_net.read}
     return readers[option](Path(source), name)
 

@@ -20,7 +20,7 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
 from evroute.files import private_folder
-from evroute.network import elevation, store
+from evroute.network import crossings, elevation, store
 from evroute.network.contraction import order_tables
 from evroute.network.heights import height_checks, profile
 from evroute.network.places import names
@@ -175,12 +175,18 @@ def build(
     if checked:
         height_checks.check_heights(network, elevation_m)
     network = elevation.set_heights(
-        network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
+        network,
+        elevation_m,
+        smoothing_m=smoothing_m,
+        described=described,
+        notes=notes,
+        straight=crossings.NAME not in read.tables,
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
     source = replace(network.source, notes=network.source.notes + inside)
     network = names.add_tables(replace(network, source=source), read)
-    return network.with_tables(tables | order_tables(network))
+    own = crossings.carried(network, read)
+    return network.with_tables(tables | own | order_tables(network))
 
 
 def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork:
@@ -246,6 +252,7 @@ class _Recipe:
     names: tuple[Path, ...]
     smoothing_m: float
     attribution: str
+    lengths: str
 
     def load(self) -> RoadNetwork:
         from evroute.network.places import street_names
@@ -258,7 +265,7 @@ class _Recipe:
         except NetworkFormatError as error:
             log.warning("%s", error)
         network = build(
-            sumo_net.read(self.net, self.name),
+            sumo_net.read(self.net, self.name, self.lengths),
             rasters=self.rasters,
             smoothing_m=self.smoothing_m,
             attribution=self.attribution,
@@ -271,7 +278,7 @@ class _Recipe:
     def _fingerprint(self) -> str:
         total = hashlib.sha256(
             f"{__version__} {store.FORMAT} profile {PLACES} {self.smoothing_m} "
-            f"{self.attribution}".encode()
+            f"{self.lengths} {self.attribution}".encode()
         )
         for path in (self.net, *self.rasters, *self.names):
             with path.open("rb") as handle:
@@ -295,6 +302,7 @@ def _recipes_at_hand() -> dict[str, _Recipe]:
             else (),
             smoothing_m=entry["smoothing_m"],
             attribution=entry["attribution"],
+            lengths=entry["lengths"],
         )
         for name, entry in listed.items()
     }

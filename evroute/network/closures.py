@@ -8,6 +8,7 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.errors import UnknownNameError, require
+from evroute.network import crossings
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
 from evroute.network.heights.profile import carried
@@ -46,7 +47,9 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
     left = replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
     stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
-    return add_tables(left, network).with_tables(carried(left, network) | stations)
+    return add_tables(left, network).with_tables(
+        carried(left, network) | crossings.carried(left, network) | stations
+    )
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:

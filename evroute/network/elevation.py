@@ -139,10 +139,11 @@ def set_heights(
     smoothing_m: float,
     described: str,
     notes: tuple[str, ...] = (),
+    straight: bool = True,
 ) -> RoadNetwork:
     """Return the network with smoothed heights and with lengths that allow them.
 
-    No edge is shorter than the straight line in space.
+    No edge is shorter than the straight line in space, or at least than its climb.
 
     Parameters
     ----------
@@ -154,14 +155,16 @@ def set_heights(
         Strength s >= 0, m; 0 keeps the heights.
     described, notes
         Origin of the heights, and missing ones; for ``Source``.
+    straight
+        Whether the line between the centres of the junctions counts, and not the climb alone.
     """
     smooth_m = smooth(network, elevation_m, smoothing_m)
     tail, head = network.tail, network.head
-    straight_m = np.hypot(
-        np.hypot(network.x_m[head] - network.x_m[tail], network.y_m[head] - network.y_m[tail]),
-        smooth_m[head] - smooth_m[tail],
+    across_m = np.hypot(
+        network.x_m[head] - network.x_m[tail], network.y_m[head] - network.y_m[tail]
     )
-    source, length_m = network.source, np.maximum(network.length_m, straight_m)
+    least_m = np.hypot(straight * across_m, smooth_m[head] - smooth_m[tail])
+    source, length_m = network.source, np.maximum(network.length_m, least_m)
     if steep := int((np.abs(smooth_m[head] - smooth_m[tail]) > STEEP * length_m).sum()):
         notes = (
             *notes,

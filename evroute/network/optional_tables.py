@@ -15,7 +15,7 @@ from evroute import limits
 from evroute.checked import DAMAGE, digest_of
 from evroute.errors import NetworkFormatError, require
 
-TABLES = ("profile", "names", "places", "chargers", "cch", "shape")
+TABLES = ("profile", "names", "places", "chargers", "cch", "shape", "crossings")
 Column = np.ndarray[Any, Any] | tuple[str, ...]
 Table = Mapping[str, Column]
 

@@ -10,6 +10,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
 from evroute.errors import EvrouteError
+from evroute.network.crossings import along_m
 from evroute.network.geo import gpd
 from evroute.network.graphs import route_table
 from evroute.network.places.names import stretches
@@ -67,7 +68,7 @@ def streets_of(
     """
     labels, parts = zip(*stretches(network, edges), strict=True)
     first = [part.start for part in parts]
-    sums = (np.add.reduceat(each, first) for each in (network.length_m[list(edges)], edge_wh))
+    sums = (np.add.reduceat(each, first) for each in (along_m(network, np.array(edges)), edge_wh))
     return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
 

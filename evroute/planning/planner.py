@@ -20,6 +20,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.forms import clock_s
+from evroute.network.crossings import arm_lengths_m
 from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -391,7 +392,7 @@ class Planner:
         return SearchProblem(
             Legs.over(search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
-            self.network.length_m[states.edge],
+            arm_lengths_m(self.network, states.edge),
             self.charge,
             self.noise_std_wh,
             states.tail_wh,

@@ -7,6 +7,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
+from evroute.network.crossings import along_m
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.stops import ChargingStop
@@ -72,7 +73,7 @@ class RouteNumbers:
             edge_wh=edge_wh,
             energy_wh=summed(edge_wh) + parts.get("lost", 0.0),
             parts_wh=parts,
-            length_m=summed(network.length_m[rows]),
+            length_m=summed(along_m(network, rows)),
             time_s=summed(self.time_s[rows]) + sum(stop.time_s for stop in stops),
             ascent_m=float(network.ascent_m[rows].sum()),
             descent_m=float(network.descent_m[rows].sum()),

@@ -1,13 +1,22 @@
 """Plans for other programs: GeoJSON (RFC 7946) and GPX 1.1."""
 
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
 from evroute import __version__
+from evroute.network.crossings import along_m
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.lines import edge_heights, edge_line, route_line, stop_places
+from evroute.report.lines import (
+    LonLat,
+    crossing_line,
+    edge_heights,
+    edge_line,
+    route_line,
+    stop_places,
+)
 from evroute.report.words import totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
@@ -64,16 +73,23 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     _text(track, "desc", f"{plan.label(plan.recommended)}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
-    for row in planned.route.edges:
-        for (lon, lat), height_m in zip(
-            edge_line(network, row), edge_heights(network, row), strict=True
-        ):
-            if (lon, lat) != last:
-                point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
-                _text(point, "ele", f"{height_m:.1f}")
-            last = (lon, lat)
+    for (lon, lat), height_m in _track(network, planned.route.edges):
+        if (lon, lat) != last:
+            point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
+            _text(point, "ele", f"{height_m:.1f}")
+        last = (lon, lat)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _track(network: RoadNetwork, edges: tuple[int, ...]) -> Iterator[tuple[LonLat, float]]:
+    """Yield the points of a route, degrees, with heights, m; those of a turn have one height."""
+    for k, row in enumerate(edges):
+        if k:
+            height_m = float(network.elevation_m[network.tail[row]])
+            for point in crossing_line(network, edges[k - 1], row):
+                yield point, height_m
+        yield from zip(edge_line(network, row), edge_heights(network, row).tolist(), strict=True)
 
 
 def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +102,8 @@ def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dic
 
 def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int) -> dict[str, Any]:
     row = planned.route.edges[position]
-    energy_wh, length_m = float(planned.edge_wh[position]), float(network.length_m[row])
+    energy_wh = float(planned.edge_wh[position])
+    length_m = float(along_m(network, planned.route.rows)[position])
     edge = {
         "edge": network.edge_id[row],
         "street": network.street[row],

@@ -5,6 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.network.coordinates import WGS84, transformer
+from evroute.network.crossings import NAME as CROSSINGS
+from evroute.network.crossings import points_between
 from evroute.network.geo import shapely
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.stops import ChargingStop
@@ -26,9 +29,35 @@ def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
     )
 
 
+def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]:
+    """Return the shape of the turn between two edges, degrees; empty where it is not known.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    left, entered
+        Rows of the two edges.
+    """
+    points = points_between(network, left, entered)
+    if not len(points):
+        return []
+    table = network.tables[CROSSINGS]
+    x_m, y_m = (np.asarray(table[column])[points] for column in ("x_m", "y_m"))
+    lon, lat = transformer(network.crs, WGS84).transform(x_m, y_m)
+    return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))
+
+
 def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
-    """Return the shapes of successive edges (k,) as one line, without repeated points, degrees."""
-    points = [point for edge in edges for point in edge_line(network, int(edge))]
+    """Return the shapes of successive edges (k,) as one line, without repeated points, degrees.
+
+    The shapes of the turns lie between them where the network has these.
+    """
+    points: list[LonLat] = []
+    for k, edge in enumerate(edges.tolist()):
+        if k:
+            points += crossing_line(network, int(edges[k - 1]), edge)
+        points += edge_line(network, edge)
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
 
 

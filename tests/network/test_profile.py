@@ -205,5 +205,5 @@ def test_sumo_shapes_give_heights_unless_they_end_off_their_junctions(
 ) -> None:
     path = tmp_path / "town.net.xml"
     path.write_text(SUMO.replace("{end}", end), encoding="utf-8")
-    built = build(sumo_net.read(path, "town"), smoothing_m=0.0)
+    built = build(sumo_net.read(path, "town", "junctions"), smoothing_m=0.0)
     assert built.ascent_m == pytest.approx([ascent_m, 0.0], abs=1e-3)

@@ -73,7 +73,7 @@ def write(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def town(tmp_path: Path) -> RoadNetwork:
-    return sumo_net.read(write(tmp_path, document(more=CONNECTIONS)), "town")
+    return sumo_net.read(write(tmp_path, document(more=CONNECTIONS)), "town", "junctions")
 
 
 def test_only_edges_open_to_cars_are_kept_under_their_ids_parallel_ones_included(
@@ -128,7 +128,7 @@ def test_a_gzipped_file_reads_the_same_and_the_hash_is_of_the_bytes_on_disk(
 ) -> None:
     path = tmp_path / "town.net.xml.gz"
     path.write_bytes(gzip.compress(document(more=CONNECTIONS).encode()))
-    zipped = sumo_net.read(path, "town")
+    zipped = sumo_net.read(path, "town", "junctions")
     assert zipped.digest == town.digest
     assert (
         zipped.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() != town.source.sha256
@@ -174,7 +174,7 @@ def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_lea
         '<lane index="0" speed="1" length="0" shape="0,0 100,0"/></edge>'
         '<edge id="loop" from="A" to="A"><lane index="0" speed="1" length="0" shape="0,0"/></edge>'
     )
-    town = sumo_net.read(write(tmp_path, document(edges=edges)), "town")
+    town = sumo_net.read(write(tmp_path, document(edges=edges)), "town", "junctions")
     assert town.length_m.tolist() == [100.0, columns.SHORTEST_EDGE_M]
     assert "1 edges without any length were given 0.1 m" in town.source.notes
 
@@ -225,7 +225,7 @@ BAD = {
 def test_a_bad_file_is_refused_in_one_line_that_says_why(tmp_path: Path, case: str) -> None:
     text, why = BAD[case]
     with pytest.raises(NetworkFormatError) as refusal:
-        sumo_net.read(write(tmp_path, text), "town")
+        sumo_net.read(write(tmp_path, text), "town", "junctions")
     assert why in str(refusal.value)
     assert "town.net.xml" in str(refusal.value)
     assert "\n" not in str(refusal.value)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import IntArray
+from evroute.network import crossings
 from evroute.network.coordinates import transformer
 from evroute.network.geo import shapely
 from evroute.network.heights.profile import carried
@@ -49,7 +50,9 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
         network.source, notes=(*network.source.notes, note), attribution="; ".join(credits)
     )
     named = replace(network, street=tuple(street), source=source)
-    return add_tables(named, network, donor).with_tables(carried(named, network))
+    return add_tables(named, network, donor).with_tables(
+        carried(named, network) | crossings.carried(named, network)
+    )
 
 
 def _votes(network: RoadNetwork, edges: IntArray, donor: RoadNetwork) -> Counter[tuple[int, str]]:

@@ -39,11 +39,11 @@ def shape_starts(shapes: Sequence[Sized]) -> IntArray:
 
 
 def edge_lengths(
-    own_m: FloatArray, tail: IntArray, head: IntArray, places: Places
+    own_m: FloatArray, tail: IntArray, head: IntArray, places: Places, *, straight: bool = True
 ) -> tuple[FloatArray, list[str]]:
     """Return the lengths of n edges, (n,) m, and a note on edges that had none.
 
-    A length is at least the planar distance between the two junctions, and at least the climb.
+    A length is at least the climb.
 
     Parameters
     ----------
@@ -53,8 +53,12 @@ def edge_lengths(
         (n,) rows of the junctions.
     places
         Places of the junctions.
+    straight
+        Whether a length is at least the planar distance between the two junctions, too.
     """
-    across_m = np.hypot(places.x_m[head] - places.x_m[tail], places.y_m[head] - places.y_m[tail])
+    across_m = straight * np.hypot(
+        places.x_m[head] - places.x_m[tail], places.y_m[head] - places.y_m[tail]
+    )
     climb_m = np.abs(places.z_m[head] - places.z_m[tail])
     length_m = np.maximum(own_m, np.maximum(across_m, climb_m))
     bare = length_m == 0

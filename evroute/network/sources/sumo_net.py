@@ -5,8 +5,13 @@ parsed as a stream. An edge is read if a lane of it is open to ``passenger``; in
 crossings and walking areas are left out. There is a turn for each pair of edges with a connection
 open to ``passenger`` between two such lanes, with its lights and priority. Ids, parallel edges,
 street names and types are kept. An edge takes the highest speed limit and the greatest length of
-its passenger lanes. Its shape is its own, else the shape of its first passenger lane. The z of the
-shapes is the table ``shape``.
+its passenger lanes. The z of the shapes is the table ``shape``.
+
+Lengths are those that cars drive (``"driven"``): an edge has the shape of its middle passenger
+lane, a turn has length and shape of its lanes inside the junction (`crossings`), and the length of
+an edge contains the mean crossing into it. With ``"junctions"``, as in the papers, a length is that
+of the lane, and never below the planar distance between the centres of the two junctions; the shape
+is the edge's own, which ends at these centres, else that of its first passenger lane.
 """
 
 import hashlib
@@ -21,35 +26,51 @@ import numpy as np
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NetworkFormatError
+from evroute.errors import NetworkFormatError, UnknownNameError
 from evroute.network import controls
+from evroute.network.crossings import mean_into, table_of
+from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
+from evroute.network.sources.sumo_crossings import InternalLanes, moved
 
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
 _CARS = {"passenger", "all"}
 """Vehicle classes that hold cars."""
 _NOT_ROADS = {"internal", "crossing", "walkingarea"}
+LENGTHS = ("driven", "junctions")
 _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
 
 
-def read(path: Path, name: str) -> RoadNetwork:
+def read(path: Path, name: str, lengths: str = LENGTHS[0]) -> RoadNetwork:
     """Read a SUMO network as network ``name``, with the junctions' z as heights (0 if absent).
 
-    Lengths are those of the lanes, and never below the planar distance between the two junctions
-    (lanes stop at the junction's border) or the climb. ``elevation.set_heights`` smooths the
-    heights and completes the lengths.
+    ``elevation.set_heights`` smooths the heights and lengthens edges that climb too much.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Name of the network.
+    lengths
+        One of `LENGTHS`.
 
     Raises
     ------
+    UnknownNameError
+        If the lengths are none of `LENGTHS`.
     NetworkFormatError
         If the file is missing, cut off, not XML, no SUMO network, without a drivable road, or holds
         bad numbers.
     LimitError
         If it is too large or nested too deep.
     """
+    if lengths not in LENGTHS:
+        raise UnknownNameError(f"unknown lengths '{lengths}'; there are {', '.join(LENGTHS)}")
     raw, sha256 = _parse(path)
+    raw.driven = lengths == LENGTHS[0]
     try:
         return _network(raw, path, name, sha256)
     except NetworkFormatError as error:
@@ -65,9 +86,20 @@ class _Edge:
     street: str
     road_class: str
     shape: str
+    lane_shapes: list[str] = field(default_factory=list)
     lanes: set[str] = field(default_factory=set)
     length_m: float = -np.inf
     speed_mps: float = -np.inf
+
+    @property
+    def driven_shape(self) -> str:
+        """Shape of the middle passenger lane; empty if the file has none."""
+        return self.lane_shapes[len(self.lane_shapes) // 2] if self.lane_shapes else ""
+
+    @property
+    def own_shape(self) -> str:
+        """Shape of the edge itself, else of its first passenger lane; empty if there is none."""
+        return self.shape or next(iter(self.lane_shapes), "")
 
 
 class _Collector:
@@ -79,7 +111,10 @@ class _Collector:
         self.ids: set[str] = set()
         self.junctions: dict[str, tuple[float, float, float]] = {}
         self.has_z = False
-        self.connections: list[tuple[str, str, str, str, int]] = []
+        self.connections: list[tuple[str, str, str, str, str, int]] = []
+        self.inside = InternalLanes()
+        self.driven = False
+        self._inside = False
         self._edge_id = ""
         self._edge: _Edge | None = None
         self._handlers: dict[str, Callable[[dict[str, str]], None]] = {
@@ -101,6 +136,7 @@ class _Collector:
 
     def _take_edge(self, a: dict[str, str]) -> None:
         self._edge = None
+        self._inside = a.get("function") == "internal"
         if a.get("function") in _NOT_ROADS:
             return
         self._edge_id = a["id"]
@@ -114,9 +150,11 @@ class _Collector:
 
     def _take_lane(self, a: dict[str, str]) -> None:
         edge = self._edge
+        if self._inside:
+            self.inside.take_lane(a)
         if edge is None or not _open_to_cars(a):
             return
-        edge.shape = edge.shape or a.get("shape", "")
+        edge.lane_shapes += [a["shape"]] if "shape" in a else []
         edge.lanes.add(a["index"])
         length_m = float(a["length"])
         if length_m < 0:
@@ -137,9 +175,18 @@ class _Collector:
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 
     def _take_connection(self, a: dict[str, str]) -> None:
-        if not (a["from"].startswith(":") or a["to"].startswith(":")) and _open_to_cars(a):
+        if a["from"].startswith(":"):
+            self.inside.take_connection(a)
+        elif not a["to"].startswith(":") and _open_to_cars(a):
             self.connections.append(
-                (a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a))
+                (
+                    a["from"],
+                    a["fromLane"],
+                    a["to"],
+                    a["toLane"],
+                    a.get("via", ""),
+                    controls.of_connection(a),
+                )
             )
 
 
@@ -187,11 +234,17 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     places = _places(raw, junction_id)
     projection = _Projection.of(raw.location)
     own_m = np.array([e.length_m for e in edges.values()])
-    length_m, length_notes = edge_lengths(own_m, tail, head, places)
     at = np.column_stack([places.x_m, places.y_m])
-    shapes = _shapes(edges, np.stack([at[tail], at[head]], axis=1))
+    shapes = _shapes(raw, np.stack([at[tail], at[head]], axis=1))
     shape_x, shape_y, shape_z = np.concatenate(shapes).T
     turns, control = _turns(raw)
+    tables: dict[str, Table] = {"shape": {"z_m": shape_z}} if raw.has_z else {}
+    if raw.driven:
+        turn_m, turn_shapes = _crossings(raw, turns, shapes)
+        offset = projection.offset_x, projection.offset_y
+        tables |= table_of(own_m, turn_m, [shape - offset for shape in turn_shapes])
+        own_m = own_m + mean_into(turns, turn_m, tail, head)
+    length_m, length_notes = edge_lengths(own_m, tail, head, places, straight=not raw.driven)
     no_heights = [] if raw.has_z else ["the file has no heights"]
     notes = [*projection.notes, *no_heights, *length_notes, controls.note(control)]
     return RoadNetwork(
@@ -221,7 +274,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             elevation="z of the SUMO junctions" if raw.has_z else "none: every junction at 0 m",
             notes=tuple(notes),
         ),
-    ).with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
+    ).with_tables(tables)
 
 
 def _places(raw: _Collector, junction_id: Sequence[str]) -> Places:
@@ -239,19 +292,37 @@ def _places(raw: _Collector, junction_id: Sequence[str]) -> Places:
     return places
 
 
-def _shapes(edges: Mapping[str, _Edge], ends: FloatArray) -> list[FloatArray]:
+def _shapes(raw: _Collector, ends: FloatArray) -> list[FloatArray]:
     """Return the points (k, 3) of each edge; ``ends`` (n, 2, 2) where the file has no shape."""
     return [
-        _points(edge_id, edge.shape, of_edge)
-        for (edge_id, edge), of_edge in zip(edges.items(), ends, strict=True)
+        _points(edge_id, edge.driven_shape if raw.driven else edge.own_shape, of_edge)
+        for (edge_id, edge), of_edge in zip(raw.edges.items(), ends, strict=True)
     ]
+
+
+def _crossings(
+    raw: _Collector, turns: IntArray, shapes: Sequence[FloatArray]
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Return lengths of the turns (m,), m, and their shapes; straight on where no lane is known."""
+    ids = list(raw.edges)
+    turn_m = np.empty(len(turns))
+    found = []
+    for k, (left, entered) in enumerate(turns.tolist()):
+        ends = np.vstack([shapes[left][-1, :2], shapes[entered][0, :2]])
+        crossing = raw.inside.crossing(ids[left], ids[entered])
+        if crossing is None:
+            gap_m = float(np.linalg.norm(ends[1] - ends[0]))
+            crossing = gap_m, np.empty((0, 2))
+        turn_m[k] = crossing[0]
+        found.append(moved(crossing[1], ends))
+    return turn_m, found
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
     """Return the turns (m, 2) and their controls (m,), the strongest over their connections."""
     edges, row = raw.edges, {edge_id: k for k, edge_id in enumerate(raw.edges)}
     pairs: dict[tuple[int, int], int] = {}
-    for origin, origin_lane, target, target_lane, control in raw.connections:
+    for origin, origin_lane, target, target_lane, via, control in raw.connections:
         for edge_id in (origin, target):
             if edge_id not in raw.ids:
                 raise NetworkFormatError(
@@ -263,6 +334,7 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
             and origin_lane in edges[origin].lanes
             and target_lane in edges[target].lanes
         ):
+            raw.inside.take_turn((origin, target), origin_lane, target_lane, via)
             pair = row[origin], row[target]
             pairs[pair] = max(pairs.get(pair, controls.UNKNOWN), control)
     turns = sorted(pairs)

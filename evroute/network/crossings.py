@@ -1,0 +1,146 @@
+"""Crossings: the metres that cars drive inside junctions, turn by turn.
+
+The optional table ``crossings`` of a network has columns ``lane_m``, (n,): the length of each edge
+between its two junctions; ``turn_m``, (m,): the length of each turn inside its junction; and the
+shape of turn t, points ``start[t]`` to ``start[t + 1]`` of ``x_m`` and ``y_m``.
+
+The kilometres of a route are those of its edges and turns. The length of an edge itself contains
+the mean crossing into it (`mean_into`): energies and minutes of edges, which do not depend on the
+edge before, count the crossings in the mean.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.network.optional_tables import Table
+from evroute.network.road_network import RoadNetwork
+
+NAME = "crossings"
+
+
+def mean_into(turns: IntArray, turn_m: FloatArray, tail: IntArray, head: IntArray) -> FloatArray:
+    """Return the mean length of the turns into each edge, (n,) m, 0 where there is none.
+
+    Turns back to where an edge began count only where there is no other.
+
+    Parameters
+    ----------
+    turns, turn_m
+        (m, 2) edge rows of turns, and (m,) their lengths, m.
+    tail, head
+        (n,) rows of the junctions of the edges.
+    """
+    n, (left, entered) = len(tail), turns.T
+    on = (tail[left] != head[entered]).astype(np.float64)
+    counts = np.bincount(entered, on, minlength=n)
+    weight = np.where(counts[entered] > 0.0, on, 1.0)
+    total_m = np.bincount(entered, weight * turn_m, minlength=n)
+    return total_m / np.maximum(np.bincount(entered, weight, minlength=n), 1.0)
+
+
+def along_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
+    """Return the lengths of the edges of a route as driven, each with the turn before it, (k,) m.
+
+    Parameters
+    ----------
+    network
+        The roads; without crossings the lengths are those of the edges.
+    rows
+        (k,) edges in driving order.
+    """
+    if NAME not in network.tables:
+        return network.length_m[rows]
+    table = network.tables[NAME]
+    lane_m, turn_m = (np.asarray(table[column]) for column in ("lane_m", "turn_m"))
+    turn = _turn_rows(network, rows[:-1], rows[1:])
+    before_m = np.where(turn >= 0, turn_m[turn] if len(turn_m) else 0.0, 0.0)
+    return lane_m[rows] + np.concatenate([np.zeros(min(len(rows), 1)), before_m])
+
+
+def arm_lengths_m(network: RoadNetwork, edge: IntArray) -> FloatArray:
+    """Return the lengths of arms as driven, (a,) m: of edges, or of turns and then starts.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edge
+        (a,) the edge that each arm enters.
+    """
+    if NAME not in network.tables or len(edge) != len(network.turns) + network.n_edges:
+        return network.length_m[edge]
+    lane_m = np.asarray(network.tables[NAME]["lane_m"])
+    turn_m = np.asarray(network.tables[NAME]["turn_m"])
+    return lane_m[edge] + np.append(turn_m, np.zeros(network.n_edges))
+
+
+def points_between(network: RoadNetwork, left: int, entered: int) -> IntArray:
+    """Return the points of the table's shapes between two successive edges, (p,).
+
+    Parameters
+    ----------
+    network
+        The roads.
+    left, entered
+        Rows of the two edges.
+    """
+    if NAME not in network.tables:
+        return np.empty(0, dtype=np.int64)
+    row = _turn_rows(network, np.array([left]), np.array([entered]))
+    start = np.asarray(network.tables[NAME]["start"])
+    return expanded(start, row)[0] if row[0] >= 0 else np.empty(0, dtype=np.int64)
+
+
+def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
+    """Return the table of another network for those of its edges and turns that are left.
+
+    A turn that the other network lacks has no length.
+    """
+    if NAME not in origin.tables:
+        return {}
+    table = {column: np.asarray(values) for column, values in origin.tables[NAME].items()}
+    rows = np.array([origin.row_of[edge_id] for edge_id in network.edge_id])
+    turn = _turn_rows(origin, *rows[network.turns].T)
+    known = np.flatnonzero(turn >= 0)
+    turn_m, count = np.zeros(len(turn)), np.zeros(len(turn), dtype=np.int64)
+    turn_m[known] = table["turn_m"][turn[known]]
+    count[known] = np.diff(table["start"])[turn[known]]
+    points, _ = expanded(table["start"], turn[known])
+    return {
+        NAME: {
+            "lane_m": table["lane_m"][rows],
+            "turn_m": turn_m,
+            "start": np.append(0, np.cumsum(count)),
+            "x_m": table["x_m"][points],
+            "y_m": table["y_m"][points],
+        }
+    }
+
+
+def table_of(
+    lane_m: FloatArray, turn_m: FloatArray, shapes: Sequence[FloatArray]
+) -> dict[str, Table]:
+    """Return the table of a network.
+
+    Parameters
+    ----------
+    lane_m
+        (n,) lengths of the edges between their junctions, m.
+    turn_m, shapes
+        (m,) lengths of the turns, m, and their m shapes, (p, 2) m each.
+    """
+    points = np.vstack([np.empty((0, 2)), *shapes])
+    start = np.append(0, np.cumsum([len(shape) for shape in shapes], dtype=np.int64))
+    columns = {"lane_m": lane_m, "turn_m": turn_m, "start": start}
+    return {NAME: {**columns, "x_m": points[:, 0], "y_m": points[:, 1]}}
+
+
+def _turn_rows(network: RoadNetwork, left: IntArray, entered: IntArray) -> IntArray:
+    """Return the rows of the turns between pairs of edges (k,), -1 where there is none."""
+    numbers = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
+    wanted = left * network.n_edges + entered
+    row = np.searchsorted(numbers, wanted)
+    legal = np.append(numbers, -1)[row] == wanted
+    return np.where(legal, row, -1)
