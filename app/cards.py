@@ -12,6 +12,7 @@ TITLES = {
     "energy-limited": "least energy in little more time",
     "cost": "least cost",
     "time": "fastest",
+    "time-without-stop": "fastest without a stop",
     "distance": "shortest",
     "recommended": "best detour",
 }
@@ -20,9 +21,10 @@ TITLES = {
 def shown_rows(plan: Plan) -> dict[str, list[str]]:
     """Return the rows with a card, the recommended one first, and the rows that share its route."""
     shared: dict[str, list[str]] = {}
-    for name in sorted(plan.routes, key=[plan.recommended, "time", "energy", *plan.routes].index):
+    first = [plan.recommended, "time", "energy", *plan.routes]
+    for name in sorted(plan.routes, key=first.index):
         planned = plan.routes[name]
-        same = next((known for known in shared if plan.routes[known].route == planned.route), None)
+        same = next((known for known in shared if plan.routes[known] is planned), None)
         shared.setdefault(same or name, []).append(name)
     return dict(list(shared.items())[:MOST])
 
@@ -49,7 +51,9 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
             "interval": _interval(plan.routes[name]),
             "numbers": _numbers(plan, name, small=small),
             "reason": _sentence(
-                plan.verdict if plan.routes[name].stops else reason(roads, plan, name)
+                plan.verdict
+                if name == plan.recommended and plan.routes[name].stops
+                else reason(roads, plan, name)
             ),
             "recommended": name == plan.recommended,
             "selected": name == selected,

@@ -14,7 +14,7 @@ from request import Request
 
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx

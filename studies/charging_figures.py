@@ -23,7 +23,8 @@ from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.sources.chargers import add_chargers
 from evroute.planning.battery import Battery
-from evroute.planning.charge.stops import SETUP_S, charging_stops
+from evroute.planning.charge.chargers import SETUP_S
+from evroute.planning.charge.stops import charging_stops
 from evroute.planning.planner import Planner
 
 SEED = 20261122

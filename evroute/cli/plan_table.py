@@ -16,6 +16,7 @@ TITLES = {
     "recommended": "recommended",
     "cost": "least cost",
     "time": "fastest",
+    "time-without-stop": "fastest without a stop",
     "distance": "shortest",
 }
 """Columns; an alternative goes by its name."""
@@ -101,9 +102,8 @@ def _title(plan: Plan, name: str) -> str:
     """Return the heading of a row."""
     if name == "energy-limited":
         return f"least energy in +{100 * plan.request.detour_extra_time:.3g} % time"
-    if plan.routes[name].stops:
-        return "fastest with charging"
-    return TITLES.get(name, name.replace("alternative-", "alt. "))
+    charging = " with charging" if plan.routes[name].stops else ""
+    return TITLES.get(name, name.replace("alternative-", "alt. ")) + charging
 
 
 def _stops(plan: Plan) -> Table:

@@ -16,7 +16,7 @@ from evroute.network.graphs import route_table
 from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.recommendation import Saving
 from evroute.planning.request import PlanRequest
@@ -28,6 +28,7 @@ ROW_LABELS = {
     "recommended": "recommended",
     "cost": "least cost",
     "time": "fastest",
+    "time-without-stop": "fastest without a stop",
     "distance": "shortest",
     **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
 }
@@ -134,6 +135,16 @@ class PlannedRoute:
         return self.energy_wh / self.length_m * 1000
 
 
+class Routes(dict[str, PlannedRoute]):
+    """Routes by row; ``charge``, a name of earlier versions, is another name of ``time``."""
+
+    def __missing__(self, name: str) -> PlannedRoute:
+        """Return the route of a row by its other name."""
+        if name == "charge" and any(route.stops for route in self.values()):
+            return self["time"]
+        raise KeyError(name)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The routes of one request.
@@ -147,7 +158,8 @@ class Plan:
     titles
         Names of origin, places between and destination, without edge ids.
     routes
-        Routes by row: ``energy``, ``time``, ``distance`` and others (`planning.rows`).
+        Routes by row: ``energy``, ``time``, ``distance`` and others (`planning.rows`). With
+        charging ``charge`` is another name of ``time``.
     proofs
         How far each optimum is certified, by row.
     recommended
@@ -246,9 +258,8 @@ class Plan:
         """Return the label of a row."""
         if name == "energy-limited":
             return f"least energy within {100 * self.request.detour_extra_time:.3g} % extra time"
-        if self.routes[name].stops:
-            return "fastest with charging"
-        return ROW_LABELS[name]
+        charging = " with charging" if self.routes[name].stops else ""
+        return f"{ROW_LABELS[name]}{charging}"
 
     @property
     def safety(self) -> str:
@@ -309,8 +320,13 @@ class Plan:
         """
         if stops := self.recommended_route.stops:
             charged = ", then ".join(f"{s.advice} ({s.time_s / 60:.0f} min)" for s in stops)
-            return f"{charged[0].upper()}{charged[1:]}"
-        least = self.recommended_route.route == self.routes["energy"].route
+            words = f"{charged[0].upper()}{charged[1:]}"
+            if other := self.routes.get("time-without-stop"):
+                extra_s = other.time_s - self.recommended_route.time_s
+                words += f"; without a stop {_minutes(extra_s)}"
+            return words
+        energy = self.routes.get("energy")
+        least = energy is None or self.recommended_route.route == energy.route
         if self.recommended_route.route != self.routes["time"].route:
             words = self._against_fastest(self.recommended)
             if self.saving is not None and not self.saving.told_apart:

@@ -27,15 +27,15 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.batch import Energies, cheapest, totals
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.chargers import Charger, ChargingStop
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
-from evroute.planning.charge.stops import Charger, ChargingStop
 from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
 from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
 from evroute.planning.places import different_stops
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import Plan, PlannedRoute, Routes
 from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import RouteNumbers, expected_saving
 from evroute.planning.searches.cch import Contracted, pays
@@ -268,11 +268,11 @@ class Planner:
         if risky:
             without = request.model_copy(update={"risk": None})
             usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None)
-            route = usual.routes[usual.recommended]
-            unlimited = self.describe(route, battery, risky=True, stops=usual.stops)
-        describe = partial(self.describe, battery=battery, risky=risky, stops=rows.stops)
-        described = {route: describe(route) for route in set(rows.routes.values())}
-        routes = {name: described[route] for name, route in rows.routes.items()}
+            route, stops = usual.shown(usual.recommended)
+            unlimited = self.describe(route, battery, risky=True, stops=stops)
+        describe = cache(partial(self.describe, battery=battery, risky=risky))
+        shown = {name: rows.shown(name) for name in rows.routes}
+        routes = Routes({name: describe(at, stops=stops) for name, (at, stops) in shown.items()})
         ids = [self.network.edge_id[place] for place in places]
         return Plan(
             network=self.network.name,
@@ -290,7 +290,7 @@ class Planner:
             depart_s=None if request.depart is None else clock_s(request.depart),
             saving=expected_saving(self.learned, routes["time"], routes[rows.recommended]),
             unlimited=unlimited,
-            assumed=self.heating.assumed(described[rows.routes[rows.recommended]].heating_wh),
+            assumed=self.heating.assumed(routes[rows.recommended].heating_wh),
             roads=self.network,
         )
 

@@ -10,7 +10,7 @@ from evroute.energy.constants import J_PER_WH
 from evroute.network.crossings import along_m
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.plan import PlannedRoute, streets_of
 from evroute.planning.recommendation import Saving

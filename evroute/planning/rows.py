@@ -6,13 +6,13 @@ least money for energy and time, where the time has a value; ``recommended``, wh
 route is none of these (`recommendation`); and alternatives.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.planning.battery import Battery
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.recommendation import FEW_LABELS, Rule, detour, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem, least_energy
@@ -33,13 +33,23 @@ class Rows:
     recommended
         The recommended row.
     stops
-        Stops to charge of the row ``time``.
+        Stops to charge, by row; rows without stops are left out.
     """
 
     routes: dict[str, Route]
     proofs: dict[str, str]
     recommended: str
-    stops: tuple[ChargingStop, ...] = ()
+    stops: dict[str, tuple[ChargingStop, ...]] = field(default_factory=dict)
+
+    def shown(self, name: str) -> tuple[Route, tuple[ChargingStop, ...]]:
+        """Return the route and the stops of a row."""
+        return self.routes[name], self.stops.get(name, ())
+
+    def add(self, name: str, found: tuple[Route, tuple[ChargingStop, ...], str]) -> None:
+        """Add a row of a route with stops and its certificate."""
+        self.routes[name], stops, self.proofs[name] = found
+        if stops:
+            self.stops[name] = stops
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from evroute.network.crossings import NAME as CROSSINGS
 from evroute.network.crossings import points_between
 from evroute.network.geo import shapely
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import PlannedRoute
 
 LonLat = tuple[float, float]

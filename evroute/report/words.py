@@ -23,7 +23,7 @@ def distinct_routes(plan: Plan) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name in dict.fromkeys([plan.recommended, *plan.routes]):
         planned = plan.routes[name]
-        same = next((known for known in labels if plan.routes[known].route == planned.route), None)
+        same = next((known for known in labels if plan.routes[known] is planned), None)
         if same is None:
             labels[name] = plan.label(name)
         else:
@@ -73,11 +73,11 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     """
     best, row = plan.recommended_route, plan.routes[name]
     fastest = plan.routes["time"]
-    if row.route == best.route == fastest.route:
-        if plan.routes["energy"].route == best.route:
+    if row is best and best is fastest:
+        if plan.routes.get("energy") is best:
             return "no route is faster or takes less energy"
         return "no route is faster"
-    against = fastest if row.route == best.route else best
+    against = fastest if row is best else best
     off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
     small = max(abs(planned.energy_wh) for planned in plan.routes.values()) < SMALL_WH
     amount = f"{abs(off_wh):.0f} Wh" if small else f"{abs(off_wh) / 1000:.2f} kWh"

@@ -56,7 +56,7 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     assert "charge at Blake Street &lt;b&gt;garage&lt;/b&gt; to 3 %" in shown
     assert "<b>garage</b>" not in shown.replace("&lt;b&gt;", "")
     status, out, _ = run(*request, "--charge", "--json")
-    (route,) = json.loads(out)["routes"].values()
+    route = json.loads(out)["routes"]["time"]
     (stop,) = route["stops"]
     assert (stop["to_percent"], stop["kw"]) == (3, 50)
     # 38 kWh at 41 kW, the begin of the curve of the car, and 5 minutes of set-up

@@ -13,10 +13,11 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import batch
 from evroute.planning.battery import Battery
-from evroute.planning.charge.stops import Charger, charging_stops
+from evroute.planning.charge.chargers import Charger
+from evroute.planning.charge.stops import charging_stops
 from evroute.planning.planner import Planner
+from evroute.planning.searches import label_loops, stop_loops
 from evroute.planning.searches.compiled import compiled
-from evroute.planning.searches.label_loops import PIECES, settle_stops, settle_two_costs
 from evroute.planning.searches.search import Search
 
 pytest.importorskip("numba")
@@ -159,5 +160,8 @@ def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNet
             problem.label_search.cheapest(None, problem.time_s, 900.0)
             problem.label_search.cheapest(battery, problem.length_m, worth=(0.0, 1.0))
             charging_stops(problem, battery, chargers)
-    for loop in (settle_two_costs, settle_stops):
-        assert len(compiled(loop, PIECES).signatures) == 1
+    for loop, pieces in (
+        (label_loops.settle_two_costs, label_loops.PIECES),
+        (stop_loops.settle_stops, stop_loops.PIECES),
+    ):
+        assert len(compiled(loop, pieces).signatures) == 1

@@ -26,7 +26,7 @@ from evroute.cli import app as cli
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import conditions
 from evroute.planning.answers import document
-from evroute.planning.charge.stops import ChargingStop
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.service import answers
 from evroute.service.guard import Limits
 

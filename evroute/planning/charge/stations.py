@@ -1,31 +1,28 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.energy.charging import charging_s, wall_wh
+from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
+from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
 from evroute.planning.charge.risk import choose_safe_rows
 from evroute.planning.charge.shortage import Shortage
-from evroute.planning.charge.stops import SETUP_S, Charger, ChargingStop, charging_stops
+from evroute.planning.charge.stop_rows import StopRows
+from evroute.planning.charge.stops import charging_stops
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
 from evroute.planning.searches.legs import Legs, Start
 from evroute.planning.searches.search_problem import SearchProblem
-
-Stops = tuple[ChargingStop, ...]
-HALVINGS = 8
-"""Of the range of reserves in which a limit of risk is searched for."""
 
 
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
@@ -100,124 +97,37 @@ def rows_of_plan(
     NotEnoughChargeError
         If the destination cannot be reached with this charge and risk; the message has the advice.
     """
-    risk = request.risk
     if battery is None:
         return choose_rows(problem, fastest, request, None)
+    risk, wishes = request.risk, StopWishes()
 
-    def within(route: Route, stops: Stops) -> bool:
+    def within(route: Route, stops: tuple[ChargingStop, ...]) -> bool:
         if forecasts is None or risk is None:
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
-    found, needs_stops = None, request.charge and problem.label_search.most_charge(battery) is None
-    if needs_stops:
-        found = stops_within(problem, battery, chargers, within)
-    if not found:
-        try:
-            return (
-                choose_rows(problem, fastest, request, battery)
-                if forecasts is None or risk is None
-                else choose_safe_rows(forecasts.search(problem, battery, risk), request)
-            )
-        except NotEnoughChargeError as error:
-            if not chargers:
-                raise
-            if not needs_stops:
-                found = stops_within(problem, battery, chargers, within)
-            if not (found and request.charge):
-                raise with_advice(error, problem, battery, chargers, found) from None
-    return Rows({"time": found[0]}, {"time": found[2]}, "time", found[1])
+    safe = None
+    if forecasts is not None and risk is not None:
+        safe = forecasts.search(problem, battery, risk)
+    stop_rows = StopRows(problem, battery, chargers, wishes)
 
+    def stopping() -> Rows | None:
+        if safe is None:
+            return stop_rows.choose(fastest)
+        return stop_rows.choose_within(fastest, safe, within)
 
-def stops_within(
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    within: Callable[[Route, Stops], bool],
-) -> tuple[Route, Stops, str] | None:
-    """Return route, stops and proof of the fastest plan found that keeps a limit of risk.
-
-    It is the fastest of all if that keeps it. If not, its stops charge more. Where that does not
-    mend it, the first leg is too risky: the reserve of the search is bisected, for a small one is
-    too risky and a great one cannot be kept. None if no plan was found.
-
-    Parameters
-    ----------
-    problem, battery, chargers
-        As in `charging_stops`.
-    within
-        Function that returns whether a route with stops keeps the limit of risk, if there is one.
-    """
-    fastest = charging_stops(problem, battery, chargers)
-    if fastest is None or within(*fastest[:2]):
-        return fastest
-    found, (low_wh, high_wh) = None, (battery.reserve_wh, battery.start_wh)
-    least_wh = low_wh
-    for _ in range(HALVINGS):
-        tried = charging_stops(problem, replace(battery, reserve_wh=least_wh), chargers)
-        stops = tried and _raised(problem, battery, chargers, tried[:2], within)
-        if tried and stops:
-            found = tried[0], stops
-        if tried and not stops:
-            low_wh = least_wh
-        else:
-            high_wh = least_wh
-        least_wh = (low_wh + high_wh) / 2
-    if found is None:
-        return None
-    after_s, before_s = (
-        problem.taken_s(route) + sum(stop.time_s for stop in stops)
-        for route, stops in (found, fastest[:2])
-    )
-    best = (
-        "best with this risk"
-        if fastest[2].startswith("exact")
-        else f"plan without the limit of risk, {fastest[2]}"
-    )
-    return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
-
-
-def _raised(
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    plan: tuple[Route, Stops],
-    within: Callable[[Route, Stops], bool],
-) -> Stops | None:
-    """Return the stops of a plan with as many more per cents charged as the risk needs.
-
-    None if full charges are too risky.
-    """
-    route, stops = plan
-    arms = problem.legs.arms_of_route(route)
-    driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
-    table_s = {(each.station, each.socket, each.kw): each.time_s for each in chargers}
-
-    def charged(more: int) -> Stops:
-        percents = [min(stop.to_percent + more, 100) for stop in stops]
-        pairs = [(stop.after_edges, to) for stop, to in zip(stops, percents, strict=True)]
-        left_wh = problem.charge.follow_stops(battery, arms, pairs).charge_wh
-        changed: list[ChargingStop] = []
-        for stop, (after, to) in zip(stops, pairs, strict=True):
-            arrive_percent = battery.percent(float(left_wh[after]))
-            time_s = table_s[stop.station, stop.socket, stop.kw]
-            energy_wh = battery.capacity_wh * to / 100 - float(left_wh[after])
-            spent_s = SETUP_S + time_s[to] - np.interp(arrive_percent, np.arange(101), time_s)
-            changed.append(
-                replace(
-                    stop,
-                    arrive_s=float(driven_s[after]) + sum(each.time_s for each in changed),
-                    arrive_percent=arrive_percent,
-                    to_percent=to,
-                    time_s=float(spent_s),
-                    energy_wh=energy_wh,
-                    wall_wh=wall_wh(stop.socket, energy_wh, float(spent_s) - SETUP_S),
-                )
-            )
-        return tuple(changed)
-
-    more = bisect_left(range(101), True, key=lambda more: within(route, charged(more)))
-    return charged(more) if more <= 100 else None
+    if request.charge and (rows := stopping()) is not None:
+        return rows
+    try:
+        if safe is None:
+            return choose_rows(problem, fastest, request, battery)
+        return choose_safe_rows(safe, request)
+    except NotEnoughChargeError as error:
+        if not chargers:
+            raise
+        rows = None if request.charge else stopping()
+        stops = () if rows is None else rows.stops[rows.recommended]
+        raise with_advice(error, problem, battery, chargers, stops) from None
 
 
 def with_advice(
@@ -225,7 +135,7 @@ def with_advice(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
-    found: tuple[Route, Stops, str] | None,
+    stops: tuple[ChargingStop, ...],
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, or the leg that fails also with stops.
 
@@ -235,12 +145,12 @@ def with_advice(
         Error of the plan without stops.
     problem, battery, chargers
         As in `charging_stops`.
-    found
-        Plan with stops; None if there is none.
+    stops
+        Stops of a plan; empty if there is none.
     """
     reason = str(error)
-    if found:
-        advice = f"or {', then '.join(stop.advice for stop in found[1])} (--charge)"
+    if stops:
+        advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
     elif charging_stops(problem, battery, chargers):
         advice = "no plan with charging stops was found that keeps the limit of risk"
     else:

@@ -1,17 +1,20 @@
-"""Charging stops: where to stop and how much to charge, for the least travel time.
+"""Charging stops: where to stop and how much to charge, for the least time or another aim.
 
-Labels (time, charge) per state of the legs, in the order of a lower bound of the time on arrival
-(A*). A stop is at the end of an edge with a socket, takes `SETUP_S` and the time of the charging
-function, and ends at a whole per cent of charge. More charge is never worse later, so a label is
-cut only if another one of its state has no more time and no less charge. The first label that
-arrives is the best plan that charges to whole per cents; of equally fast ones that with the most
-charge on arrival.
+Labels per state of the legs in the order of a lower bound of the cost on arrival (A*). A stop is at
+the end of an edge with a socket, and takes the time beside charging and that of the charging
+function. A label has all charges that its route may have left since its last stop, with the cost of
+each (`searches.stop_loops`): the charge to leave with is not rounded. At the next stop the charge
+on arrival is decided. Where less bought before and more here costs less, the car arrives with less.
+So for a given order of stops, charges lie at corners: those of a charging function, a limit, or
+just enough for the tightest point ahead. More charge is never worse later. So a label is cut only
+if another one of its state has, for each of its charges, as much at no more cost. The first label
+that arrives is the best plan.
 
-The bound of a label with charge s is the travel time left, or that of the route for which time and
-energy at the power of the best socket cost least in sum, less the time to charge s - reserve at
-that power; one set-up is added where s - reserve is less than the least energy left. Driving takes
-at least the expected energy, and charging at least energy by power, so the bound never falls along
-a plan.
+The bound of a label with charge s is the cost left, or that of the route for which cost and energy
+at the power of the best socket cost least in sum, less the cost to charge s at that power; one
+set-up is added where s does not suffice for the least energy left. Driving takes at least the
+expected energy, and charging at least energy by power, so the bound never exceeds the cost. Charges
+that lose regeneration which fades near a full battery are whole per cents.
 """
 
 from collections.abc import Sequence
@@ -20,112 +23,74 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray
-from evroute.energy.charging import wall_wh
 from evroute.planning.battery import Battery
+from evroute.planning.charge.aims import Aim
+from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import (
-    PIECES,
-    Costs,
-    Pace,
-    Sockets,
-    Steps,
-    settle_stops,
-)
+from evroute.planning.searches.label_loops import Costs, Steps
 from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.segments import Pace, Sockets
+from evroute.planning.searches.stop_loops import PIECES, settle_stops
 
-SETUP_S = 300.0
-"""Time of a stop beside charging: parking, plugging in, paying."""
-STEPS = (1, 5, 20)
-"""Multiples of charge in %; the coarser ones where the effort runs out."""
-GREATEST_EFFORT = 2_000_000
+GREATEST_EFFORT = 500_000
 """Number of labels after which a search stops."""
+GREEDS = ((2.0, GREATEST_EFFORT), (10.0, 2**62))
+"""Factors of the cost that is left, with their efforts, where the effort runs out."""
+NEAR = 1e-9
+USUAL = StopWishes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Charger:
-    """A socket that fits the car.
+class StopPlan:
+    """A route with stops, its charges not rounded.
 
     Parameters
     ----------
-    station
-        Name of the station.
-    edges
-        Edges at whose end the car can stop there.
-    socket, kw
-        Kind of the socket, and its power, kW.
-    time_s
-        (101,) time from empty to each whole per cent of charge, s (`energy.charging`).
-    assumed
-        Values of the socket that its source does not state, in words; "" if it states all.
+    route, visits
+        The route, and its stops.
+    cost, bound
+        Its cost, and a lower bound of that of any plan.
     """
 
-    station: str
-    edges: tuple[int, ...]
-    socket: str
-    kw: float
-    time_s: FloatArray
-    assumed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ChargingStop:
-    """One stop of a plan.
-
-    Parameters
-    ----------
-    station, socket, kw
-        Name of the station, kind of the socket, and its power, kW.
-    after_edges
-        Number of edges of the route driven before the stop.
-    arrive_s
-        Time of arrival after departure, s.
-    arrive_percent, to_percent
-        Charge on arrival and on leaving, %.
-    time_s
-        Time of the stop, `SETUP_S` included, s.
-    energy_wh
-        Energy charged, Wh.
-    wall_wh
-        Energy taken from the wall for it, Wh: the one that is paid for.
-    assumed
-        Values of the socket that its source does not state, in words; "" if it states all.
-    """
-
-    station: str
-    socket: str
-    kw: float
-    after_edges: int
-    arrive_s: float
-    arrive_percent: float
-    to_percent: int
-    time_s: float
-    energy_wh: float
-    wall_wh: float
-    assumed: str = ""
+    route: Route
+    visits: tuple[Visit, ...]
+    cost: float
+    bound: float
 
     @property
-    def advice(self) -> str:
-        """The stop in words: where, how much, and the values of the socket that are assumed."""
-        assumed = f" ({self.assumed} assumed)" if self.assumed else ""
-        return f"charge at {self.station} to {self.to_percent} %{assumed}"
+    def exact(self) -> bool:
+        """Whether no plan costs less."""
+        return self.bound == self.cost
 
-    @property
-    def plug(self) -> str:
-        """The socket in words: kind and power, and the values that are assumed."""
-        assumed = f", {self.assumed} assumed" if self.assumed else ""
-        return f"{self.socket}, {self.kw:g} kW{assumed}"
+    def of_least_time(self, shown_s: float, *, stops: bool) -> str:
+        """Return how far a plan is certified to be the fastest, if this one is of least time.
+
+        Parameters
+        ----------
+        shown_s
+            Its time with charges rounded up, s.
+        stops
+            Whether it stops.
+        """
+        late_s = max(shown_s - self.bound, 0.0)
+        if not self.exact:
+            return f"the search ended early: at most {late_s / 60:.1f} min longer than the best"
+        proof = "exact: no plan arrives earlier"
+        if not stops:
+            return proof
+        return f"{proof}, but for rounding charges up to whole per cents ({late_s:.0f} s)"
 
 
 def charging_stops(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
+    wishes: StopWishes = USUAL,
     *,
     effort: int = GREATEST_EFFORT,
 ) -> tuple[Route, tuple[ChargingStop, ...], str] | None:
-    """Return the fastest route with charging stops, its stops, and how far it is certified.
+    """Return the fastest route with any number of stops, its stops, and how far it is certified.
 
     Parameters
     ----------
@@ -135,103 +100,129 @@ def charging_stops(
         Charge at the start, and the reserve that is kept everywhere.
     chargers
         Sockets that fit the car.
+    wishes
+        Wishes for the stops.
     effort
-        Labels after which a search gives way to one with coarser steps of charge (`STEPS`).
+        Labels after which a search gives way to one that is not exact.
 
     Returns
     -------
     found
         None if no plan keeps the reserve.
     """
-    proof, exact_s = "exact: no plan that charges to whole per cents arrives earlier", None
-    for step in STEPS:
-        labels, bound_s = _settled(
-            problem, battery, chargers, step, effort if step < STEPS[-1] else 2**62
-        )
-        if labels or bound_s == np.inf:
+    aim = Aim.least_time(problem, chargers, wishes)
+    plan = best_plan(problem, battery, chargers, aim, wishes, effort=effort)
+    if plan is None:
+        return None
+    stops = stops_at(problem, battery, plan.route, plan.visits, wishes)
+    shown_s = problem.taken_s(plan.route) + sum(stop.time_s for stop in stops)
+    return plan.route, stops, plan.of_least_time(shown_s, stops=bool(stops))
+
+
+def best_plan(
+    problem: SearchProblem,
+    battery: Battery,
+    chargers: Sequence[Charger],
+    aim: Aim,
+    wishes: StopWishes = USUAL,
+    *,
+    effort: int = GREATEST_EFFORT,
+) -> StopPlan | None:
+    """Return the plan of least cost with any number of stops; None if none keeps the reserve.
+
+    Parameters
+    ----------
+    problem, battery, chargers, wishes, effort
+        As in `charging_stops`.
+    aim
+        The costs.
+    """
+    labels, reached = _settled(problem, battery, chargers, aim, wishes, (1.0, effort))
+    cost = reached
+    for greed, most in GREEDS:
+        if labels or cost == np.inf:
             break
-        exact_s = exact_s or bound_s
+        labels, cost = _settled(problem, battery, chargers, aim, wishes, (greed, most))
     if not labels:
         return None
-    if exact_s is not None:
-        late_min = max(labels[-1][2] - exact_s, 0.0) / 60
-        proof = f"charged in steps of {step} %: at most {late_min:.1f} min longer than the best"
-    return *_followed(problem, battery, chargers, labels), proof
+    return StopPlan(*_followed(problem, battery, chargers, labels), cost, reached)
 
 
 def _followed(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
-    labels: list[tuple[int, int, float, float]],
-) -> tuple[Route, tuple[ChargingStop, ...]]:
-    """Return route and stops of labels: state, charger (-1 for driving), time, s, charge, Wh."""
+    labels: Sequence[tuple[int, int, int, float, float]],
+) -> tuple[Route, tuple[Visit, ...]]:
+    """Return route and stops of labels (`stop_loops.settle_stops`) in driving order."""
     n_edges = problem.legs.search.line_graph.n_edges
     edges: list[int] = []
-    stops: list[ChargingStop] = []
-    before_s, before_wh = 0.0, battery.start_wh
-    for state, row, clock_s, charge_wh in labels:
-        if row < 0:
-            edges.append(state % n_edges)
+    stopped: list[tuple[Charger, int]] = []
+    left_wh: list[float] = []
+    net_wh = 0.0
+    for state, stops, charger, net_since_wh, low_wh in labels:
+        if stops:
+            left_wh.append(low_wh + net_wh)
+            stopped.append((chargers[charger], len(edges)))
         else:
-            used = chargers[row]
-            stops.append(
-                ChargingStop(
-                    station=used.station,
-                    socket=used.socket,
-                    kw=used.kw,
-                    after_edges=len(edges),
-                    arrive_s=before_s,
-                    arrive_percent=battery.percent(before_wh),
-                    to_percent=round(battery.percent(charge_wh)),
-                    time_s=clock_s - before_s,
-                    energy_wh=charge_wh - before_wh,
-                    wall_wh=wall_wh(
-                        used.socket, charge_wh - before_wh, clock_s - before_s - SETUP_S
-                    ),
-                    assumed=used.assumed,
-                )
-            )
-        before_s, before_wh = clock_s, charge_wh
-    return problem.legs.driven(tuple(edges)), tuple(stops)
+            edges.append(state % n_edges)
+        net_wh = net_since_wh
+    left_wh.append(labels[-1][4] + net_wh)
+    # the first is the charge at the start
+    visits = (
+        Visit(used, after, battery.percent(charge_wh))
+        for (used, after), charge_wh in zip(stopped, left_wh[1:], strict=True)
+    )
+    return problem.legs.driven(tuple(edges)), tuple(visits)
 
 
 def _settled(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
-    step: int,
-    effort: int,
-) -> tuple[list[tuple[int, int, float, float]], float]:
-    """Return the labels of the best plan, and the bound of the time at which the search stopped."""
+    aim: Aim,
+    wishes: StopWishes,
+    pace: tuple[float, int],
+) -> tuple[list[tuple[int, int, int, float, float]], float]:
+    """Return the labels of the best plan, and the bound of the cost at which the search stopped."""
     legs, n_edges = problem.legs, problem.legs.search.line_graph.n_edges
     entries = sorted((edge, row) for row, each in enumerate(chargers) for edge in each.edges)
     edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
-    table_s = np.array([each.time_s for each in chargers]).reshape(-1, 101)
-    # s per Wh at the greatest power anywhere
-    per_wh = float(np.diff(table_s).min()) / (battery.capacity_wh / 100)
-    rest_wh, rest_s = problem.label_search.bounds(problem.time_s, whole=True)
-    labels, bound_s = run(
+    per_wh, whole_wh = aim.per_wh(battery), battery.capacity_wh / 100
+    arrive_wh = max(battery.reserve_wh, wishes.arrive_percent * whole_wh)
+    rest_wh, rest = problem.label_search.bounds(aim.arm_cost, whole=True)
+    if aim.unlimited:
+        rest = np.full(len(rest), -np.inf)
+    rise_wh = problem.head_wh - problem.tail_wh
+    both = aim.arm_cost + per_wh * np.maximum(problem.energy_wh - rise_wh, 0.0)
+    rest_both = legs.rest(both, whole=True) + per_wh * legs.climbs_wh(problem.head_wh)
+    labels, bound = run(
         legs.search,
         settle_stops,
         PIECES,
         legs.ways(),
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
         charges_of(battery, battery.reserve_wh),
-        Costs(read_only(problem.time_s), read_only(rest_wh), read_only(rest_s)),
+        Costs(read_only(aim.arm_cost), read_only(rest_wh), read_only(rest)),
         Sockets(
             read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
             read_only(rows),
-            read_only(table_s),
-            read_only(_rest_both_s(problem, per_wh)),
+            read_only(aim.table),
+            read_only(rest_both),
         ),
-        Pace(per_wh, SETUP_S, step, effort),
+        Pace(
+            per_wh=per_wh,
+            from_wh=float(battery.start_wh if aim.credit else arrive_wh),
+            setup=float(aim.setup) if chargers else np.inf,
+            low_wh=float(wishes.from_percent * whole_wh),
+            high_wh=float(wishes.to_percent * whole_wh),
+            arrive_wh=float(arrive_wh),
+            credit=float(aim.credit),
+            credit_wh=float(battery.start_wh),
+            least_credit=-np.inf if aim.unlimited else 0.0,
+            greed=pace[0],
+            effort=pace[1],
+            near=NEAR,
+        ),
     )
-    return labels[::-1], bound_s
-
-
-def _rest_both_s(problem: SearchProblem, per_wh: float) -> FloatArray:
-    """Return the least sum of time and energy by ``per_wh`` s/Wh from every state, s."""
-    legs, rise_wh = problem.legs, problem.head_wh - problem.tail_wh
-    both_s = problem.time_s + per_wh * np.maximum(problem.energy_wh - rise_wh, 0.0)
-    return legs.rest(both_s, whole=True) + per_wh * legs.climbs_wh(problem.head_wh)
+    return labels[::-1], bound

@@ -11,8 +11,8 @@ from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch
-from evroute.planning.charge.stops import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.searches.search_problem import SearchProblem

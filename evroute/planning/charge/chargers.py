@@ -1,0 +1,187 @@
+"""Chargers, the stops of a plan at them, and wishes for the stops."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.energy.charging import wall_wh
+from evroute.planning.battery import Battery
+from evroute.planning.searches.search_problem import SearchProblem
+
+SETUP_S = 300.0
+"""Time of a stop beside charging: parking, plugging in, paying."""
+NEAR_PERCENT = 1e-7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Charger:
+    """A socket that fits the car.
+
+    Parameters
+    ----------
+    station
+        Name of the station.
+    edges
+        Edges at whose end the car can stop there.
+    socket, kw
+        Kind of the socket, and its power, kW.
+    time_s
+        (101,) time from empty to each whole per cent of charge, s (`energy.charging`).
+    assumed
+        Values of the socket that its source does not state, in words; "" if it states all.
+    """
+
+    station: str
+    edges: tuple[int, ...]
+    socket: str
+    kw: float
+    time_s: FloatArray
+    assumed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopWishes:
+    """Wishes for the stops of a plan.
+
+    Parameters
+    ----------
+    setup_s
+        Time of a stop beside charging, s.
+    from_percent, to_percent
+        Least charge on arrival at a stop, and greatest charge on leaving it, %.
+    arrive_percent
+        Least charge at the end, %.
+    """
+
+    setup_s: float = SETUP_S
+    from_percent: float = 0.0
+    to_percent: float = 100.0
+    arrive_percent: float = 0.0
+
+
+class Visit(NamedTuple):
+    """A stop before it is shown: its charger, the edges driven before, and charge to leave with."""
+
+    charger: Charger
+    after_edges: int
+    to_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChargingStop:
+    """One stop of a plan.
+
+    Parameters
+    ----------
+    station, socket, kw
+        Name of the station, kind of the socket, and its power, kW.
+    after_edges
+        Number of edges of the route driven before the stop.
+    arrive_s
+        Time of arrival after departure, s.
+    arrive_percent, to_percent
+        Charge on arrival and on leaving, %.
+    time_s
+        Time of the stop, that beside charging included, s.
+    energy_wh
+        Energy charged, Wh.
+    wall_wh
+        Energy taken from the wall for it, Wh: the one that is paid for.
+    assumed
+        Values of the socket that its source does not state, in words; "" if it states all.
+    """
+
+    station: str
+    socket: str
+    kw: float
+    after_edges: int
+    arrive_s: float
+    arrive_percent: float
+    to_percent: int
+    time_s: float
+    energy_wh: float
+    wall_wh: float
+    assumed: str = ""
+
+    @property
+    def advice(self) -> str:
+        """The stop in words: where, how much, and the values of the socket that are assumed."""
+        assumed = f" ({self.assumed} assumed)" if self.assumed else ""
+        return f"charge at {self.station} to {self.to_percent} %{assumed}"
+
+    @property
+    def plug(self) -> str:
+        """The socket in words: kind and power, and the values that are assumed."""
+        assumed = f", {self.assumed} assumed" if self.assumed else ""
+        return f"{self.socket}, {self.kw:g} kW{assumed}"
+
+
+def stops_at(
+    problem: SearchProblem,
+    battery: Battery,
+    route: Route,
+    visits: Sequence[Visit],
+    wishes: StopWishes,
+    *,
+    more: int = 0,
+) -> tuple[ChargingStop, ...]:
+    """Return the stops of a plan, their charges rounded up to whole per cents.
+
+    A stop at which the car arrives with as much is left out.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    battery
+        Charge at the start.
+    route, visits
+        The route, and where it stops.
+    wishes
+        Wishes for the stops.
+    more
+        Number of per cents that each stop charges in addition, up to the greatest charge.
+    """
+    arms = problem.legs.arms_of_route(route)
+    driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
+    kept = list(visits)
+    while True:
+        to = [_rounded(visit, wishes, more) for visit in kept]
+        pairs = [(visit.after_edges, percent) for visit, percent in zip(kept, to, strict=True)]
+        charge_wh = problem.charge.follow_stops(battery, arms, pairs).charge_wh
+        arrive = [battery.percent(float(charge_wh[after])) for after, _ in pairs]
+        idle = [k for k, at in enumerate(arrive) if at >= to[k] - NEAR_PERCENT]
+        if not idle:
+            break
+        del kept[idle[0]]
+    stops: list[ChargingStop] = []
+    for visit, at, percent in zip(kept, arrive, to, strict=True):
+        used = visit.charger
+        charged_s = float(used.time_s[percent] - np.interp(at, np.arange(101), used.time_s))
+        energy_wh = battery.capacity_wh * (percent - at) / 100
+        stops.append(
+            ChargingStop(
+                station=used.station,
+                socket=used.socket,
+                kw=used.kw,
+                after_edges=visit.after_edges,
+                arrive_s=float(driven_s[visit.after_edges]) + sum(each.time_s for each in stops),
+                arrive_percent=at,
+                to_percent=percent,
+                time_s=wishes.setup_s + charged_s,
+                energy_wh=energy_wh,
+                wall_wh=wall_wh(used.socket, energy_wh, charged_s),
+                assumed=used.assumed,
+            )
+        )
+    return tuple(stops)
+
+
+def _rounded(visit: Visit, wishes: StopWishes, more: int) -> int:
+    """Return the charge to leave a stop with as shown, %."""
+    return min(ceil(visit.to_percent - NEAR_PERCENT) + more, ceil(wishes.to_percent))

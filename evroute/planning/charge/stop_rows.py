@@ -1,0 +1,146 @@
+"""Rows of a plan that may charge on the way: each is the best with any number of stops.
+
+Rows are ``time``; ``time-without-stop``, the fastest route without a stop, where ``time`` stops and
+there is one; and ``energy``, least energy driven, without a limit of risk. A fastest route that
+keeps the reserve as it is needs no search.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evroute.arms import Route
+from evroute.errors import NotEnoughChargeError
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge.aims import Aim
+from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
+from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
+from evroute.planning.charge.stops_within import Within, stops_within
+from evroute.planning.rows import Rows
+from evroute.planning.searches.search_problem import SearchProblem
+
+Shown = tuple[Route, tuple[ChargingStop, ...]]
+Found = tuple[Route, tuple[ChargingStop, ...], str]
+NO_SEARCH = "exact: the fastest of all routes keeps the reserve"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRows:
+    """Rows of one request that may charge on the way.
+
+    Parameters
+    ----------
+    problem, battery
+        The request, its numbers and its charge.
+    chargers
+        Sockets that fit the car.
+    wishes
+        Wishes for the stops.
+    """
+
+    problem: SearchProblem
+    battery: Battery
+    chargers: Sequence[Charger]
+    wishes: StopWishes
+
+    def suffices(self, route: Route) -> bool:
+        """Return True if a route without stops keeps the reserve, and the charge at the end."""
+        trace = self.problem.follow(self.battery, route)
+        end_wh = self.battery.capacity_wh * (self.wishes.arrive_percent / 100)
+        return (
+            float(trace.low_wh.min()) >= self.battery.reserve_wh - TOLERANCE_WH
+            and float(trace.charge_wh[-1]) >= end_wh - TOLERANCE_WH
+        )
+
+    def choose(self, fastest: Route) -> Rows | None:
+        """Return the rows by expected energies; None if no plan keeps the reserve.
+
+        Parameters
+        ----------
+        fastest
+            The fastest route without a battery.
+        """
+        rows, least = Rows({}, {}, "time"), None
+        if self.suffices(fastest):
+            rows.add("time", (fastest, (), NO_SEARCH))
+        else:
+            aim = Aim.least_time(self.problem, self.chargers, self.wishes)
+            plan = best_plan(self.problem, self.battery, self.chargers, aim, self.wishes)
+            if plan is None:
+                return None
+            least = self._least_energy()
+            # rounded up, another plan may arrive earlier
+            self._add_fastest(rows, plan, (self._shown(plan), least[:2]))
+            without = None
+            if rows.stops:
+                without = charging_stops(self.problem, self.battery, (), self.wishes)
+            if without:
+                rows.add("time-without-stop", without)
+        rows.add("energy", self._least_energy() if least is None else least)
+        return rows
+
+    def _add_fastest(self, rows: Rows, plan: StopPlan, shown: Sequence[Shown]) -> None:
+        """Add the fastest of some plans, of which one is a plan of least time."""
+        route, stops = min(shown, key=self.taken_s)
+        proof = plan.of_least_time(self.taken_s((route, stops)), stops=bool(stops))
+        rows.add("time", (route, stops, proof))
+
+    def _shown(self, plan: StopPlan) -> Shown:
+        """Return a route and its stops, their charges rounded up."""
+        args = self.problem, self.battery, plan.route, plan.visits
+        return plan.route, stops_at(*args, self.wishes)
+
+    def choose_within(self, fastest: Route, search: RiskSearch, within: Within) -> Rows | None:
+        """Return the rows that keep a limit of risk; None if no plan was found that keeps it.
+
+        Parameters
+        ----------
+        fastest
+            The fastest route without a battery.
+        search
+            Searches for routes without stops within the limit.
+        within
+            Function that returns whether a route with stops keeps the limit.
+        """
+        rows = Rows({}, {}, "time")
+        if self.suffices(fastest) and within(fastest, ()):
+            rows.add("time", (fastest, (), "exact: the fastest of all routes keeps the risk"))
+            return rows
+        stopping = stops_within(self.problem, self.battery, self.chargers, self.wishes, within)
+        without = self._safe_without(search)
+        plans = [plan for plan in (without, stopping) if plan is not None]
+        if not plans:
+            return None
+        rows.add("time", min(plans, key=lambda plan: self.taken_s(plan[:2])))
+        if without and rows.stops:
+            rows.add("time-without-stop", without)
+        return rows
+
+    def taken_s(self, shown: Shown) -> float:
+        """Return the time of a route with its stops, s."""
+        return self.problem.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
+
+    def _safe_without(self, search: RiskSearch) -> Found | None:
+        """Return the fastest route found without a stop that keeps the risk, if there is one."""
+        try:
+            route, gap_s = search.best((0.0, 1.0), self.problem.time_s)
+        except NotEnoughChargeError:
+            return None
+        if not self.suffices(route):
+            return None
+        late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
+        return route, (), f"{late}: of the routes without a stop that keep the risk"
+
+    def _least_energy(self) -> Found:
+        """Return the plan of least energy driven, and how far it is certified."""
+        problem, battery = self.problem, self.battery
+        least = problem.legs.route(problem.weights())
+        if self.suffices(least) and problem.follow(battery, least).lost_wh <= TOLERANCE_WH:
+            return least, (), "exact: no route takes less energy"
+        aim = Aim.least_energy(problem, battery, self.chargers, self.wishes)
+        plan = best_plan(problem, battery, self.chargers, aim, self.wishes)
+        assert plan is not None, "a plan of least time is a plan"
+        if plan.exact:
+            return *self._shown(plan), "exact: no plan with any stops takes less energy"
+        gap_wh = plan.cost - plan.bound
+        return *self._shown(plan), f"within {gap_wh:.1f} Wh of the least energy with any stops"

@@ -1,0 +1,195 @@
+"""Segments of charge: the charges that a route may have left since its last stop, with their costs.
+
+The pieces of the loop of `stop_loops` that drive a segment over an arm, and its cost. numba does
+not look at other files: change `stop_loops` with this one.
+"""
+
+import math
+from typing import NamedTuple
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.planning.searches.label_loops import Charges, Steps
+
+NEAR_WH = 1e-9
+
+
+class Sockets(NamedTuple):
+    """The c chargers at n edges, and lower bounds from s states.
+
+    Parameters
+    ----------
+    first, charger
+        (n + 1,) first entry of each edge, and the charger of each entry.
+    table
+        (c, 101) cost of each charger from empty to each whole per cent, rising.
+    rest_both
+        (s + 1,) least sum of cost and of energy by ``per_wh`` of the pace; 0 on arrival.
+    """
+
+    first: IntArray
+    charger: IntArray
+    table: FloatArray
+    rest_both: FloatArray
+
+
+class Pace(NamedTuple):
+    """Numbers of a search with charging stops.
+
+    Parameters
+    ----------
+    per_wh, from_wh
+        Least cost of one Wh that is charged, or that is missing on arrival, and the charge from
+        which on it is not needed, Wh.
+    setup
+        Cost of a stop beside charging.
+    low_wh, high_wh, arrive_wh
+        Least charge on arrival at a stop, greatest charge on leaving it, and least charge at the
+        end, Wh.
+    credit, credit_wh, least_credit
+        Cost on arrival of each Wh below a charge, that charge, Wh, and the least sum of it.
+    greed, effort
+        Factor of the cost that is left, 1 for an exact search; number of labels at which it ends.
+    near
+        Difference of costs that counts as none.
+    """
+
+    per_wh: float
+    from_wh: float
+    setup: float
+    low_wh: float
+    high_wh: float
+    arrive_wh: float
+    credit: float
+    credit_wh: float
+    least_credit: float
+    greed: float
+    effort: int
+    near: float
+
+
+class Segment(NamedTuple):
+    """Charges from ``low_wh`` to ``high_wh``, and their costs.
+
+    Charge c costs ``base`` plus the cost of the charger from empty to ``c + net_wh``, the charge on
+    leaving the last stop; ``base`` alone if there was none.
+    """
+
+    charger: int
+    base: float
+    net_wh: float
+    low_wh: float
+    high_wh: float
+
+
+def lossy(charges: Charges, held: Segment, left: Segment) -> tuple[int, int]:
+    """Return the range of whole per cents at the last stop that a segment left out on an arm.
+
+    They lose regeneration that fades. It is empty without a fade.
+
+    Parameters
+    ----------
+    charges
+        The battery.
+    held, left
+        The segment before and after the arm.
+    """
+    if charges.fade == 0.0 or held.low_wh == held.high_wh:
+        return 0, 0
+    unit_wh = charges.capacity_wh / 100.0
+    first = math.floor((left.high_wh + left.net_wh) / unit_wh + NEAR_WH) + 1
+    return first, math.floor((held.high_wh + held.net_wh) / unit_wh + NEAR_WH) + 1
+
+
+def at_leaving(held: Segment, full_wh: float) -> Segment:
+    """Return the segment with one charge on leaving the last stop, Wh."""
+    charge_wh = full_wh - held.net_wh
+    return Segment(held.charger, held.base, held.net_wh, charge_wh, charge_wh)
+
+
+def driven(steps: Steps, charges: Charges, held: Segment, arm: int, cost: float) -> Segment:
+    """Return the segment after an arm; its high charge is below the reserve if none gets over it.
+
+    Charges that lose regeneration are left out as long as a lower one does not, and then all but
+    the least. Without a fade that loses nothing, since the charge left is the same.
+
+    Parameters
+    ----------
+    steps, charges
+        Charge functions of the arms, and the battery.
+    held
+        The segment before the arm.
+    arm, cost
+        The arm, and its cost.
+    """
+    net_wh = held.net_wh
+    low_wh, high_wh = held.low_wh, held.high_wh
+    for step in range(steps.start[arm], steps.start[arm + 1]):
+        energy_wh = steps.step_wh[step]
+        left_wh = low_wh - energy_wh
+        if energy_wh < 0.0 and left_wh >= charges.lossless_wh:
+            before_wh = low_wh + net_wh
+            left_wh = min(faded(charges, low_wh, left_wh), charges.capacity_wh)
+            low_wh = left_wh
+            high_wh = left_wh
+            net_wh = before_wh - left_wh
+        else:
+            net_wh += energy_wh
+            high_wh -= energy_wh
+            if energy_wh < 0.0:
+                high_wh = min(high_wh, charges.lossless_wh)
+            if high_wh < charges.least_wh:
+                return Segment(held.charger, held.base, net_wh, high_wh, high_wh)
+            low_wh = min(max(left_wh, charges.reserve_wh), high_wh)
+    return Segment(held.charger, held.base + cost, net_wh, low_wh, high_wh)
+
+
+def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
+    """Return the charge after a step with the loss near a full battery, Wh (`Battery.after`).
+
+    Parameters
+    ----------
+    charges
+        The battery.
+    before_wh, left_wh
+        Charge before the step, and after it where nothing is lost, Wh.
+    """
+    if charges.fade > 0.0 and left_wh > before_wh:
+        full_wh = max(before_wh, charges.lossless_wh)
+        taken = max(1.0 - charges.fade * (full_wh - charges.lossless_wh), 0.0)
+        left_wh = full_wh - taken / charges.fade * math.expm1(-charges.fade * (left_wh - full_wh))
+    return left_wh
+
+
+def cost_of(sockets: Sockets, capacity_wh: float, held: Segment, charge_wh: float) -> float:
+    """Return the cost of a charge of a segment.
+
+    Parameters
+    ----------
+    sockets, capacity_wh
+        Costs of the chargers, and the usable capacity, Wh.
+    held, charge_wh
+        The segment, and one of its charges, Wh.
+    """
+    if held.charger < 0:
+        return held.base
+    percent = 100.0 * (charge_wh + held.net_wh) / capacity_wh
+    whole = min(max(int(percent), 0), 99)
+    since = sockets.table[held.charger][whole]
+    slope = sockets.table[held.charger][whole + 1] - since
+    return held.base + since + (percent - whole) * slope
+
+
+def next_corner(charge_wh: float, net_wh: float, unit_wh: float) -> float:
+    """Return the next charge above one whose charge at the last stop is a whole per cent, Wh.
+
+    Parameters
+    ----------
+    charge_wh
+        The charge, Wh.
+    net_wh
+        Energy since the last stop, Wh.
+    unit_wh
+        One per cent of the usable capacity, Wh.
+    """
+    percent = math.floor((charge_wh + net_wh) / unit_wh + NEAR_WH) + 1
+    return percent * unit_wh - net_wh

@@ -1,0 +1,348 @@
+"""The loop of the search with charging stops: plain Python, or compiled by numba (extra ``fast``).
+
+A label is a `Segment`: the charges that a route may have left since its last stop, and the cost of
+each. So the charge to leave the last stop with stays open until the next stop, or the arrival,
+decides it. numba does not look at other files: change this one with `segments` and with the named
+tuples of `label_loops`.
+"""
+
+import heapq
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evroute.arrays import IntArray
+from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
+from evroute.planning.searches.segments import (
+    NEAR_WH,
+    Pace,
+    Segment,
+    Sockets,
+    at_leaving,
+    cost_of,
+    driven,
+    faded,
+    lossy,
+    next_corner,
+)
+
+BEFORE = -1
+"""State before the first edge, and the charger before the first stop."""
+
+
+class Label(NamedTuple):
+    """A settled label: its number, -1 for none, its state, and whether it ends a stop."""
+
+    number: int
+    state: int
+    stopped: int
+    bound: float
+    held: Segment
+
+
+def settle_stops(
+    ways: Ways, steps: Steps, charges: Charges, costs: Costs, sockets: Sockets, pace: Pace
+) -> tuple[list[tuple[int, int, int, float, float]], float]:
+    """Settle labels in the order of a lower bound of the cost on arrival.
+
+    Parameters
+    ----------
+    ways, steps, charges, costs, sockets, pace
+        Network, request, battery, costs of driving, and chargers.
+
+    Returns
+    -------
+    labels
+        State, whether it ends a stop, charger, energy since the last stop, Wh, and least charge,
+        Wh, of the labels of the best plan backwards.
+    bound
+        The bound that the search reached; infinite if there is no plan.
+    """
+    # bound, minus charge, base, net, low, high, state, label before, charger, whether it stopped
+    full_wh = charges.first_wh
+    queue = [(0.0, 0.0, 0.0, 0.0, full_wh, full_wh, BEFORE, -1, BEFORE, 0)]
+    # state, label before, whether it stopped, older label of the state, and the segment
+    labels = [(-1, -1, 0, -1, -1, 0.0, 0.0, 0.0, 0.0)]
+    labels.pop()
+    newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
+    newest[:] = -1
+    label = _next(queue, labels, newest, sockets, pace, charges.capacity_wh)
+    while label.number >= 0 and label.state < ways.n_states:
+        state = label.state
+        last = state % ways.n_edges
+        low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
+        for turn in range(low, high + len(ways.own_arm)):
+            if turn < high:
+                arm = ways.arm[turn]
+                into = state - last + ways.entered[turn]
+                into += ways.n_edges * ways.ends[into]
+            elif ways.own_before[turn - high] == state:
+                arm = ways.own_arm[turn - high]
+                into = ways.own_into[turn - high]
+            else:
+                continue
+            place = min(into, ways.n_states)
+            bounds = (costs.rest_wh[place], costs.rest[place], sockets.rest_both[place])
+            if bounds[2] == math.inf:
+                continue
+            names = (into, label.number, ways.n_states)
+            left = driven(steps, charges, label.held, arm, costs.cost[arm])
+            _push(queue, charges, sockets, pace, left, bounds, names)
+            first, beyond = lossy(charges, label.held, left)
+            for percent in range(first, beyond):
+                held = at_leaving(label.held, percent * charges.capacity_wh / 100.0)
+                left = driven(steps, charges, held, arm, costs.cost[arm])
+                _push(queue, charges, sockets, pace, left, bounds, names)
+        if label.stopped == 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
+            bounds = (costs.rest_wh[state], costs.rest[state], sockets.rest_both[state])
+            for entry in range(sockets.first[last], sockets.first[last + 1]):
+                charger = sockets.charger[entry]
+                _stop(queue, charges, sockets, pace, label, bounds, charger)
+        label = _next(queue, labels, newest, sockets, pace, charges.capacity_wh)
+    return _plan(labels, label.number), label.bound
+
+
+def _push(
+    queue: list[Any],
+    charges: Charges,
+    sockets: Sockets,
+    pace: Pace,
+    left: Segment,
+    bounds: tuple[float, float, float],
+    names: tuple[int, int, int],
+) -> None:
+    """Put a driven segment into the queue; on arrival with the charge that costs least.
+
+    The names are its state, the label before, and the first state of arrival.
+    """
+    into, before, arrival = names
+    low_wh = left.low_wh
+    if into < arrival:
+        bound = _bound(charges, sockets, pace, left, bounds)
+        if left.high_wh < charges.least_wh or bound == math.inf:
+            return
+        high_wh = left.high_wh
+    else:
+        low_wh = max(low_wh, pace.arrive_wh)
+        if left.high_wh < low_wh - NEAR_WH:
+            return
+        low_wh = _arrival_wh(charges, sockets, pace, left, min(low_wh, left.high_wh))
+        high_wh = low_wh
+        spent = cost_of(sockets, charges.capacity_wh, left, low_wh)
+        bound = spent + max(pace.credit * (pace.credit_wh - low_wh), pace.least_credit)
+    net_wh, charger = left.net_wh, left.charger
+    heapq.heappush(
+        queue, (bound, -low_wh, left.base, net_wh, low_wh, high_wh, into, before, charger, 0)
+    )
+
+
+def _arrival_wh(
+    charges: Charges, sockets: Sockets, pace: Pace, left: Segment, low_wh: float
+) -> float:
+    """Return the charge on arrival of least cost, Wh: a corner of cost and credit."""
+    best_wh = low_wh
+    if pace.credit == 0.0 or left.charger < 0:
+        return best_wh
+    least = math.inf
+    unit_wh = charges.capacity_wh / 100.0
+    at_wh = low_wh
+    while True:
+        spent = cost_of(sockets, charges.capacity_wh, left, at_wh)
+        spent += max(pace.credit * (pace.credit_wh - at_wh), pace.least_credit)
+        if spent < least - pace.near:
+            least = spent
+            best_wh = at_wh
+        if at_wh >= left.high_wh:
+            return best_wh
+        corner_wh = next_corner(at_wh, left.net_wh, unit_wh)
+        if at_wh < pace.credit_wh:
+            corner_wh = min(corner_wh, pace.credit_wh)
+        at_wh = min(corner_wh, left.high_wh)
+
+
+def _bound(
+    charges: Charges,
+    sockets: Sockets,
+    pace: Pace,
+    held: Segment,
+    bounds: tuple[float, float, float],
+) -> float:
+    """Return a lower bound of the cost on arrival of all charges of a segment.
+
+    The least charge has it, or the least one that may need no further stop.
+    """
+    rest_wh, rest, both = bounds
+    low_wh = held.low_wh
+    enough_wh = pace.arrive_wh + rest_wh
+    spent = cost_of(sockets, charges.capacity_wh, held, low_wh)
+    bound = spent + pace.greed * max(rest, both - pace.per_wh * (low_wh - pace.from_wh))
+    if low_wh >= enough_wh - NEAR_WH:
+        return bound
+    bound += pace.setup
+    if held.high_wh >= enough_wh - NEAR_WH:
+        spent = cost_of(sockets, charges.capacity_wh, held, enough_wh)
+        left = max(rest, both - pace.per_wh * (enough_wh - pace.from_wh))
+        bound = min(bound, spent + pace.greed * left)
+    return bound
+
+
+def _stop(
+    queue: list[Any],
+    charges: Charges,
+    sockets: Sockets,
+    pace: Pace,
+    label: Label,
+    bounds: tuple[float, float, float],
+    charger: int,
+) -> None:
+    """Put the stops at a charger into the queue, one for each charge on arrival that may be best.
+
+    More charge bought before and less here costs more or less by the charge on arrival, linearly
+    between corners. So the best charge on arrival for each charge on leaving is a valley of that
+    cost, or no stop is better. Of two valleys the later one counts only if it is deeper.
+    """
+    held = label.held
+    unit_wh = charges.capacity_wh / 100.0
+    at_wh = max(held.low_wh, pace.low_wh)
+    end_wh = min(held.high_wh, pace.high_wh)
+    deepest = math.inf
+    valley = Segment(charger, math.inf, 0.0, 0.0, 0.0)
+    before = math.inf
+    before_wh = at_wh
+    while at_wh <= end_wh:
+        here = Segment(charger, 0.0, 0.0, at_wh, pace.high_wh)
+        change = cost_of(sockets, charges.capacity_wh, held, at_wh)
+        change -= cost_of(sockets, charges.capacity_wh, here, at_wh)
+        if change >= before and before < deepest - pace.near:
+            _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, label))
+            deepest = before
+            valley = Segment(charger, before + pace.setup, 0.0, before_wh, pace.high_wh)
+        before = change
+        before_wh = at_wh
+        if at_wh == end_wh:
+            break
+        corner_wh = next_corner(at_wh, 0.0, unit_wh)
+        if held.charger >= 0:
+            corner_wh = min(corner_wh, next_corner(at_wh, held.net_wh, unit_wh))
+        at_wh = min(corner_wh, end_wh)
+    if before < deepest - pace.near:
+        _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, label))
+        valley = Segment(charger, before + pace.setup, 0.0, before_wh, pace.high_wh)
+    _push_stop(queue, charges, sockets, pace, valley, pace.high_wh, (bounds, label))
+
+
+def _push_stop(
+    queue: list[Any],
+    charges: Charges,
+    sockets: Sockets,
+    pace: Pace,
+    valley: Segment,
+    until_wh: float,
+    names: tuple[tuple[float, float, float], Label],
+) -> None:
+    """Put a stop into the queue that leaves with at most a charge, if there is one."""
+    bounds, label = names
+    if valley.base == math.inf or valley.low_wh >= until_wh:
+        return
+    stop = Segment(valley.charger, valley.base, 0.0, valley.low_wh, until_wh)
+    bound = _bound(charges, sockets, pace, stop, bounds)
+    if bound < math.inf:
+        state, before = label.state, label.number
+        base, low_wh = stop.base, stop.low_wh
+        heapq.heappush(
+            queue, (bound, -low_wh, base, 0.0, low_wh, until_wh, state, before, stop.charger, 1)
+        )
+
+
+def _next(
+    queue: list[Any],
+    labels: list[Any],
+    newest: IntArray,
+    sockets: Sockets,
+    pace: Pace,
+    capacity_wh: float,
+) -> Label:
+    """Settle and return the next label that no other one of its state dominates."""
+    none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
+    while len(queue) > 0 and len(labels) <= pace.effort:
+        entry = heapq.heappop(queue)
+        bound = entry[0]
+        state = entry[6]
+        held = Segment(entry[8], entry[2], entry[3], entry[4], entry[5])
+        place = min(state, len(newest) - 2)
+        other = newest[place]
+        while other >= 0 and not _dominates(sockets, pace, labels[other], held, capacity_wh):
+            other = labels[other][3]
+        if other < 0 or place == len(newest) - 2:
+            label = Label(len(labels), state, entry[9], bound, held)
+            labels.append(
+                (
+                    state,
+                    entry[7],
+                    entry[9],
+                    newest[place],
+                    held.charger,
+                    held.base,
+                    held.net_wh,
+                    held.low_wh,
+                    held.high_wh,
+                )
+            )
+            newest[place] = label.number
+            return label
+    return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none)
+
+
+def _dominates(
+    sockets: Sockets, pace: Pace, settled: Any, held: Segment, capacity_wh: float
+) -> bool:
+    """Return True if a settled label has, for each charge of a segment, as much at no more cost."""
+    other = Segment(settled[4], settled[5], settled[6], settled[7], settled[8])
+    if other.high_wh < held.high_wh - NEAR_WH:
+        return False
+    unit_wh = capacity_wh / 100.0
+    at_wh = held.low_wh
+    while True:
+        known = cost_of(sockets, capacity_wh, other, max(at_wh, other.low_wh))
+        if known > cost_of(sockets, capacity_wh, held, at_wh) + pace.near:
+            return False
+        if at_wh >= held.high_wh:
+            return True
+        corner_wh = held.high_wh
+        if held.charger >= 0:
+            corner_wh = min(corner_wh, next_corner(at_wh, held.net_wh, unit_wh))
+        if other.charger >= 0 and at_wh >= other.low_wh:
+            corner_wh = min(corner_wh, next_corner(at_wh, other.net_wh, unit_wh))
+        if at_wh < other.low_wh:
+            corner_wh = min(corner_wh, other.low_wh)
+        at_wh = corner_wh
+
+
+def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, float]]:
+    """Return the labels up to one, backwards."""
+    path = [(0, 0, 0, 0.0, 0.0) for _ in range(0)]
+    while label > 0:
+        settled = labels[label]
+        path.append((settled[0], settled[2], settled[4], settled[6], settled[7]))
+        label = settled[1]
+    return path
+
+
+PIECES = (
+    lossy,
+    at_leaving,
+    faded,
+    driven,
+    cost_of,
+    next_corner,
+    _arrival_wh,
+    _bound,
+    _push,
+    _push_stop,
+    _stop,
+    _dominates,
+    _next,
+    _plan,
+)
+"""Functions that the loop calls, compiled with it."""

@@ -1,0 +1,284 @@
+"""Plans that may always stop against an independent search over fixed steps of charge.
+
+    python studies/charging_checks.py 1000 300
+
+Draws that many requests on random networks and on a made-up country of 900 km with fast main roads
+and slow side roads, climbs and descents, curves that rise and fall, and a reserve. The independent
+search has neither bounds nor open charges: it settles times (or energies) edge by edge, and leaves
+a station with any whole step of charge.
+"""
+
+import heapq
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.network.line_graph import LineGraph
+from evroute.planning.battery import Battery
+from evroute.planning.charge.aims import Aim
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.chargers import Charger, StopWishes
+from evroute.planning.charge.stops import StopPlan, best_plan
+from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.search import Search
+from evroute.planning.searches.search_problem import SearchProblem
+
+NEAR = 1e-6
+CLIMB_WH = 5.2
+"""Energy of a metre of climb of a car of 1,900 kg, Wh."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request on roads: time, s, and energy, Wh, of each edge, the turns, and the chargers."""
+
+    time_s: FloatArray
+    energy_wh: FloatArray
+    height_wh: FloatArray
+    following: list[list[int]]
+    ends: tuple[int, int]
+    battery: Battery
+    chargers: list[Charger]
+    wishes: StopWishes = field(default_factory=StopWishes)
+
+    def problem(self, *, compiled: bool) -> SearchProblem:
+        """Return the search problem of the request."""
+        n = len(self.time_s)
+        counts = np.array([len(after) for after in self.following], dtype=np.int32)
+        into = np.array([edge for after in self.following for edge in after], dtype=np.int32)
+        indptr = np.append(0, np.cumsum(counts)).astype(np.int32)
+        source = np.repeat(np.arange(n, dtype=np.int32), counts)
+        search = Search(LineGraph(indptr, into, source), compiled=compiled)
+        return SearchProblem(
+            Legs.over(search, self.ends, lambda route: route.rows),
+            self.time_s,
+            self.time_s,
+            ChargeFunctions.of_one_step(self.energy_wh),
+            np.ones(n),
+            *self.height_wh,
+        )
+
+
+def draw_curve(rng: np.random.Generator, kw: float, capacity_wh: float) -> FloatArray:
+    """Return the time from empty to each whole per cent on a curve that may rise, s."""
+    shape = rng.uniform(0.3, 1.0, rng.integers(1, 6))
+    power = kw * np.interp(np.linspace(0, 1, 100), np.linspace(0, 1, len(shape)), shape)
+    return np.concatenate([[0.0], np.cumsum(3.6 * capacity_wh / 100 / power)])
+
+
+def draw_network(seed: int) -> Request:
+    """Return a request on a random network of ten junctions with slopes."""
+    rng = np.random.default_rng(seed)
+    height_m = rng.uniform(0, 60, 10)
+    at_m = rng.uniform(0, 1000, (10, 2))
+    streets = [(k, k + 1) for k in range(9)]
+    streets += [tuple(rng.choice(10, 2, replace=False).tolist()) for _ in range(9)]
+    streets += [(b, a) for a, b in streets]
+    tail, head = np.array(streets).T
+    length_m = np.hypot(*(at_m[head] - at_m[tail]).T)
+    time_s = length_m / rng.uniform(5, 25, len(tail))
+    energy_wh = 0.15 * length_m * rng.uniform(0.7, 1.5, len(tail)) + _climb(tail, head, height_m)
+    capacity_wh = rng.uniform(250, 600)
+    places = rng.choice(len(tail), 10, replace=False).tolist()
+    chargers = [
+        Charger(f"S{k}", (k,), "ac", 1.0, draw_curve(rng, rng.uniform(1, 6), capacity_wh))
+        for k in places[2:]
+    ]
+    return _request(rng, (tail, head), height_m, (time_s, energy_wh), capacity_wh, places, chargers)
+
+
+def draw_country(seed: int) -> Request:
+    """Return a request across a country: 13 columns of towns 75 km apart, in three rows.
+
+    Main roads lead along the middle row, slow side roads everywhere else.
+    """
+    rng = np.random.default_rng(seed)
+    columns, rows = 13, 3
+    height_m = rng.uniform(0, 1200, columns * rows)
+    pairs = [(k * rows + r, (k + 1) * rows + r) for k in range(columns - 1) for r in range(rows)]
+    pairs += [(k * rows + r, k * rows + r + 1) for k in range(columns) for r in range(rows - 1)]
+    pairs += [(b, a) for a, b in pairs]
+    tail, head = np.array(pairs).T
+    main = (tail % rows == 1) & (head % rows == 1)
+    length_m = np.where(tail // rows == head // rows, 20e3, 75e3) * rng.uniform(0.9, 1.2, len(tail))
+    time_s = length_m / np.where(main, rng.uniform(27, 36), rng.uniform(9, 17, len(tail)))
+    energy_wh = length_m * np.where(main, rng.uniform(0.19, 0.24), rng.uniform(0.10, 0.15))
+    energy_wh = energy_wh + _climb(tail, head, height_m)
+    capacity_wh = rng.uniform(30e3, 80e3)
+    towns = rng.choice(columns * rows, 12, replace=False)
+    kw = rng.choice([11.0, 22.0, 50.0, 150.0], 12)
+    chargers = [
+        Charger(
+            f"town {town}",
+            tuple(np.flatnonzero(head == town).tolist()),
+            "ccs",
+            float(power),
+            draw_curve(rng, power, capacity_wh),
+        )
+        for town, power in zip(towns, kw, strict=True)
+    ]
+    begins, ends = np.flatnonzero(tail // rows < 2), np.flatnonzero(head // rows >= columns - 3)
+    places = [int(rng.choice(begins)), int(rng.choice(ends))]
+    return _request(rng, (tail, head), height_m, (time_s, energy_wh), capacity_wh, places, chargers)
+
+
+def _climb(tail, head, height_m):
+    return CLIMB_WH * (height_m[head] - height_m[tail])
+
+
+def _request(rng, ends, height_m, numbers, capacity_wh, places, chargers):
+    tail, head = ends
+    time_s, energy_wh = numbers
+    height_wh = CLIMB_WH * height_m
+    # the potential is never left with more than the energy taken
+    least_wh = height_wh[head] - height_wh[tail]
+    reserve_wh = capacity_wh * rng.uniform(0, 0.1)
+    turns = [
+        [b for b in range(len(tail)) if head[a] == tail[b] and tail[a] != head[b]]
+        for a in range(len(tail))
+    ]
+    return Request(
+        time_s,
+        np.maximum(energy_wh, least_wh),
+        np.array([height_wh[tail], height_wh[head]]),
+        turns,
+        (places[0], places[1]),
+        Battery(capacity_wh, rng.uniform(0.2, 0.7) * capacity_wh, reserve_wh),
+        chargers,
+    )
+
+
+def independent(request: Request, step: float, *, by: str = "time") -> float:
+    """Return the least time, s, or energy driven, Wh, over steps of charge, %; inf if none.
+
+    Parameters
+    ----------
+    request
+        The request.
+    step
+        Stops end at whole multiples of it.
+    by
+        ``time`` or ``energy``.
+    """
+    battery, wishes = request.battery, request.wishes
+    levels = np.round(np.arange(0, wishes.to_percent + step / 2, step), 9)
+    level_wh = (battery.capacity_wh * levels / 100).tolist()
+    tables = [np.interp(levels, np.arange(101), each.time_s).tolist() for each in request.chargers]
+    at = {
+        edge: [row for row, each in enumerate(request.chargers) if edge in each.edges]
+        for each in request.chargers
+        for edge in each.edges
+    }
+    time_s, energy_wh = request.time_s.tolist(), request.energy_wh.tolist()
+    rise_wh = (request.height_wh[1] - request.height_wh[0]).tolist()
+    kept: dict[int, list[tuple[float, float]]] = {}
+    origin, destination = request.ends
+    arrive_wh = battery.capacity_wh * wishes.arrive_percent / 100
+
+    def known(edge: int, cost: float, charge_wh: float) -> bool:
+        """Return True if as much charge at the edge costs no more, losses of more counted in."""
+        if by == "time":  # the last one has the most charge
+            return edge in kept and kept[edge][-1][1] >= charge_wh - NEAR
+        return any(
+            left_wh >= charge_wh - NEAR and spent + (left_wh - charge_wh) <= cost + 1e-12
+            for spent, left_wh in kept.get(edge, ())
+        )
+
+    # cost, edge, charge after it; a station and its level, or -1
+    queue = [(0.0, -1, battery.start_wh, -1, 0, 0.0)]
+    while queue:
+        cost, edge, charge_wh, row, level, begun = heapq.heappop(queue)
+        if row >= 0 and level + 1 < len(level_wh):
+            more = tables[row][level + 1] if by == "time" else 0.0
+            heapq.heappush(queue, (begun + more, edge, level_wh[level + 1], row, level + 1, begun))
+        if edge >= 0 and known(edge, cost, charge_wh):
+            continue
+        if edge == destination and charge_wh >= arrive_wh - NEAR:
+            from_wh, to_wh = request.height_wh[0, origin], request.height_wh[1, destination]
+            return cost if by == "time" else cost + float(to_wh - from_wh)
+        kept.setdefault(edge, []).append((cost, charge_wh))
+        if row < 0 and charge_wh >= battery.capacity_wh * wishes.from_percent / 100:
+            percent = battery.percent(charge_wh)
+            above = int(np.searchsorted(levels, percent + 1e-9))
+            for station in at.get(edge, ()):
+                if above < len(levels):
+                    since = np.interp(percent, np.arange(101), request.chargers[station].time_s)
+                    start = cost + wishes.setup_s - float(since) if by == "time" else cost
+                    first = start + tables[station][above] if by == "time" else cost
+                    heapq.heappush(queue, (first, edge, level_wh[above], station, above, start))
+        for into in [origin] if edge < 0 else request.following[edge]:
+            left_wh = min(battery.capacity_wh, charge_wh - energy_wh[into])
+            if left_wh >= battery.reserve_wh - NEAR:
+                # less the rise of the potential, no edge takes a negative energy
+                spent = cost + time_s[into]
+                if by == "energy":
+                    spent = cost + charge_wh - left_wh - rise_wh[into]
+                heapq.heappush(queue, (spent, into, left_wh, -1, 0, 0.0))
+    return np.inf
+
+
+def planned(request: Request, *, compiled: bool, by: str = "time") -> StopPlan | None:
+    """Return the plan of least time or energy."""
+    problem, chargers = request.problem(compiled=compiled), request.chargers
+    if by == "time":
+        aim = Aim.least_time(problem, chargers, request.wishes)
+    else:
+        aim = Aim.least_energy(problem, request.battery, chargers, request.wishes)
+    return best_plan(problem, request.battery, chargers, aim, request.wishes)
+
+
+def check(request: Request, *, compiled: bool, step: float) -> str:
+    """Compare a request with the independent search, and return the kind of its plan.
+
+    Never earlier than the plan, and later at most by one step at the slowest power for each stop.
+    """
+    found, best_s = planned(request, compiled=compiled), independent(request, step)
+    if found is None:
+        assert best_s == np.inf, best_s
+        return "none"
+    assert found.exact
+    if found.visits:
+        slowest_s = step * max(np.diff(each.time_s).max() for each in request.chargers)
+        assert found.cost - NEAR <= best_s <= found.cost + len(found.visits) * slowest_s + NEAR
+        alone_s = independent(replace(request, chargers=[]), step)
+        return "stops, also without" if alone_s < np.inf else "stops"
+    assert abs(best_s - found.cost) <= NEAR, (best_s, found.cost)
+    return "no stop"
+
+
+def check_energy(request: Request, *, compiled: bool, step: float) -> str:
+    """Compare the least energy driven likewise; a step more at a stop may be lost."""
+    found, least_wh = (
+        planned(request, compiled=compiled, by="energy"),
+        independent(request, step, by="energy"),
+    )
+    if found is None:
+        assert least_wh == np.inf
+        return "none"
+    lost_wh = len(found.visits) * step / 100 * request.battery.capacity_wh
+    assert found.cost - 0.05 <= least_wh <= found.cost + lost_wh + NEAR, (least_wh, found)
+    return "stops" if found.visits else "no stop"
+
+
+def main(networks: int, countries: int) -> None:
+    """Check requests and print their kinds."""
+    for name, draw, number in (
+        ("random networks", draw_network, networks),
+        ("country", draw_country, countries),
+    ):
+        for title, compare, step in (
+            ("time, steps of 1 %", check, 1.0),
+            ("time, steps of 0.1 %", check, 0.1),
+            ("energy, steps of 1 %", check_energy, 1.0),
+        ):
+            begun = time.process_time()
+            seen = Counter(compare(draw(seed), compiled=True, step=step) for seed in range(number))
+            print(f"{name}, {title}: {dict(seen)}, {time.process_time() - begun:.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
