@@ -45,8 +45,7 @@ LIMITS = {
     ),
     "characters": (10_000, "Longest name, id or other text of a table or network, characters."),
     "elements": (2_000_000, "Most XML elements and attributes of a GraphML file."),
-    "edges": (1_000_000, "Most edges of a network."),
-    "turns": (5_000_000, "Most turns of a network."),
+    "network_mb": (4_000, "Most memory of a network and its first plans, estimated, MB."),
     "cells": (50_000_000, "Most cells of a block of a raster, which is unpacked as a whole."),
 }
 """Default and meaning of each limit."""
@@ -56,6 +55,8 @@ UNPACKED_FREELY_MB = 32
 TOKEN_BYTES = 1_000_000
 """A tag of XML with all its attributes, or a comment, may have so many bytes."""
 _CHUNK_BYTES = 1 << 16
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+"""Types of the values of JSON and TOML that hold no others."""
 _DOTTED = r"""^[\s\[]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}"""
 _OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b\x08": gzip.open, b"BZh": bz2.open}
 
@@ -357,9 +358,9 @@ def _depth(value: Any, most: int) -> int:
     level, depth = [value], 0
     while depth < most and (level := [each for each in level if isinstance(each, dict | list)]):
         depth += 1
-        level = [
-            inner for each in level for inner in (each.values() if isinstance(each, dict) else each)
-        ]
+        values = [each.values() if isinstance(each, dict) else each for each in level]
+        values = [each for each in values if not _LEAVES.issuperset(map(type, each))]  # faster
+        level = [inner for each in values for inner in each]
     return depth
 
 

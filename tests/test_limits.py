@@ -38,9 +38,9 @@ def test_each_limit_is_changed_by_the_environment(
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "many", "1e6", "9" * 30])
 def test_a_limit_that_is_no_number_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVROUTE_MAX_EDGES", text)
-    with pytest.raises(EvrouteError, match=f"EVROUTE_MAX_EDGES is '{text}'"):
-        limit("edges")
+    monkeypatch.setenv("EVROUTE_MAX_NETWORK_MB", text)
+    with pytest.raises(EvrouteError, match=f"EVROUTE_MAX_NETWORK_MB is '{text}'"):
+        limit("network_mb")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
@@ -27,6 +26,7 @@ from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import gpd, nx, shapely
 from evroute.network.heights.pieces import Pieces
 from evroute.network.invariants import check_columns
+from evroute.network.memory import check_memory
 from evroute.network.optional_tables import TABLES, Table
 from evroute.network.sources import osmnx_graph
 from evroute.network.texts import check_name, check_texts
@@ -121,8 +121,7 @@ class RoadNetwork:
     def __post_init__(self) -> None:
         n, v = len(self.edge_id), len(self.junction_id)
         p = len(self.shape_x_m)
-        limits.check("edges", n, "the network has {} edges")
-        limits.check("turns", len(self.turns), "the network has {} turns")
+        check_memory(n, len(self.turns), "the network")
         check_texts("name", (self.name,))
         check_name(self.name)
         check_texts("crs", (self.crs,))

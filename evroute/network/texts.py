@@ -38,8 +38,9 @@ def check_texts(kind: str, texts: Sequence[str]) -> None:
     EvrouteError
         If a text holds unprintable characters (`text.UNPRINTABLE`).
     """
-    if wrong := [text for text in texts if not isinstance(text, str)]:
-        raise NetworkFormatError(f"{kind} holds {shown(wrong[0])}, which is no text")
+    if set(map(type, texts)) - {str}:
+        wrong = next(text for text in texts if type(text) is not str)
+        raise NetworkFormatError(f"{kind} holds {shown(wrong)}, which is no text")
     limits.check(
         "characters", max(map(len, texts), default=0), f"a text of {kind} has {{}} characters"
     )

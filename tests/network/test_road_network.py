@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evroute.errors import LimitError, NetworkFormatError
+from evroute.network import memory
 from evroute.network.road_network import RoadNetwork, Source
 
 MakeNetwork = Callable[..., RoadNetwork]
@@ -222,11 +223,14 @@ def test_a_source_of_another_kind_is_refused() -> None:
 def test_too_many_edges_and_turns_are_refused(
     hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVROUTE_MAX_EDGES", str(hill.n_edges))
-    monkeypatch.setenv("EVROUTE_MAX_TURNS", str(len(hill.turns)))
     replace(hill, name="same")
-    for variable in ("EDGES", "TURNS"):
+    for edge_bytes, turn_bytes in ((1e6, 0), (0, 1e6)):  # one MB each
+        count = hill.n_edges if edge_bytes else len(hill.turns)
         with monkeypatch.context() as patch:
-            patch.setenv(f"EVROUTE_MAX_{variable}", "5")
-            with pytest.raises(LimitError, match=f"EVROUTE_MAX_{variable}"):
+            patch.setattr(memory, "EDGE_BYTES", edge_bytes)
+            patch.setattr(memory, "TURN_BYTES", turn_bytes)
+            patch.setenv("EVROUTE_MAX_NETWORK_MB", str(count))
+            replace(hill, name="same")
+            patch.setenv("EVROUTE_MAX_NETWORK_MB", str(count - 1))
+            with pytest.raises(LimitError, match=rf": {count} MB; .*EVROUTE_MAX_NETWORK_MB"):
                 replace(hill, name="same")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evroute import limits
 from evroute.arrays import IntArray, expanded
+from evroute.network.memory import check_memory
 
 
 def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
@@ -20,7 +20,7 @@ def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
     """
     by_tail = np.argsort(tail, kind="stable")
     start = np.searchsorted(tail[by_tail], np.arange(head.max(initial=-1) + 2))
-    limits.check("turns", int(np.diff(start)[head].sum()), "the network has {} turns or more")
+    check_memory(len(tail), int(np.diff(start)[head].sum()), "the network")
     row, source = expanded(start, head)
     target = by_tail[row]
     back = head[target] == tail[source]

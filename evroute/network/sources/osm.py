@@ -17,6 +17,7 @@ from xml.parsers import expat
 from evroute import limits
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.geo import osmium, osmnx, requests
+from evroute.network.memory import check_memory
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources import osm_roads, osm_tags, overpass
 from evroute.network.sources.osm_roads import Extract, Way
@@ -208,7 +209,7 @@ def _read_ways_and_relations(path: Path, extract: Extract) -> None:
     for item in items:
         if item.is_way():
             extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
-            limits.check("edges", len(extract.ways), f"{path} has {{}} roads or more")
+            check_memory(len(extract.ways), 0, str(path))
         else:
             members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
             extract.relations.append(Relation(dict(item.tags), members))

@@ -15,12 +15,12 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_places, transformer, utm_zone
 from evroute.network.geo import pyproj
+from evroute.network.memory import check_memory
 from evroute.network.places.names import place_table
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources import osm_tags, restrictions, speed_limits
@@ -263,9 +263,8 @@ def _turns(
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for row, edge in enumerate(edges):
         leaving[edge.tail].append(row)
-    limits.check(
-        "turns", sum(len(leaving[edge.head]) for edge in edges), "the network has {} turns or more"
-    )
+    turns_at_most = sum(len(leaving[edge.head]) for edge in edges)
+    check_memory(len(edges), turns_at_most, "the network")
     turns = set()
     for row, edge in enumerate(edges):
         onward = leaving[edge.head]

@@ -29,6 +29,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError, UnknownNameError
 from evroute.network import controls
 from evroute.network.crossings import mean_into, table_of
+from evroute.network.memory import check_memory
 from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
@@ -143,7 +144,7 @@ class _Collector:
         if self._edge_id in self.ids:
             raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
         self.ids.add(self._edge_id)
-        limits.check("edges", len(self.ids), "it has {} edges or more")
+        check_memory(len(self.ids), 0, "it")
         self._edge = _Edge(
             a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", "")
         )
