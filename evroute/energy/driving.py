@@ -21,6 +21,9 @@ PRESSURE_PA = 101_325.0
 GAS_CONSTANT_JPKGK = 287.05
 ZERO_C_K = 273.15
 
+LEAST_C = -50.0
+MOST_C = 60.0
+"""Range of outside temperatures, °C."""
 COMFORT_C = 21.0
 TEMPERATURE_UNIT_K = 10.0
 
@@ -67,8 +70,8 @@ class DrivingConditions:
             name="temperature",
             metavar="C",
             unit="°C",
-            least=-50,
-            most=50,
+            least=LEAST_C,
+            most=MOST_C,
         ),
     ] = None
     wind_mps: Annotated[
@@ -156,9 +159,9 @@ class DrivingConditions:
         return long and not self.preheated
 
     def heating(self, vehicle: Vehicle) -> Heating:
-        """Return heating and cooling beside the known power; none if a power is known."""
+        """Return heating and cooling at the temperature of the day."""
         known = self.auxiliary_w is not None
-        return Heating(vehicle, None if known else self.temperature_c, self.cold_start)
+        return Heating(vehicle, self.temperature_c, self.cold_start, in_power=known)
 
     @property
     def season_unknown(self) -> bool:

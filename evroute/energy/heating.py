@@ -80,11 +80,14 @@ class Heating:
         Outside temperature, °C; None for no heating and no cooling.
     cold
         Whether the cabin is cold at departure.
+    in_power
+        Whether a known auxiliary power includes it.
     """
 
     vehicle: Vehicle
     temperature_c: float | None
     cold: bool = True
+    in_power: bool = False
 
     @property
     def below_k(self) -> float:

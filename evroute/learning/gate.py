@@ -6,14 +6,16 @@ all formats (`evroute.learning.readers`) pass it, and recorded ones again when t
 (`evroute.learning.records.history`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from evroute.arrays import BoolArray, FloatArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
-from evroute.energy.driving import DrivingConditions
+from evroute.energy.driving import LEAST_C, MOST_C, DrivingConditions
 from evroute.energy.heating import HVAC_MAX_W
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
@@ -40,9 +42,10 @@ LIMITS = {
     "departed_s": Limit(0.0, 4_102_444_800.0, "s", np.nan),  # seconds since 1970 of the year 2100
     "soc_percent": Limit(0.0, 100.0, "%", np.nan),
     "auxiliary_w": Limit(0.0, 50_000.0, "W", np.nan),
-    "temperature_c": Limit(-50.0, 50.0, "°C", np.nan),
+    "temperature_c": Limit(LEAST_C, MOST_C, "°C", np.nan),
     "payload_kg": Limit(0.0, 20_000.0, "kg", np.nan),
     "parked_minutes": Limit(0.0, 5_256_000.0, "min", np.nan),  # ten years
+    "auxiliary_mean_w": Limit(0.0, 50_000.0, "W", np.nan),
     "known_variance_wh2": Limit(0.0, 1e12, "Wh²", 0.0),
     "speed_mps": Limit(1 / 3.6, 70.0, "m/s", np.nan),
     "length_m": Limit(1.0, 3_000_000.0, "m", None),
@@ -54,8 +57,10 @@ LIMITS = {
 ``length_m`` is the length of the trip. ``energy_factor`` bounds the energy of edges and of the
 trip, as a multiple of that by eq. 8 (`check_energy`).
 """
-SINGLE = ("departed_s", *AT_DEPARTURE, "known_variance_wh2")
+SINGLE = ("departed_s", *AT_DEPARTURE, "auxiliary_mean_w", "known_variance_wh2")
 """Fields with one number a trip."""
+FILTERED = ("temperature_c", "auxiliary_w")
+"""Readings that are ignored one by one where they are not plausible."""
 
 STANDING_S = 600.0
 """Time on an edge beyond that at the slowest speed; a vehicle that stands longer is parked, s."""
@@ -80,7 +85,58 @@ class Passed:
     unknown: dict[str, str]
 
 
-def admit(measured: Measured, trip: MeasuredTrip, setting: Setting) -> None:
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Readings of a trip, each as one number by field, and those ignored, in words by field."""
+
+    values: dict[str, Any]
+    ignored: dict[str, str]
+
+
+def readings(columns: Mapping[str, FloatArray], rows: IntArray) -> Readings:
+    """Return the readings of a trip; NaN where it has none.
+
+    The temperature is the median of its plausible readings, for sensors may start with a false one,
+    and the power is the first plausible one. All others are the first reading.
+
+    Parameters
+    ----------
+    columns
+        Columns of a table by field.
+    rows
+        (k,) rows of the trip.
+    """
+    found = Readings({}, {})
+    for name, column in columns.items():
+        limit, values = LIMITS[name], column[rows]
+        finite = values[np.isfinite(values)]
+        false = (finite < limit.low) | (finite > limit.high)
+        plausible = finite[~false]
+        chosen = [*finite, *values[np.isinf(values)], np.nan]
+        if name in FILTERED and len(plausible):
+            chosen = [np.median(plausible) if name == "temperature_c" else plausible[0]]
+            if false.any():
+                found.ignored[name] = (
+                    f"{false.sum()} of {len(finite)} readings, such as {finite[false][0]:g} "
+                    f"{limit.unit}, expected {limit.low:g} to {limit.high:.10g}"
+                )
+        found.values[name] = float(chosen[0])
+    return found
+
+
+def mean_reading(auxiliary_w: FloatArray) -> float:
+    """Return the mean of the plausible readings of a power (k,) W; NaN if they are fewer than 2."""
+    limit = LIMITS["auxiliary_w"]
+    plausible = auxiliary_w[(auxiliary_w >= limit.low) & (auxiliary_w <= limit.high)]
+    return float(plausible.mean()) if len(plausible) > 1 else np.nan
+
+
+def admit(
+    measured: Measured,
+    trip: MeasuredTrip,
+    setting: Setting,
+    ignored: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Add a trip to others as it is behind the gate, or set it aside.
 
     Parameters
@@ -91,6 +147,8 @@ def admit(measured: Measured, trip: MeasuredTrip, setting: Setting) -> None:
         Next trip of it.
     setting
         Network and vehicle.
+    ignored
+        Readings of the trip that are ignored, in words by field.
     """
     try:
         passed = gated(trip, setting)
@@ -98,7 +156,7 @@ def admit(measured: Measured, trip: MeasuredTrip, setting: Setting) -> None:
         measured.skipped[trip.trip] = str(error)
         return
     measured.trips.append(passed.trip)
-    for name, text in passed.unknown.items():
+    for name, text in {**ignored, **passed.unknown}.items():
         measured.unknown.setdefault(name, {})[trip.trip] = text
 
 

@@ -4,7 +4,7 @@ The readers of tables and logs are in `evroute.learning.readers`. The plausible 
 `evroute.learning.gate`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg", "parked_minutes")
-"""Readings of which a trip keeps its first number."""
+"""Readings of which a trip keeps one number; `gate.readings` chooses it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,8 @@ class MeasuredTrip:
     departed_s: since the midnight before the table's first trip; None if unknown.
     soc_percent, auxiliary_w, temperature_c, payload_kg, parked_minutes: charge, %, auxiliary power,
     W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes;
-    NaN where unknown.  known_variance_wh2: variance
+    NaN where unknown.  auxiliary_mean_w: mean auxiliary power over the trip, W, which teaches
+    heating and cooling and is in no forecast of the trip.  known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
@@ -45,6 +46,7 @@ class MeasuredTrip:
     temperature_c: float = np.nan
     payload_kg: float = np.nan
     parked_minutes: float = np.nan
+    auxiliary_mean_w: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
     whole: bool = False
@@ -118,16 +120,6 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
         raise ImpossibleTripError(
             f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
         )
-
-
-def at_departure(columns: Mapping[str, FloatArray], rows: IntArray) -> dict[str, float]:
-    """Return the first number of each column on rows (k,) of a trip by name; NaN if it has none."""
-    first: dict[str, float] = {}
-    for name, column in columns.items():
-        values = column[rows]
-        numbers = [*values[np.isfinite(values)][:1], *values[np.isinf(values)][:1], np.nan]
-        first[name] = float(numbers[0])
-    return first
 
 
 def check_times(times: FloatArray) -> None:

@@ -14,7 +14,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from evroute.energy.driving import DrivingConditions
+from evroute.energy.driving import LEAST_C, MOST_C, DrivingConditions
 from evroute.errors import EvrouteError
 from evroute.forms import Form
 from evroute.invalid import first_problem
@@ -204,7 +204,7 @@ class NeededRequest(Body):
     reserve: Percent = Field(default=0.0, description="Lowest allowed charge, %.")
     vehicle: Name | None = Field(default=None, description="That of the belief if left out.")
     depart: Clock | None = None
-    temperature_c: float | None = Field(default=None, ge=-50, le=50)
+    temperature_c: float | None = Field(default=None, ge=LEAST_C, le=MOST_C)
     payload_kg: float = Field(default=0.0, ge=0, le=20_000)
     belief: Name | None = Field(default=None, description="Belief to go by; physics if left out.")
 

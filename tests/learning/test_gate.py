@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.gate import LIMITS, SINGLE, admit, gated, implausible_times
+from evroute.learning.gate import (
+    LIMITS,
+    SINGLE,
+    admit,
+    gated,
+    implausible_times,
+    mean_reading,
+    readings,
+)
 from evroute.learning.measured import ImpossibleTripError, Measured, MeasuredTrip
 from evroute.methods.setting import Setting
 
@@ -40,7 +48,7 @@ def test_the_table_has_every_number_of_a_trip() -> None:
         ("departed_s", 0.0, 4_102_444_800.0),
         ("soc_percent", 0.0, 100.0),
         ("auxiliary_w", 0.0, 50_000.0),
-        ("temperature_c", -50.0, 50.0),
+        ("temperature_c", -50.0, 60.0),
         ("payload_kg", 0.0, 20_000.0),
         ("known_variance_wh2", 0.0, 1e12),
     ],
@@ -125,12 +133,12 @@ def test_a_note_names_field_trip_value_and_limits(setting) -> None:
         trip = trip_of(setting, travel_s=[0, 90, 3], temperature_c=celsius)
         admit(measured, replace(trip, trip=name), setting)
     assert list(measured.unknown_notes({"cold", "fine", "hot"})) == [
-        "temperature_c of trip 'cold' and of 1 more is left out: -60 °C, expected -50 to 50",
+        "temperature_c of trip 'cold' and of 1 more is left out: -60 °C, expected -50 to 60",
         "travel_s of trip 'cold' and of 2 more is left out: 1 of 3 times, such as 0 s on edge "
         "'short' of 100 m",
     ]
     assert next(measured.unknown_notes({"hot"})) == (
-        "temperature_c of trip 'hot' is left out: 1e+09 °C, expected -50 to 50"
+        "temperature_c of trip 'hot' is left out: 1e+09 °C, expected -50 to 60"
     )
     assert list(measured.unknown_notes(())) == []
     admit(measured, trip_of(setting, energy_wh=[0, 0, 0]), setting)
@@ -248,3 +256,36 @@ def test_several_routes_share_the_room_of_one(setting) -> None:
 
 def test_an_impossible_variance_of_a_meter_counts_as_none(setting) -> None:
     assert gated(trip_of(setting, known_variance_wh2=-1.0), setting).trip.known_variance_wh2 == 0.0
+
+
+def test_readings_of_a_trip_are_its_median_temperature_and_its_first_plausible_values() -> None:
+    columns = {
+        "temperature_c": np.array([95.0, 95.0, np.nan, 4.0, 6.0, 7.0]),  # 203 °F at the start
+        "auxiliary_w": np.array([63_750.0, 2_000.0, 1_000.0, 500.0, 500.0, np.inf]),
+        "soc_percent": np.array([np.nan, 80.0, 79.0, 79.0, 79.0, 79.0]),
+        "payload_kg": np.array([-5.0, np.nan, np.nan, np.nan, np.nan, np.nan]),
+    }
+    read = readings(columns, np.arange(6))
+    assert read.values == {
+        "temperature_c": 6.0,
+        "auxiliary_w": 2_000.0,
+        "soc_percent": 80.0,
+        "payload_kg": -5.0,
+    }
+    assert read.ignored == {
+        "temperature_c": "2 of 5 readings, such as 95 °C, expected -50 to 60",
+        "auxiliary_w": "1 of 5 readings, such as 63750 W, expected 0 to 50000",
+    }
+    assert mean_reading(columns["auxiliary_w"]) == 1_000.0
+    assert np.isnan(mean_reading(np.array([200.0, np.nan])))
+
+
+def test_a_false_reading_is_one_line_and_the_trip_is_kept(setting) -> None:
+    measured = Measured()
+    trip = trip_of(setting, travel_s=[9, 90, 3], temperature_c=6.0)
+    ignored = {"temperature_c": "2 of 5 readings, such as 95 °C, expected -50 to 60"}
+    admit(measured, trip, setting, ignored)
+    assert [each.temperature_c for each in measured.trips] == [6.0]
+    assert list(measured.unknown_notes({"a"})) == [
+        "temperature_c of trip 'a' is left out: 2 of 5 readings, such as 95 °C, expected -50 to 60"
+    ]

@@ -31,6 +31,7 @@ from evroute.learning.trips.terms import (
 from evroute.learning.trips.trip_belief import KM
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery, follow
+from evroute.planning.forecasts.heating import DayHeating
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 
@@ -125,8 +126,48 @@ def test_a_known_power_includes_heating_and_cooling(setting) -> None:
     energies = TripEnergies(setting, physics="eq8")
     known = {"temperature_c": -10.0, "auxiliary_w": CAR.auxiliary_w + 600.0}
     row = energies.row(trip_of(setting.network, ROUND, **known))
-    assert not row[BY_TEMPERATURE].any()
-    assert row[AUXILIARY] == pytest.approx(10.0 * row[MINUTES])
+    mean = energies.belief.prior.mean
+    added_wh = row[AUXILIARY] + row[BY_TEMPERATURE] @ mean[BY_TEMPERATURE]
+    assert added_wh == pytest.approx(10.0 * row[MINUTES])  # 600 W, whatever the temperature
+    assert row[HEATING] > 0.0
+    mild = energies.row(trip_of(setting.network, ROUND, **known | {"temperature_c": 20.0}))
+    assert mild[AUXILIARY] == pytest.approx(10.0 * mild[MINUTES])
+    for hour in (0.0, 2.0):  # a warm start, and a cold one by a plan
+        day = DrivingConditions(**known, parked_minutes=60.0 * hour)
+        forecast = energies.under(day)
+        route = [setting.network.row_of[edge] for edge in ROUND]
+        stood = trip_of(setting.network, ROUND, **known, parked_minutes=60.0 * hour)
+        expected = energies.expect(stood).energy.mean_wh
+        planned = forecast.forecast(np.array(route), forecast.mean_wh[route]).mean_wh
+        assert planned == pytest.approx(expected, rel=1e-9)
+        assert DayHeating.of(CAR, day, forecast.heating_wh).at(30.0).total_wh == 0.0
+
+
+def test_a_mean_power_teaches_heating_and_is_in_no_forecast(setting) -> None:
+    """By hand: one row of heating, warm-up, cooling and level beside the row of the trip."""
+    cold = {"temperature_c": -10.0, "parked_minutes": 600.0}
+    plain, heated = (TripEnergies(setting, physics="eq8") for _ in range(2))
+    trip = trip_of(setting.network, ROUND, **cold)
+    measured = replace(trip, auxiliary_mean_w=CAR.auxiliary_w + 1000.0)
+    assert heated.expect(measured).energy.mean_wh == plain.expect(trip).energy.mean_wh
+    assert heated.expect(measured).energy.sd_wh == plain.expect(trip).energy.sd_wh
+    row = plain.row(trip)
+    plain.learn(trip)
+    heated.learn(measured)
+    prior = plain.belief.prior.mean
+    part = np.zeros(len(row))
+    part[BY_TEMPERATURE] = row[BY_TEMPERATURE]
+    part[LEVEL] = part @ prior
+    hours = row[MINUTES] / 60  # its times were not measured
+    variance = (150.0 * hours) ** 2 + (0.15 * 1000.0 * hours) ** 2
+    before = plain.belief.regression
+    gain = before.covariance @ part / (part @ before.covariance @ part + variance)
+    expected = before.mean + gain * (1000.0 * hours - part @ before.mean)
+    np.testing.assert_allclose(heated.belief.regression.mean, expected, rtol=1e-9)
+    heated.belief._rebuild()
+    np.testing.assert_allclose(heated.belief.regression.mean, expected, rtol=1e-7)
+    unknown = replace(measured, temperature_c=np.nan)
+    assert heated._departures.heating_wh(unknown, CAR, 10.0).variance_wh2 == 0.0
 
 
 @pytest.mark.parametrize("physics", ["eq8", "driving"])

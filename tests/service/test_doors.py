@@ -93,7 +93,7 @@ REQUESTS = {
         refused="is a belief about vehicle 'nissan-leaf-40', not about 'renault-zoe'",
     ),
     "an impossible temperature": Asked(
-        NAMES | {"temperature": "900"}, refused="temperature is 900 °C; it must be from -50 to 50"
+        NAMES | {"temperature": "900"}, refused="temperature is 900 °C; it must be from -50 to 60"
     ),
 }
 NAMED = (NAMES["from"], FAR["from"], IDS["from"])

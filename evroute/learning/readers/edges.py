@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.gate import admit
+from evroute.learning.gate import admit, readings
 from evroute.learning.measured import (
     AT_DEPARTURE,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    at_departure,
     check_times,
     check_vehicle,
 )
@@ -27,8 +26,8 @@ from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
-ONCE = (*AT_DEPARTURE, "known_variance_wh2")
-"""Columns of which a trip keeps its first number."""
+ONCE = (*AT_DEPARTURE, "auxiliary_mean_w", "known_variance_wh2")
+"""Columns of which a trip keeps one number."""
 COLUMNS = (
     "trip",
     "edge",
@@ -80,9 +79,9 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             except ImpossibleTripError as error:
                 measured.unknown.setdefault("time", {})[trip] = str(error)
                 departed_s = np.nan
-        first: dict[str, Any] = at_departure(of_day, rows)
-        found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
-        admit(measured, found, setting)
+        read = readings(of_day, rows)
+        found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **read.values)
+        admit(measured, found, setting, read.ignored)
     return measured
 
 

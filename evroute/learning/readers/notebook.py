@@ -15,13 +15,12 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, NoRouteError, require
-from evroute.learning.gate import WH_PER_KWH, admit
+from evroute.learning.gate import WH_PER_KWH, admit, readings
 from evroute.learning.measured import (
     AT_DEPARTURE,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    at_departure,
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
@@ -74,7 +73,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
                     f"it needs charges at both ends within 0..100 %, not {start[row]:g} and "
                     f"{end[row]:g} %"
                 )
-            day: dict[str, Any] = at_departure(of_day, np.array([row]))
+            day: dict[str, Any] = readings(of_day, np.array([row])).values
             routes = plausible_routes(setting, line["from"], line["to"], float(odometer_km[row]))
             trip = MeasuredTrip(
                 name,

@@ -21,13 +21,12 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
-from evroute.learning.gate import FACTOR, JAM_WH, WH_PER_KWH, admit
+from evroute.learning.gate import FACTOR, JAM_WH, WH_PER_KWH, admit, mean_reading, readings
 from evroute.learning.measured import (
     AT_DEPARTURE,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    at_departure,
     check_times,
     check_vehicle,
 )
@@ -46,7 +45,7 @@ from evroute.learning.readers.table import Log, check_columns, recognised, secon
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
 
-COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
+COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE, "auxiliary_mean_w")
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
@@ -91,15 +90,18 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     if meter.kind == "power":
         drives = _discharging(log, drives, setting, measured)
         measured.notes.extend(_unknown(meter, drives))
-    of_day = {name: log.numbers(name) for name in AT_DEPARTURE}
+    of_day = {name: log.numbers(name) for name in (*AT_DEPARTURE, "auxiliary_mean_w")}
     for drive in drives:
-        first = at_departure(of_day, drive.rows[drive.match.position[0] :])
+        inside = drive.rows[drive.match.position[0] :]
+        read = readings(of_day, inside)
+        if np.isnan(read.values["auxiliary_mean_w"]):
+            read.values["auxiliary_mean_w"] = mean_reading(of_day["auxiliary_w"][inside])
         try:
-            driven = _trip(drive, meter, setting, first)
+            driven = _trip(drive, meter, setting, read.values)
         except ImpossibleTripError as error:
             measured.skipped[drive.name] = str(error)
         else:
-            admit(measured, driven, setting)
+            admit(measured, driven, setting, read.ignored)
     return measured
 
 

@@ -19,10 +19,12 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.kept_trips import KM
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.terms import (
+    AUXILIARY,
     BY_TEMPERATURE,
     FADE,
     MINUTES,
     full_battery_term,
+    of_trips,
     reached,
     returned_by_pieces,
     with_level,
@@ -101,8 +103,13 @@ class TripDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
-        return self.belief.present[BY_TEMPERATURE]
+        """(3,) learned coefficients of heating, warm-up and cooling, Wh.
+
+        A known power includes them, so they are those beyond its term.
+        """
+        present = self.belief.present
+        in_power = present[AUXILIARY] * self._heating.in_power
+        return present[BY_TEMPERATURE] - in_power * self.belief.prior.mean[BY_TEMPERATURE]
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
@@ -201,8 +208,9 @@ class TripDay:
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 sums[arm] += sums[previous]
-        sums[:, BY_TEMPERATURE] = self._heating.of_trip(sums[:, MINUTES])
-        sums = with_level(sums, self.belief.prior)
+        heating = self._heating
+        by_temperature = heating.of_trip(sums[:, MINUTES])
+        sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
         variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
         unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.heating import season_wh2
+from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
 
@@ -19,6 +20,22 @@ DATED_S = 1e8
 """Departures from this second of the Unix epoch on have a date; smaller ones have a clock alone."""
 SEASON_TRIPS = 30.0
 """Number of trips without a temperature after which half the season's variance is in the noise."""
+
+
+USUAL_STD_W = 150.0
+"""Deviation of the power of lights and others, which a mean power includes, W."""
+METER_SHARE = 0.15
+"""Deviation of a mean power as a share of that of heating."""
+
+
+class MeasuredPart(NamedTuple):
+    """A measured part of a trip's energy, Wh, and its variance, Wh²; 0 where not measured."""
+
+    energy_wh: float
+    variance_wh2: float
+
+
+UNMEASURED = MeasuredPart(0.0, 0.0)
 
 
 class Departures:
@@ -143,6 +160,26 @@ class Departures:
         """
         std_wh = self.season_wh_per_minute(self.conditions(trip), coefficients) * row[MINUTES]
         return float(std_wh) ** 2
+
+    def heating_wh(self, trip: MeasuredTrip, vehicle: Vehicle, minutes: float) -> MeasuredPart:
+        """Return the measured energy of heating and cooling of a trip, by its mean power.
+
+        Parameters
+        ----------
+        trip
+            Measured trip.
+        vehicle
+            The car; its auxiliary power is no heating.
+        minutes
+            Expected duration, which stands for one that was not measured.
+        """
+        if np.isnan(trip.auxiliary_mean_w) or np.isnan(trip.temperature_c):
+            return UNMEASURED
+        measured_s = float(trip.travel_s.sum())
+        hours = minutes / 60.0 if np.isnan(measured_s) else measured_s / 3600.0
+        energy_wh = (trip.auxiliary_mean_w - vehicle.auxiliary_w) * hours
+        std_wh = np.hypot(USUAL_STD_W * hours, METER_SHARE * abs(energy_wh))
+        return MeasuredPart(energy_wh, float(std_wh) ** 2)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the numbers as arrays."""

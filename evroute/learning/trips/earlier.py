@@ -11,8 +11,8 @@ from evroute.learning.trips.regression import CoefficientPrior
 
 State = Mapping[str, npt.NDArray[Any]]
 ROWS = ("learned_rows", "refused_rows")
-LATER_COLUMNS = ("doubt_wh2", "day")
-"""Numbers of trips that the files of earlier versions lack; they are 0."""
+LATER_COLUMNS = {"doubt_wh2": 0.0, "day": 0.0, "part_wh": 0.0, "part_wh2": 0.0}
+"""Numbers of trips that the files of earlier versions lack, and what they are there."""
 
 
 def with_later_terms(state: State, prior: CoefficientPrior) -> State:
@@ -35,8 +35,8 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     p = int((state["column"] == 0).sum())
     filled = dict(state)
     for kind in ("learned", "refused"):
-        for name in LATER_COLUMNS:
-            filled.setdefault(f"{kind}_{name}", np.zeros(len(state[f"{kind}_number"])))
+        for name, value in LATER_COLUMNS.items():
+            filled.setdefault(f"{kind}_{name}", np.full(len(state[f"{kind}_number"]), value))
     filled.setdefault("day", np.array(0.0))
     if p == len(prior.mean):
         return filled

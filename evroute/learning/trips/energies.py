@@ -234,12 +234,15 @@ class TripEnergies(Belief):
         self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         row, days = expected.row, self._departures.days_before(trip.departed_s)
         season_wh2 = self._departures.season_wh2(trip, row, self.belief.after(days).present)
+        heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
             self._known_wh2(trip),
             season_wh2,
             after_days=days,
+            part_wh=heating.energy_wh,
+            part_wh2=heating.variance_wh2,
         )
         self._departures.end(trip, 60.0 * float(row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)

@@ -1,15 +1,16 @@
 """Trips as a belief keeps them: their rows as they were at departure, and their energies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray
+from evroute.learning.trips.regression import CoefficientPrior
 
-_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2", "day")
+_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
 
@@ -30,6 +31,9 @@ class KeptTrip:
         Variance of the measurement, and further variance of the forecast, Wh².
     day
         Days since the first trip.
+    part_wh, part_wh2
+        Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
+        0 where it was not measured.
 
     Raises
     ------
@@ -43,6 +47,8 @@ class KeptTrip:
     known_wh2: float
     doubt_wh2: float = 0.0
     day: float = 0.0
+    part_wh: float = 0.0
+    part_wh2: float = 0.0
 
     def __post_init__(self) -> None:
         numbers = [*self.row, self.energy_wh, self.doubt_wh2, self.day]
@@ -63,7 +69,7 @@ class KeptColumns:
     ----------
     rows
         (n, p) terms and features.
-    energy_wh, known_wh2, day
+    energy_wh, known_wh2, day, part_wh, part_wh2
         (n,) each, as in `KeptTrip`.
     """
 
@@ -71,6 +77,32 @@ class KeptColumns:
     energy_wh: FloatArray
     known_wh2: FloatArray
     day: FloatArray
+    part_wh: FloatArray
+    part_wh2: FloatArray
+
+    def take(self, index: slice) -> "KeptColumns":
+        """Return some of the trips."""
+        return KeptColumns(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def parts(self, prior: CoefficientPrior) -> "Parts":
+        """Return the measured parts of the trips as rows of a regression with this prior."""
+        measured = self.part_wh2 > 0.0
+        rows = np.zeros((int(measured.sum()), self.rows.shape[1]))
+        if prior.metered is not None:
+            own = self.rows[measured, prior.metered]
+            rows[:, prior.metered] = own
+            if prior.level is not None and prior.multiplied is not None:
+                rows[:, prior.level] = own @ prior.multiplied[prior.metered]
+        return Parts(rows, self.part_wh[measured], self.part_wh2[measured])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Rows (m, p), energies (m,) Wh and variances (m,) Wh² of measured parts of trips."""
+
+    rows: FloatArray
+    energy_wh: FloatArray
+    noise_wh2: FloatArray
 
 
 def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
@@ -91,6 +123,8 @@ def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
         np.array([trip.energy_wh for trip in trips]),
         np.array([trip.known_wh2 for trip in trips]),
         np.array([trip.day for trip in trips]),
+        np.array([trip.part_wh for trip in trips]),
+        np.array([trip.part_wh2 for trip in trips]),
     )
 
 
@@ -104,6 +138,8 @@ def state_of(trips: Sequence[KeptTrip], width: int) -> dict[str, npt.NDArray[Any
         "known_wh2": columns.known_wh2,
         "doubt_wh2": np.array([trip.doubt_wh2 for trip in trips]),
         "day": columns.day,
+        "part_wh": columns.part_wh,
+        "part_wh2": columns.part_wh2,
     }
 
 
@@ -119,6 +155,6 @@ def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]
     """
     columns = (state[f"{kind}_{name}"] for name in _COLUMNS)
     return [
-        KeptTrip(int(number), row, float(wh), float(known), float(doubt), float(day))
-        for number, row, wh, known, doubt, day in zip(*columns, strict=True)
+        KeptTrip(int(number), row, *map(float, numbers))
+        for number, row, *numbers in zip(*columns, strict=True)
     ]

@@ -15,6 +15,7 @@ long gap forecasts are wider by what may have changed.
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.learning.trips.regression import TripRegression
 
 STD = 0.15
 HALF_LIFE_DAYS = 365.0
@@ -58,3 +59,21 @@ def features_by_month(term: FloatArray, std: float, day: FloatArray) -> FloatArr
     shares = kept(np.abs(np.subtract.outer(months, months)) * FIT_DAYS)
     root = std * np.linalg.cholesky(shares)
     return np.asarray(term[:, np.newaxis] * root[place])
+
+
+def drift(regression: TripRegression, level: int, std: float, days: float) -> None:
+    """Let the level of a regression drift over some days; none if they are not positive.
+
+    Parameters
+    ----------
+    regression
+        Regression that has the level.
+    level
+        Its column.
+    std
+        Deviation before any trip.
+    days
+        Days that pass.
+    """
+    if days > 0.0:
+        regression.step(level, float(kept(days)), step_variance(std, days))

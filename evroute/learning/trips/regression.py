@@ -23,6 +23,7 @@ class CoefficientPrior:
     names: of the coefficients, for stored states; may be empty.  later: names that states of
     earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
     multiplied: (p,) prior means of the terms that the level multiplies, others 0; None for none.
+    metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
     """
 
     mean: FloatArray
@@ -32,6 +33,7 @@ class CoefficientPrior:
     later: tuple[str, ...] = ()
     level: int | None = None
     multiplied: FloatArray | None = None
+    metered: slice | None = None
 
     def __post_init__(self) -> None:
         p = len(self.mean)
@@ -136,6 +138,17 @@ class TripRegression:
             self.prior_mean + root @ (inverse @ (weighted @ (energy_wh - rows @ self.prior_mean))),
             root,
         )
+
+    def learn_in_turn(self, rows: FloatArray, energy_wh: FloatArray, noise_wh2: FloatArray) -> None:
+        """Learn rows one after the other, O(n p²).
+
+        Parameters
+        ----------
+        rows, energy_wh, noise_wh2
+            As in `rebuild`.
+        """
+        for row, wh, variance in zip(rows, energy_wh, noise_wh2, strict=True):
+            self.update(row, wh, variance)
 
     def variance(self, row: FloatArray) -> float:
         """Return the posterior variance of ``x' b``, noise left out, Wh²."""

@@ -9,7 +9,7 @@ metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3
 minutes                length * pace                               ``P_aux/60``          6
 drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
 full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
-auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
+auxiliary power        ``(P - P_aux) * minutes - heating``, Wh     1                     0.5
 heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
 warm-up                0; see below                                `energy.heating`      10
 cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
@@ -21,8 +21,9 @@ The last term exists where the driver's physics is on (`turn_prior` in free flow
 the start and the turns of a route, at the speeds of the map, so the prior mean of a trip is the
 energy of the driver's plan. Drag then is that of the speed between stops.
 
-Heating, warm-up and cooling are 0 where the temperature is unknown, and where the auxiliary power
-at departure is known, which includes them. The warm-up is one number of a whole trip (`departed`).
+Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
+known at departure includes them, so its term is less by their energy at the prior means: before any
+trip the mean is that power. The warm-up is one number of a whole trip (`departed`).
 
 All terms but the warm-up are sums over edges or turns, so a search can use them. The sums in the
 table are over the pieces of an edge with one slope each: one piece where the network has no
@@ -113,6 +114,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         later=LATER,
         level=LEVEL,
         multiplied=multiplied[:p],
+        metered=BY_TEMPERATURE,
     )
 
 
@@ -177,7 +179,10 @@ def edge_terms(
     air_mps = np.clip(1.0 / (edges.pace_spm * edges.moving), *SPEED_MPS) + edges.headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
     loaded = 1.0 + payload_kg / vehicle.mass_kg
-    extra_w = 0.0 if auxiliary_w is None else auxiliary_w - vehicle.auxiliary_w
+    extra_w = 0.0
+    if auxiliary_w is not None:
+        heating_w = 60.0 * float(heating @ heating_coefficients(vehicle))
+        extra_w = auxiliary_w - vehicle.auxiliary_w - heating_w
     return np.column_stack(
         [
             loaded * edges.length_m / 1000.0,
@@ -222,9 +227,31 @@ def departed(row: FloatArray, heating: Heating, prior: CoefficientPrior) -> Floa
     prior
         Prior of the coefficients.
     """
-    whole = row.copy()
-    whole[BY_TEMPERATURE] = heating.of_trip(row[MINUTES])
-    return with_level(whole[np.newaxis], prior)[0]
+    return of_trips(row[np.newaxis], heating.of_trip(row[[MINUTES]]), heating.in_power, prior)[0]
+
+
+def of_trips(
+    sums: FloatArray, by_temperature: FloatArray, in_power: bool, prior: CoefficientPrior
+) -> FloatArray:
+    """Return terms with other heating, warm-up and cooling, and all that depends on them, (k, c).
+
+    Parameters
+    ----------
+    sums
+        (k, c) sums of terms of edges or turns, and features of fields.
+    by_temperature
+        (k, 3) terms of heating, warm-up and cooling.
+    in_power
+        Whether a known power includes them.
+    prior
+        Prior of the coefficients.
+    """
+    whole = sums.copy()
+    if in_power:
+        more = by_temperature - sums[:, BY_TEMPERATURE]
+        whole[:, AUXILIARY] -= more @ prior.mean[BY_TEMPERATURE]
+    whole[:, BY_TEMPERATURE] = by_temperature
+    return with_level(whole, prior)
 
 
 def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
@@ -241,12 +268,10 @@ def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> Floa
     prior
         Prior of the coefficients.
     """
-    whole = sums.copy()
     of_trip = heating.of_trip(sums[-1, MINUTES])
-    share = sums[:, MINUTES] / sums[-1, MINUTES]
-    whole[:, BY_TEMPERATURE] = np.outer(share, of_trip)
-    whole[:, WARM_UP] = of_trip[1]
-    return with_level(whole, prior)
+    by_temperature = np.outer(sums[:, MINUTES] / sums[-1, MINUTES], of_trip)
+    by_temperature[:, 1] = of_trip[1]
+    return of_trips(sums, by_temperature, heating.in_power, prior)
 
 
 def full_battery_term(

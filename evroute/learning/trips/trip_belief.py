@@ -38,8 +38,9 @@ from evroute.learning.trips.kept_trips import (
     state_of,
     trips_of,
 )
-from evroute.learning.trips.level import features_by_month, kept, step_variance
+from evroute.learning.trips.level import drift, features_by_month
 from evroute.learning.trips.noise_fit import EVIDENCE, START, LateField, TripNoiseScale
+from evroute.learning.trips.rebuild import learn_at_once, learn_by_days, learn_in_turn
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
@@ -136,7 +137,7 @@ class TripBelief:
             return self
         later = copy(self)
         later.regression = copy(self.regression)
-        later._step(days)
+        later._drift(days)
         later._take()
         return later
 
@@ -181,6 +182,8 @@ class TripBelief:
         doubt_wh2: float = 0.0,
         *,
         after_days: float = 0.0,
+        part_wh: float = 0.0,
+        part_wh2: float = 0.0,
     ) -> None:
         """Learn one trip, or refuse it.
 
@@ -196,6 +199,9 @@ class TripBelief:
             Further variance of the forecast that is no noise of the measurement, Wh².
         after_days
             Days since the trip before, at least 0.
+        part_wh, part_wh2
+            Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
+            0 where it was not measured. It teaches after the trip.
 
         Raises
         ------
@@ -204,11 +210,12 @@ class TripBelief:
         """
         terms = np.array(row, dtype=np.float64)
         day = self._day + after_days
-        trip = KeptTrip(self.seen, terms, float(energy_wh), float(known_wh2), float(doubt_wh2), day)
+        numbers = energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2
+        trip = KeptTrip(self.seen, terms, *map(float, numbers))
         self.seen += 1
         self._day = day
-        if after_days > 0.0 and self.prior.level is not None:
-            self._step(after_days)
+        if after_days > 0.0:
+            self._drift(after_days)
             self._take()
         refused = not self._admit(trip)
         if refused:
@@ -302,43 +309,27 @@ class TripBelief:
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
         else:
-            self.regression.update(
-                trip.row, trip.energy_wh, float(self.noise.variance(trip.row[KM], trip.known_wh2))
-            )
+            learn_in_turn(self.regression, self._columns([trip]), self.noise, self.prior)
         self._take()
         return True
 
-    def _step(self, days: float) -> None:
+    def _drift(self, days: float) -> None:
         """Let the level drift over some days."""
-        column, std = self.prior.level, self._moments()[1]
-        assert column is not None
-        added = step_variance(std[column], days)
-        self.regression.step(column, float(kept(days)), added)
+        if self.prior.level is not None:
+            std = float(self.regression.prior_std[self.prior.level])
+            drift(self.regression, self.prior.level, std, days)
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
         if refit:
             self._refit(self._columns(self._learned))
         trips = self._columns(self._learned)
-        noise_wh2 = self.noise.variance(trips.rows[:, KM], trips.known_wh2)
         self.regression = TripRegression(*self._moments())
         if self.prior.level is None or not self._day:
-            self.regression.rebuild(trips.rows, trips.energy_wh, noise_wh2)
+            learn_at_once(self.regression, trips, self.noise, self.prior)
         else:
-            self._rebuild_in_turn(trips, noise_wh2)
+            learn_by_days(self.regression, trips, self.noise, self.prior, self._day)
         self._take()
-
-    def _rebuild_in_turn(self, trips: KeptColumns, noise_wh2: FloatArray) -> None:
-        """Learn trips one after the other, with the drift of the level between them."""
-        today = 0.0
-        each = zip(trips.rows, trips.energy_wh, noise_wh2, trips.day, strict=True)
-        for row, energy_wh, noise, day in each:
-            if day > today:
-                self._step(day - today)
-                today = day
-            self.regression.update(row, energy_wh, noise)
-        if self._day > today:
-            self._step(self._day - today)
 
     def _refit(self, trips: KeptColumns) -> None:
         """Fit the noise and the deviations of fields; those that join change the rows."""

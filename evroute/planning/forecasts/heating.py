@@ -25,7 +25,7 @@ class TripHeating:
     Parameters
     ----------
     total_wh
-        (...) all of it, Wh.
+        (...) all of it, Wh; 0 where a known power includes it.
     warm_up_wh
         (...) the part that the energies of the arms do not include, Wh.
     """
@@ -68,14 +68,17 @@ class DayHeating:
         learned_wh
             (3,) learned coefficients, Wh; None for physics.
         """
-        coefficients = heating_coefficients(vehicle) if learned_wh is None else learned_wh
         heating = conditions.heating(vehicle)
+        coefficients = heating_coefficients(vehicle) * (not heating.in_power)
+        if learned_wh is not None:
+            coefficients = learned_wh
         return cls(conditions, heating, coefficients, learned_wh is not None)
 
     def at(self, minutes: FloatArray | float) -> TripHeating:
         """Return the energy of heating and cooling on trips of (...) minutes."""
         return TripHeating(
-            np.asarray(self.heating.of_trip(minutes) @ self.coefficients),
+            np.asarray(self.heating.of_trip(minutes) @ self.coefficients)
+            * (not self.heating.in_power),
             self.heating.departure_wh(minutes, self.coefficients),
         )
 
