@@ -25,7 +25,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = sorted(
-    ROOT / page for page in ["README.md", "docs/index.md", "docs/tutorial.md", "docs/own-trips.md"]
+    ROOT / page
+    for page in [
+        "README.md",
+        "docs/index.md",
+        "docs/numbers.md",
+        "docs/tutorial.md",
+        "docs/own-trips.md",
+    ]
 )
 RUN += [TWIZY := ROOT / "docs/tutorial-trips.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
