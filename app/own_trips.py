@@ -168,11 +168,11 @@ def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
     Raises
     ------
     EvrouteError
-        If a trip was driven on a road that the network does not have, or another process writes
-        the folder; the folder then still is what it was.
+        If a file of measured trips is damaged, or another process writes the folder; the folder
+        then still is what it was.
     """
     folder = folder_of(roads, vehicle)
-    read_parts(folder.path, roads)  # raises for roads that are no more
+    read_parts(folder.path, roads)
     made = {name: value for name, value in folder.manifest().items() if name != "charging"}
     start = start_of(made, roads, vehicle, Choice())
     manifest = start.manifest_of(start.before_trips())

@@ -250,9 +250,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
 
 
 def driven_edges(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[IntArray]:
-    """Return the rows of the roads of each learned trip with one route.
-
-    There are none, below a line with the reason, where a trip's road is no more.
+    """Return the rows of the roads of each learned trip with one route, wholly on the network.
 
     Parameters
     ----------
@@ -261,15 +259,8 @@ def driven_edges(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[
     learned
         Names of the learned trips.
     """
-    try:
-        parts = read_parts(folder.path, roads)
-    except DamagedFileError:
-        raise
-    except EvrouteError as error:
-        st.caption(sentence(f"the roads of the trips are not drawn: {error}"))
-        return []
-    trips = parts.values()
-    return [trip.edge for trip in trips if trip.routes == 1 and trip.trip in learned]
+    recorded = [trip for trip in read_parts(folder.path, roads).values() if trip.trip in learned]
+    return [trip.edge for trip in recorded if trip.routes == 1 and trip.record is None]
 
 
 def show_trips(trips: pd.DataFrame) -> None:

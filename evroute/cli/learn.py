@@ -31,7 +31,9 @@ def learn(
     ] = None,
     network: Annotated[
         str | None,
-        typer.Option(help="A network's name, or a stored .npz file. [denver, or that of --repair]"),
+        typer.Option(
+            help="A network's name, or a stored .npz file. [that of the folder, or denver]"
+        ),
     ] = None,
     vehicle: VehicleName = None,
     model: Annotated[
@@ -98,7 +100,7 @@ def learn(
             learned = run(
                 table,
                 out,
-                network=network or "denver",
+                network=network,
                 vehicle=vehicle,
                 model=model,
                 options=options,

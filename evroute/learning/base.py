@@ -27,6 +27,7 @@ from evroute.learning.change import learn_ended
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
+from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, damaged, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
@@ -213,6 +214,16 @@ class Belief(LearnedEnergies, Protocol):
     def prepare(self) -> None:
         """Prepare a restored belief to learn on, which plans do not need."""
         return
+
+    def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
+        """Return the terms of trips; empty ones for a belief without terms.
+
+        Parameters
+        ----------
+        numbers
+            Numbers of trips in the order learned, from 0.
+        """
+        return [{} for _ in numbers]
 
     def findings(self, trips: pa.Table) -> list[str]:
         """Return what only this kind of belief finds, one sentence each.

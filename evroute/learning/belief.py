@@ -57,14 +57,20 @@ def load_belief(
 
 
 def continued(path: Path, setting: Setting) -> Belief:
-    """Return the belief of a file, to continue learning in the same setting.
+    """Return the belief of a file, to continue learning; one of trips goes to another network too.
 
     Raises
     ------
     EvrouteError
-        If it is unreadable.
+        If it is unreadable, or an earlier version learned it on another network.
     """
     stored = read(path)
+    about = stored.about
+    require(
+        stored.travels or about.digest == setting.network.digest,
+        f"{path} was learned on network '{about.network}' by an earlier version; prepare it for "
+        f"other networks: evroute learn --repair {path.parents[1]} --network {about.network}",
+    )
     belief = _kind(stored.about).load(stored, setting)
     belief.prepare()
     return belief

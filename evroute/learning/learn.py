@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import belief
@@ -38,16 +38,19 @@ from evroute.learning.records.history import (
     measured_row,
     numbered,
     read_history,
+    record,
 )
 from evroute.learning.records.manifest import DEFAULT_MODEL as DEFAULT_MODEL
 from evroute.learning.records.manifest import (
     Choice,
     Start,
+    as_continued,
     start_of,
     stored_manifest,
     vehicle_names,
 )
-from evroute.learning.records.parts import append_part, set_aside
+from evroute.learning.records.parts import check_on_network, set_aside
+from evroute.learning.stored import read
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, write_columns
 from evroute.text import counted
@@ -100,7 +103,7 @@ def learn(
     table: str | Path | None,
     out: str | Path,
     *,
-    network: RoadNetwork | str = "denver",
+    network: RoadNetwork | str | None = None,
     vehicle: Vehicle | str | None = None,
     model: str | None = None,
     options: dict[str, Any] | None = None,
@@ -118,12 +121,15 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`). None
         learns the recorded trips alone, those that the belief lacks.
     out
-        The folder: new, empty, or made with the same network, vehicle and model.
+        The folder: new, empty, or made with the same vehicle and model. A model of edges stays on
+        its network; a belief of trips goes on with its car.
     network
-        A network, or its name or file.
+        A network, or its name or file; None for that of the folder, and
+        `manifest.DEFAULT_NETWORK` for a new one.
     vehicle
         A vehicle, or its name or file; None for that of the folder, and
-        `defaults.VEHICLE` for a new one.
+        `defaults.VEHICLE` for a new one. With other numbers of the same vehicle all recorded trips
+        are learned again by these.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -155,14 +161,15 @@ def learn(
     fresh = start.before_trips()
     names = vehicle_names(start.setting, vehicle)
     manifest, measured = start.manifest_of(fresh), _read(table, fresh, names)
+    opened = as_continued(made, manifest)
     if not reset:
-        folder.open(manifest)
+        folder.open(opened)
     # threads of small products wait for each other
     with folder.locked(WAIT_S), threadpool_limits(1):
         aside = set_aside(folder.path) if reset else None
         if reset:
             folder.write_manifest(manifest)
-        folder.open(manifest)  # another process may have made it first
+        folder.open(opened)  # another process may have made it first
         call = Call(folder, start, manifest, measured, aside, on_progress)
         return learn_locked(call, fresh)
 
@@ -191,9 +198,11 @@ def learn_locked(call: Call, fresh: Belief) -> Learned:
     """Learn in memory, record the new trips, then write the rest of the folder."""
     folder, start = call.folder, call.start
     history = read_history(folder.path, start.setting)
+    if not fresh.travels:
+        check_on_network(history.recorded.values(), start.setting.network)
     new = [trip for trip in call.measured.trips if trip.trip not in history.recorded]
     new.sort(key=lambda trip: trip.departed_s or 0.0)
-    saved = folder.belief_path(start.run)
+    saved = _saved(folder, start)
     outcome = _learn_all(
         _continued(saved, start, history) or fresh,
         [*history.in_order, *new],
@@ -205,11 +214,19 @@ def learn_locked(call: Call, fresh: Belief) -> Learned:
         raise EvrouteError(
             f"none of {len(outcome.refused)} trips can be learned; '{name}': {reason}"
         )
-    if kept := [trip for trip in new if trip.trip not in outcome.refused]:
-        append_part(folder.path, kept, start.setting.network, call.manifest)
+    if folder.manifest() != call.manifest:  # the car goes on elsewhere, or has other numbers
+        folder.write_manifest(call.manifest)
+    record(folder.path, history, outcome.trips, outcome.learner, call.manifest)
     rows = _rows(start, history, outcome)
     _write(folder, start, outcome, rows)
     return _report(call, history, outcome, rows)
+
+
+def _saved(folder: Folder, start: Start) -> Path:
+    """Return the path of the belief to continue: of this network, or else of another one."""
+    own = folder.belief_path(start.run)
+    others = sorted(own.parent.glob("[!.]*-learned.npz"))
+    return own if own.exists() or not others else others[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +323,9 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     except ArithmeticError as error:
         log.warning("%s cannot plan (%s); learning its trips again", path, error)
         return None
+    if numbers_of(learner.vehicle) != numbers_of(read(path).about.vehicle):
+        log.info("%s has other numbers of the vehicle; learning its trips by these", path)
+        return None
     if learner.trips > len(history.rows):
         log.warning("%s has learned other trips than those recorded; learning these again", path)
         return None
@@ -325,11 +345,15 @@ def _rows(start: Start, history: History, outcome: _Outcome) -> list[dict[str, A
 def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str, Any]]) -> None:
     """Write the tables and the belief where they are not up to date; the belief comes last."""
     driven = folder.path / "routes" / f"{start.run}.parquet"
-    if outcome.before == len(rows) and is_readable(driven):
+    own = folder.belief_path(start.run)
+    if outcome.before == len(rows) and is_readable(driven) and own.exists():
         return
     write_columns(folder.path / "trips.parquet", numbered(rows))
     write_columns(driven, driven_edges(start.run, outcome.trips))
-    outcome.learner.save(folder.belief_path(start.run))
+    outcome.learner.save(own)
+    for path in (*own.parent.glob("[!.]*-learned.npz"), *driven.parent.glob("[!.]*.parquet")):
+        if path.stem != start.run:  # of the network before
+            path.unlink()
 
 
 def _report(call: Call, history: History, outcome: _Outcome, rows: list[dict[str, Any]]) -> Learned:

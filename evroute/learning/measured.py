@@ -13,6 +13,7 @@ import numpy as np
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
+from evroute.learning.roads.trip_record import TripRecord
 from evroute.methods.setting import Setting
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class MeasuredTrip:
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
+    record: line and terms of a recorded trip of which the network does not have all roads; the rows
+    of those that it lacks are beyond its last one.  None for a trip on the network.
     """
 
     trip: str
@@ -50,9 +53,16 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
     routes: int = 1
     whole: bool = False
+    record: TripRecord | None = None
 
     def is_same(self, other: "MeasuredTrip") -> bool:
-        """Return whether two trips have the same edges and energies."""
+        """Return whether two trips have the same edges and energies.
+
+        Only the totals are compared if one of them was recorded on another map.
+        """
+        if self.record is not None or other.record is not None:
+            totals_wh = float(self.energy_wh.sum()), float(other.energy_wh.sum())
+            return bool(np.isclose(*totals_wh, rtol=1e-9, atol=1e-9, equal_nan=True))
         return np.array_equal(self.edge, other.edge) and np.allclose(
             self.energy_wh, other.energy_wh, rtol=1e-9, atol=1e-9, equal_nan=True
         )

@@ -92,6 +92,19 @@ class Pace:
         """Number of trips with at least one measured travel time."""
         return int(self._totals[2])
 
+    def extend(self, roads: KnownRoads, *, driving: bool = False) -> None:
+        """Add the roads that came since; parameters as in `of_roads`."""
+        more = len(roads) - len(self._length_m)
+        if not more:
+            return
+        self._length_m, self._middle_m = roads.length_m, roads.middle_m
+        self._map_s = roads.map_s(driving=driving)
+        self._seconds = np.append(self._seconds, np.zeros(more))
+        self._passes = np.append(self._passes, np.zeros(more))
+        moments = np.pad(self._profile.moments, ((0, 0), (0, 0), (0, more)))
+        self._profile = DayProfile(len(self._length_m), moments)
+        self._known, self._of_all_s = {}, None
+
     @property
     def passed(self) -> IntArray:
         """(k,) edges with a measured travel time."""

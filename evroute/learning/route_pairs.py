@@ -30,7 +30,7 @@ def driven_pairs(belief: Belief, trips: Iterable[MeasuredTrip]) -> list[str]:
         Measured trips.
     """
     by_ends: dict[tuple[int, int], dict[tuple[int, ...], list[MeasuredTrip]]] = defaultdict(dict)
-    for trip in (trip for trip in trips if trip.routes == 1):
+    for trip in (trip for trip in trips if trip.routes == 1 and trip.record is None):
         edges = tuple(trip.edge.tolist())
         by_ends[edges[0], edges[-1]].setdefault(edges, []).append(trip)
     day, pairs = belief.under(EQ8_CONDITIONS), []

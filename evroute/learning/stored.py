@@ -198,10 +198,16 @@ def check_vehicle(source: str, setting: Setting, vehicle: Vehicle) -> None:
         If it is about another one; the message names both.
     """
     same = setting.vehicle.name == vehicle.name
+    remedy = (
+        " with these numbers; learn its trips by them: evroute learn --repair FOLDER --vehicle "
+        f"{vehicle.name}, or its file"
+        if same
+        else f"; give --vehicle {setting.vehicle.name}"
+    )
     require(
         numbers_of(setting.vehicle) == numbers_of(vehicle),
         f"{source} is a belief about vehicle '{setting.vehicle.name}', not about '{vehicle.name}'"
-        + (" with these numbers" if same else f"; give --vehicle {setting.vehicle.name}"),
+        + remedy,
     )
 
 

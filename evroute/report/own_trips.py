@@ -197,7 +197,7 @@ def road_deviations(learner: Belief, measured: Sequence[MeasuredTrip]) -> dict[s
         The same trips.
     """
     network, posterior = learner.network, learner.edge_posterior
-    known = [trip.edge for trip in measured if trip.routes == 1]
+    known = [trip.edge for trip in measured if trip.routes == 1 and trip.record is None]
     if not known:
         caption = "No trip has a known route, so no road is compared with physics."
         return {"caption": caption, "html": "", "legends": []}

@@ -6,7 +6,7 @@ mixture, with weights by past predictive likelihood (`physics_weight`); its inte
 errors of the mixture. ``physics="driving"`` or ``physics="eq8"`` keeps one of them alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.mixed_day import MixedDay
 from evroute.learning.mixture.physics_weight import PhysicsWeight, prior_weight
 from evroute.learning.pace import Pace
+from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.energies import MODEL, TripEnergies
 from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_belief import REFUSED_SD, TripBelief
@@ -157,8 +158,14 @@ class TwoPhysics(Belief):
         )
         return [*self.driving.findings(trips), weights]
 
+    def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
+        """Return the terms of trips by their numbers, by each physics."""
+        of_each = (self.driving.terms_of(numbers), self.steady.terms_of(numbers))
+        return [{**driving, **steady} for driving, steady in zip(*of_each, strict=True)]
+
     def expect(self, trip: MeasuredTrip) -> ExpectedTwice:
         """Return the expected energy and time of a trip, with those of each physics."""
+        trip = self.driving.placed(trip)
         driving, steady = self.driving.expect_energy(trip), self.steady.expect_energy(trip)
         time = self._expected_time(trip.edge, trip.departed_s, routes=trip.routes)
         return ExpectedTwice(
@@ -178,6 +185,7 @@ class TwoPhysics(Belief):
         expected
             Its expectation by `expect`.
         """
+        trip = self.driving.placed(trip)
         assert isinstance(expected, ExpectedTwice)
         assert expected.driving
         assert expected.steady

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evroute.learning.base import Belief
 from evroute.learning.gate import admit
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.records.parts import read_parts
+from evroute.learning.records.parts import append_part, read_parts, without_lines
 from evroute.methods.setting import Setting
 from evroute.tables import read_columns
 
@@ -61,7 +62,10 @@ def read_history(folder: Path, setting: Setting) -> History:
     """
     recorded, gate = read_parts(folder, setting.network), Measured()
     for trip in recorded.values():
-        admit(gate, trip, setting)
+        if trip.record is None:
+            admit(gate, trip, setting)
+        else:  # it passed the gate on its own map
+            gate.trips.append(trip)
     trips = {trip.trip: trip for trip in gate.trips}
     rows = []
     for row in _stored_rows(folder / "trips.parquet"):
@@ -69,6 +73,39 @@ def read_history(folder: Path, setting: Setting) -> History:
             break
         rows.append(row)
     return History(recorded, trips, gate, rows)
+
+
+def record(
+    folder: Path,
+    history: History,
+    trips: Sequence[MeasuredTrip],
+    learner: Belief,
+    manifest: Mapping[str, Any],
+) -> None:
+    """Record new trips, and with their lines those that earlier versions recorded.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``.
+    history
+        What it has recorded.
+    trips
+        All trips learned, in order.
+    learner
+        Belief that has learned them.
+    manifest
+        Manifest of the folder.
+    """
+    renewed = without_lines(folder)
+    kept = {
+        t: history.recorded.get(trip.trip, trip)
+        for t, trip in enumerate(trips)
+        if trip.record is None and (trip.trip in renewed or trip.trip not in history.recorded)
+    }
+    if kept:
+        terms = learner.terms_of(list(kept))
+        append_part(folder, list(kept.values()), learner.setting, manifest, terms)
 
 
 def _stored_rows(path: Path) -> list[dict[str, Any]]:
@@ -96,16 +133,23 @@ def _is_of(row: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:
 def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     """Return the columns of a trip that do not depend on the belief."""
     network, edge = setting.network, trip.edge
+    record = trip.record
+    if record is None:
+        length_m, eq8_wh = network.length_m[edge], setting.edges.reference.prior_mean_wh[edge]
+        climb_m, descent_m = network.ascent_m[edge], network.descent_m[edge]
+    else:
+        length_m, eq8_wh = record.lines.length_m, record.eq8_wh
+        climb_m, descent_m = record.ascent_m, record.descent_m
     return {
         "trip": trip.trip,
         "departed_s": np.nan if trip.departed_s is None else trip.departed_s,
         "edges": len(edge) // trip.routes,
-        "length_m": float(network.length_m[edge].sum()) / trip.routes,
-        "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,
-        "descent_m": float(network.descent_m[edge].sum()) / trip.routes,
+        "length_m": float(length_m.sum()) / trip.routes,
+        "climb_m": float(climb_m.sum()) / trip.routes,
+        "descent_m": float(descent_m.sum()) / trip.routes,
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
-        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,
+        "eq8_wh": float(eq8_wh.sum()) / trip.routes,
     }
 
 
@@ -117,11 +161,11 @@ def numbered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def driven_edges(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
-    """Return the columns of the table with a row per edge driven."""
+    """Return the columns of the table with a row per edge driven, of trips on the network."""
     driven = [
         (t, *passage)
         for t, trip in enumerate(trips, start=1)
-        if trip.routes == 1
+        if trip.routes == 1 and trip.record is None
         for passage in zip(trip.edge, trip.energy_wh, trip.travel_s, strict=True)
     ]
     names = ("t", "edge", "observed_wh", "travel_s")

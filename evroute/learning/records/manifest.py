@@ -32,6 +32,7 @@ from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_MODEL = MODEL
+DEFAULT_NETWORK = "denver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def stored_manifest(folder: Folder) -> dict[str, Any]:
 
 def start_of(
     made: Mapping[str, Any],
-    network: RoadNetwork | str,
+    network: RoadNetwork | str | None,
     vehicle: Vehicle | str | None,
     choice: Choice,
 ) -> Start:
@@ -172,7 +173,7 @@ def start_of(
     made
         Manifest of the folder; empty for a new one.
     network
-        A network, or its name or file.
+        A network, or its name or file; None for that of the manifest, or `DEFAULT_NETWORK`.
     vehicle
         A vehicle, or its name or file; None for that of the manifest, or `defaults.VEHICLE`.
     choice
@@ -187,10 +188,13 @@ def start_of(
         choice.prior or str(made.get("prior", DEFAULT_SPREAD)),
         choice.kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    terrain = choice.terrain
-    if terrain is None and made and not made.get("profile"):
-        terrain = "edge"
-    setting = _setting(network, vehicle or defaults.VEHICLE, assumed, terrain)
+    if network is None:
+        network = next(iter(made.get("networks", {})), DEFAULT_NETWORK)
+    given = vehicle or defaults.VEHICLE
+    setting = _setting(network, given, assumed, choice.terrain)
+    of_edges = not made.get("profile") and setting.network.name in made.get("networks", {})
+    if choice.terrain is None and of_edges and setting.network.pieces:
+        setting = _setting(network, given, assumed, "edge")
     if vehicle is None and "vehicle" in made:
         car = Vehicle(**made["vehicle"], **made.get("charging", {}))
         setting = Setting(setting.network, car, assumed)
@@ -198,6 +202,28 @@ def start_of(
     _check_model(model, options, choice)
     charging = made.get("charging") if made else charging_of(setting.vehicle)
     return Start(setting, model, options, charging or {})
+
+
+def as_continued(stored: Mapping[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest by which a call opens a folder, with what may differ as it is there.
+
+    A belief of trips goes on with its car to another network, and to other numbers of the car.
+
+    Parameters
+    ----------
+    stored
+        Manifest of the folder; empty for a new one.
+    manifest
+        Manifest of the call.
+    """
+    same_car = stored.get("vehicle", {}).get("name") == manifest["vehicle"]["name"]
+    if not same_car or manifest["method"]["model"] not in KINDS:
+        return manifest
+    networks = stored["networks"] != manifest["networks"]
+    rebuilt = bool(stored.get("profile")) == bool(manifest.get("profile"))
+    own = {"networks", "vehicle", "charging"} | ({"profile"} if networks or rebuilt else set())
+    kept = {key: value for key, value in manifest.items() if key not in own}
+    return kept | {key: value for key, value in stored.items() if key in own}
 
 
 def _setting(

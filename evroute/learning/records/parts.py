@@ -1,9 +1,11 @@
 """The measured trips of a folder of ``evroute learn``: one file per call, never changed.
 
 ``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`.
-Their metadata have the digest of these columns, and the manifest of the folder. Each is a trip
-table that ``evroute learn`` reads. Numbers that are unknown are NaN; in files of earlier versions
-the departure is then 0.
+Further columns have the line of each edge and its heights, and the metadata the terms of each trip,
+so that trips can be learned on other maps; files of earlier versions lack them. The metadata have
+the digest of the columns and terms, and the manifest of the folder too. Each file is a trip table
+that ``evroute learn`` reads. Numbers that are unknown are NaN; in files of earlier versions the
+departure is then 0.
 """
 
 import json
@@ -20,16 +22,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evroute.checked import digest_of
-from evroute.errors import DamagedFileError, EvrouteError, require
+from evroute.errors import DamagedFileError, require
 from evroute.files import replacing
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.road_lines import LOST
+from evroute.learning.roads.trip_record import (
+    NO_LINES,
+    PREFIX,
+    Terms,
+    TripRecord,
+    has_lines,
+    line_columns,
+    read_lines,
+)
+from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import read_columns
 
-_BY_EDGE = {field.name for field in fields(MeasuredTrip) if get_origin(field.type) is np.ndarray}
+_FIELDS = [field for field in fields(MeasuredTrip) if field.name != "record"]
+_BY_EDGE = {field.name for field in _FIELDS if get_origin(field.type) is np.ndarray}
 _DIGEST = b"sha256"
 _UNKNOWN = b"unknown"
 _MANIFEST = b"manifest"
+_CRS = b"crs"
+_TERMS = b"terms"
 
 
 def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
@@ -50,8 +66,40 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
     trips: dict[str, MeasuredTrip] = {}
     for path in part_paths(folder):
         for trip in read_part(path, network):
-            trips.setdefault(trip.trip, trip)
+            # repair records trips of earlier versions again, with their lines
+            if trip.trip not in trips or is_without_line(trips[trip.trip]):
+                trips[trip.trip] = trip
     return trips
+
+
+def is_without_line(trip: MeasuredTrip) -> bool:
+    """Return whether a trip cannot be learned on the network: an earlier version recorded it."""
+    return trip.record is not None and not trip.record.terms
+
+
+def check_on_network(trips: Iterable[MeasuredTrip], network: RoadNetwork) -> None:
+    """Check that recorded trips are on a network, as models of edges need it.
+
+    Raises
+    ------
+    EvrouteError
+        If the network does not have all roads of a trip.
+    """
+    for trip in trips:
+        require(
+            trip.record is None,
+            f"network '{network.name}' does not have all edges of trip '{trip.trip}'; name the "
+            "network of its trips with --network",
+        )
+
+
+def without_lines(folder: Path) -> set[str]:
+    """Return the names of trips that only files of earlier versions have, without their lines."""
+    names: dict[bool, set[str]] = {True: set(), False: set()}
+    for path in part_paths(folder):
+        columns = pq.read_schema(path).names
+        names[has_lines(columns)] |= set(pq.read_table(path, columns=["trip"])["trip"].to_pylist())
+    return names[False] - names[True]
 
 
 def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
@@ -61,30 +109,24 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
     ------
     DamagedFileError
         If the file is cut off or was changed; the message names the remedy.
-    EvrouteError
-        If the network does not have an edge of the file.
     """
     folder = path.parents[1]
     try:
         table = read_columns(path)
         columns = {name: table[name].to_pylist() for name in table.column_names}
-        if digest_of(columns) != table.schema.metadata[_DIGEST].decode():
+        metadata = table.schema.metadata or {}
+        terms = metadata.get(_TERMS, b"").decode()
+        if digest_of(columns | ({"terms": [terms]} if terms else {})) != metadata[_DIGEST].decode():
             raise ValueError("its digest differs")
-        edge_id = columns["edge"]
-        columns["edge"] = [network.row_of.get(edge, -1) for edge in edge_id]
-        columns["departed_s"] = _departures(columns["departed_s"], table.schema.metadata)
-        trips = list(_trips(columns))
+        lines = _lines(columns, metadata)
+        columns["edge"] = _rows(columns["edge"], lines, network, metadata)
+        columns["departed_s"] = _departures(columns["departed_s"], metadata)
+        trips = list(_trips(columns, network.n_edges, lines, json.loads(terms or "[]")))
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(
             f"{path} is damaged ({_line(error)}); set it aside by 'evroute learn --repair "
             f"{folder}', and learn the table of its trips again: evroute learn TABLE --out {folder}"
         ) from None
-    if -1 in columns["edge"]:
-        unknown = edge_id[columns["edge"].index(-1)]
-        raise EvrouteError(
-            f"{path} has edge '{unknown}', which network '{network.name}' does not have; name the "
-            "network of its trips with --network"
-        )
     return trips
 
 
@@ -106,8 +148,9 @@ def _line(error: Exception) -> str:
 def append_part(
     folder: Path,
     trips: Sequence[MeasuredTrip],
-    network: RoadNetwork,
+    setting: Setting,
     manifest: Mapping[str, Any],
+    terms: Sequence[Terms] = (),
 ) -> None:
     """Record trips in a new file; it is on the disk when this returns.
 
@@ -116,26 +159,36 @@ def append_part(
     folder
         Folder of ``evroute learn``.
     trips
-        At least one measured trip; no other file of the folder has a trip of the same name.
-    network
-        The network whose rows the trips name.
+        At least one measured trip, wholly on the network; no other file of the folder has a trip of
+        the same name, except one without its line.
+    setting
+        The network whose rows the trips name, and the vehicle.
     manifest
         Manifest of the folder.
+    terms
+        Terms of each trip; empty if the belief has none.
 
     Raises
     ------
     OSError
         If the folder cannot be written or the disk is full.
     """
-    columns: dict[str, list[Any]] = {field.name: [] for field in fields(MeasuredTrip)}
+    columns: dict[str, list[Any]] = {field.name: [] for field in _FIELDS}
     for trip in trips:
         for name, column in columns.items():
             value = getattr(trip, name)
             if value is None:
                 value = np.nan
             column += value.tolist() if name in _BY_EDGE else [value] * len(trip.edge)
-    columns["edge"] = [network.edge_id[edge] for edge in columns["edge"]]
-    metadata = {_DIGEST: digest_of(columns), _UNKNOWN: "NaN", _MANIFEST: json.dumps(manifest)}
+    edge = np.array(columns["edge"], dtype=np.int64)
+    columns["edge"] = [setting.network.edge_id[row] for row in edge]
+    columns |= line_columns(setting, edge)
+    metadata = {_UNKNOWN: "NaN", _MANIFEST: json.dumps(manifest), _CRS: setting.network.crs}
+    digest_columns: dict[str, Any] = dict(columns)
+    if any(terms):
+        metadata[_TERMS] = json.dumps(list(terms))
+        digest_columns["terms"] = [metadata[_TERMS]]
+    metadata[_DIGEST] = digest_of(digest_columns)
     table = pa.table(columns).replace_schema_metadata(metadata)
     last = max((int(path.stem) for path in part_paths(folder)), default=0)
     with replacing(folder / "measured" / f"{last + 1:04d}.parquet") as temporary:
@@ -207,11 +260,50 @@ def _departures(departed_s: list[float], metadata: Mapping[bytes, bytes]) -> lis
     return [None if np.isnan(each) or each == unknown else each for each in departed_s]
 
 
-def _trips(columns: dict[str, list[Any]]) -> Iterable[MeasuredTrip]:
-    for _, its in groupby(range(len(columns["trip"])), key=columns["trip"].__getitem__):
+def _lines(columns: dict[str, list[Any]], metadata: Mapping[bytes, bytes]) -> TripRecord | None:
+    """Return the roads of all edges of a file, and remove their columns; None if it has none."""
+    if not has_lines(columns):
+        return None
+    vehicle = json.loads(metadata.get(_MANIFEST, b"{}")).get("vehicle", {})
+    lines = read_lines(columns, columns["edge"], metadata[_CRS].decode(), vehicle)
+    for name in [name for name in columns if name.startswith(PREFIX)]:
+        del columns[name]
+    return lines
+
+
+def _rows(
+    edge_id: list[str],
+    lines: TripRecord | None,
+    network: RoadNetwork,
+    metadata: Mapping[bytes, bytes],
+) -> list[int]:
+    """Return the rows of edges (k,); those that the network does not have are beyond its last."""
+    of_network = json.loads(metadata.get(_MANIFEST, b"{}")).get("networks", {})
+    lost = network.n_edges
+    if lines is None or network.digest in of_network.values():
+        return [network.row_of.get(edge, lost) for edge in edge_id]
+    rows = lines.rows_in(network)
+    return np.where(rows == LOST, lost, rows).tolist()
+
+
+def _trips(
+    columns: dict[str, list[Any]],
+    n_edges: int,
+    lines: TripRecord | None,
+    terms: Sequence[Terms],
+) -> Iterable[MeasuredTrip]:
+    """Yield the trips of a file; those that leave the network with their record."""
+    names = columns["trip"]
+    for number, (_, its) in enumerate(groupby(range(len(names)), key=names.__getitem__)):
         rows = list(its)
         values: dict[str, Any] = {
             name: np.array(column[rows[0] : rows[-1] + 1]) if name in _BY_EDGE else column[rows[0]]
             for name, column in columns.items()
         }
+        if (values["edge"] == n_edges).any():
+            of_trip = terms[number] if terms else {}
+            of_file = lines or NO_LINES
+            values["record"] = of_file.take(
+                np.array(rows if lines else [], dtype=np.int64), of_trip
+            )
         yield MeasuredTrip(**values)

@@ -4,19 +4,19 @@ The settings come from the manifest, or else from the belief, or else from the f
 trips. Damaged files, the old manifest and the belief are moved to ``repair-DATE`` in the folder.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from evroute.energy.vehicle import Vehicle, charging_of, numbers_of
+from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle, numbers_of
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
 from evroute.learning.learn import WAIT_S, Call, Learned, learn_locked
-from evroute.learning.measured import Measured
+from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.records.manifest import (
     Choice,
     Start,
@@ -25,7 +25,9 @@ from evroute.learning.records.manifest import (
     stored_manifest,
 )
 from evroute.learning.records.parts import (
+    check_on_network,
     derived,
+    is_without_line,
     manifest_of,
     move,
     new_aside,
@@ -50,9 +52,12 @@ def repair(
     folder
         Folder of ``evroute learn``.
     network
-        Network of its trips, or its name or file; None for the name in its settings.
-    vehicle, choice
-        Vehicle and model, used if no settings are left in the folder.
+        Network on which they are learned, or its name or file; None for the name in its settings.
+    vehicle
+        The vehicle of the folder with other numbers, or its name or file. Another one is used only
+        if no settings are left in the folder.
+    choice
+        Model, used if no settings are left in the folder.
     on_progress
         Called with the number of trips learned and of trips to learn.
 
@@ -76,7 +81,7 @@ def repair(
     with place.locked(WAIT_S), threadpool_limits(1):
         start = _start(place, network, vehicle, choice or Choice())
         fresh = start.before_trips()
-        damaged = _damaged(place.path, start.setting.network)
+        damaged = _damaged(place.path, start.setting.network, travels=fresh.travels)
         manifest = start.manifest_of(fresh)
         aside = new_aside(place.path, "repair")
         place.write_manifest(manifest)
@@ -86,15 +91,22 @@ def repair(
         return learn_locked(call, fresh)
 
 
-def _damaged(folder: Path, network: RoadNetwork) -> dict[Path, str]:
-    """Return the damaged files of measured trips, and the reasons; at least one is intact."""
+def _damaged(folder: Path, network: RoadNetwork, *, travels: bool) -> dict[Path, str]:
+    """Return the damaged files of measured trips, and the reasons; at least one is intact.
+
+    The trips of the others must be on the network, or a belief that ``travels`` must know their
+    terms.
+    """
     found: dict[Path, str] = {}
+    trips: list[MeasuredTrip] = []
     paths = part_paths(folder)
     for path in paths:
         try:
-            read_part(path, network)
+            trips += read_part(path, network)
         except DamagedFileError as error:
             found[path] = str(error).partition("; set it aside")[0]
+    if not travels or all(is_without_line(trip) for trip in trips):
+        check_on_network(trips, network)
     if len(found) == len(paths):
         raise EvrouteError(
             f"{folder} has no intact file of measured trips; learn their tables again into "
@@ -114,9 +126,9 @@ def _start(
     for made in _manifests(place):
         ((name, digest),) = made["networks"].items()
         try:
-            start = start_of(made, network or name, None, Choice())
-            stored.check_roads(str(place.path), name, digest, start.setting.network)
-            start.before_trips()
+            start = start_of(made, network or name, _same_car(made, vehicle), Choice())
+            if not start.before_trips().travels:
+                stored.check_roads(str(place.path), name, digest, start.setting.network)
         except EvrouteError as error:
             problem = problem or error
         else:
@@ -129,6 +141,14 @@ def _start(
             "and --vehicle and --model if they were not the usual ones"
         )
     return start_of({}, network, vehicle, choice)
+
+
+def _same_car(made: Mapping[str, Any], vehicle: Vehicle | str | None) -> Vehicle | None:
+    """Return a vehicle that a caller named if it is that of a folder, else None."""
+    if vehicle is None:
+        return None
+    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
+    return car if car.name == made["vehicle"].get("name") else None
 
 
 def _manifests(place: Folder) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,9 @@ from evroute.network.road_network import RoadNetwork
 
 NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 SAME_JUNCTION_M = 1.0
+PACE = "times/pace/"
+BY_ROAD = ("seconds", "passes", "profile")
+"""Arrays of a stored pace that have a value for each road."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,11 @@ class Moved:
         values = np.zeros((*stored.shape[:-1], self.size))
         values[..., self.roads[kept]] = stored[..., kept]
         return values
+
+    def pace_of(self, state: Mapping[str, Any]) -> dict[str, FloatArray]:
+        """Return the arrays of the pace that a state has by road, in the places of the rows now."""
+        names = (f"{PACE}{name}" for name in BY_ROAD)
+        return {name: self.values(state[name]) for name in names if name in state}
 
 
 class KnownRoads:

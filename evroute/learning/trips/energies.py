@@ -27,12 +27,14 @@ from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
+from evroute.learning.roads.places import TripPlaces
+from evroute.learning.roads.restated import recorded_terms
+from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.noise_fit import START, LateField
-from evroute.learning.trips.places import TripPlaces
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     FADE,
@@ -187,8 +189,23 @@ class TripEnergies(Belief):
         places = None if junctions is None else len(junctions)
         return sentences(self.belief, self.vehicle, trips, places, self.changed_after)
 
+    def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
+        """Return a trip on the roads of the belief; those that it lacks are added to them."""
+        if trip.record is None:
+            return trip
+        edge = self.places.known.rows_of(trip.record.lines)
+        self.times.extend()
+        return replace(trip, edge=edge)
+
     def row(self, trip: MeasuredTrip) -> FloatArray:
-        """Return the terms of a trip by the values known at its departure, (p,)."""
+        """Return the terms of a trip by the values known at its departure, (p,).
+
+        Those of a trip that is not wholly on the network are the recorded ones.
+        """
+        if trip.record is not None:
+            prior = self.belief.prior
+            then = recorded_terms(trip.record, self.physics, prior, self.vehicle)
+            return self._joined(then, trip.edge)
         known = self._departures.conditions(trip)
         arms = trip.edge
         if self.physics == "driving":
@@ -209,13 +226,23 @@ class TripEnergies(Belief):
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
 
+    def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
+        """Return the terms of trips by their numbers, for files of measured trips."""
+        names = self.belief.prior.names
+        return [
+            {self.physics: dict(zip(names, terms.tolist(), strict=True))}
+            for terms in self.belief.terms_of(numbers)
+        ]
+
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
+        trip = self.placed(trip)
         time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
         return replace(self.expect_energy(trip), time=time)
 
     def expect_energy(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy of a trip, and its row."""
+        trip = self.placed(trip)
         row = self.row(trip)
         belief = self.belief.after(self._departures.days_before(trip.departed_s))
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
@@ -231,6 +258,7 @@ class TripEnergies(Belief):
         expected
             Its expectation, with its row.
         """
+        trip = self.placed(trip)
         self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         row, days = expected.row, self._departures.days_before(trip.departed_s)
         season_wh2 = self._departures.season_wh2(trip, row, self.belief.after(days).present)
@@ -302,8 +330,7 @@ class TripEnergies(Belief):
         known, moved = KnownRoads.restored(part_of(state, "known"), self.network)
         self.places = TripPlaces(known)
         self.times = TripTimes(known, driving=self.physics == "driving")
-        by_road = [name for name in state if name.startswith("times/pace/") and _is_by_road(name)]
-        super().restore({**state, **{name: moved.values(state[name]) for name in by_road}})
+        super().restore({**state, **moved.pace_of(state)})
         self.places.restore(state, moved)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
@@ -375,8 +402,3 @@ class TripEnergies(Belief):
             air_density_kgpm3=conditions.air_density_kgpm3,
             payload_kg=conditions.payload_kg,
         )
-
-
-def _is_by_road(name: str) -> bool:
-    """Return whether an array of a stored pace has a value for each road."""
-    return name.rpartition("/")[2] in ("seconds", "passes", "profile")

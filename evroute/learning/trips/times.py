@@ -42,7 +42,7 @@ class TripTimes:
     """
 
     def __init__(self, roads: KnownRoads, *, driving: bool = False) -> None:
-        self._length_m = roads.length_m
+        self._roads, self._driving = roads, driving
         self.pace = Pace.of_roads(roads, driving=driving)
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
         self.errors = TripBelief(known, START_S)
@@ -104,6 +104,10 @@ class TripTimes:
             )
         self.pace.learn(edge, travel_s, departed_s)
 
+    def extend(self) -> None:
+        """Add the roads that became known since."""
+        self.pace.extend(self._roads, driving=self._driving)
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays."""
         return flat(pace=self.pace.state(), errors=self.errors.state())
@@ -118,7 +122,7 @@ class TripTimes:
     ) -> FloatArray:
         """Return length, km, and expected time, s, of edges (k,)."""
         expected_s = self.pace.times(edge, departed_s).sum() / speed_factor
-        return np.array([self._length_m[edge].sum() / 1000.0, expected_s])
+        return np.array([self._roads.length_m[edge].sum() / 1000.0, expected_s])
 
 
 def measures_s(prediction: TripPrediction) -> dict[str, float]:

@@ -46,6 +46,10 @@ class TripPlaces:
         self.driven: list[IntArray] = []
         self.changed_after = 0
 
+    def _leaves(self, edge: IntArray) -> bool:
+        """Return whether a trip over roads (k,) has some that the network does not have."""
+        return bool((edge >= self.known.network.n_edges).any())
+
     def ends(self, edge: IntArray) -> IntArray:
         """Return the junctions along edges (k,) of the network, (k + 1,)."""
         network = self.known.network
@@ -61,7 +65,7 @@ class TripPlaces:
         """Return the features of the potential over a trip over edges (k,), (m,)."""
         if self.junctions is None:
             return np.empty(0)
-        if not self.heights_unknown:
+        if not self.heights_unknown or self._leaves(edge):
             return np.zeros(len(self.junctions))
         tail, head = self.junctions.features(self.ends(edge)[[0, -1]])
         rise: FloatArray = head - tail
@@ -104,7 +108,7 @@ class TripPlaces:
             km = self.known.length_m[edge] / 1000.0
             rest = self.roads.rest(edge) * np.outer(km, km)
             unknown += road_std**2 * rest.cumsum(axis=0).cumsum(axis=1)
-        if self.junctions is not None and self.heights_unknown:
+        if self.junctions is not None and self.heights_unknown and not self._leaves(edge):
             rest = self.junctions.rest(self.ends(edge))
             unknown += height_std**2 * (rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1])
         np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
