@@ -20,7 +20,7 @@ from evroute.learning.records.parts import read_parts
 from evroute.learning.records.repair import repair
 from evroute.learning.roads.restated import restated
 from evroute.learning.trips.energies import TripEnergies
-from evroute.learning.trips.terms import NAMES
+from evroute.learning.trips.terms import NAMES, with_level
 from evroute.methods.setting import Setting
 from evroute.network.closures import close, named
 from evroute.network.road_network import RoadNetwork
@@ -218,9 +218,10 @@ def test_terms_by_other_numbers_are_those_of_a_trip_on_the_map(grid) -> None:
     before, after = CAR, replace(CAR, drag=0.5, auxiliary_w=CAR.auxiliary_w + 300.0)
     edge = np.array([grid.row_of[name] for name in ("0>1", "1>7", "7>8")])
     trip = MeasuredTrip("x", edge, np.ones(3), np.full(3, np.nan), auxiliary_w=1500.0)
-    rows = [TripEnergies(Setting(grid, car)).row(trip) for car in (before, after)]
-    names = TripEnergies(Setting(grid, CAR)).belief.prior.names
-    np.testing.assert_allclose(restated(rows[0], names, before, after), rows[1], rtol=1e-9)
+    beliefs = [TripEnergies(Setting(grid, car), physics="eq8") for car in (before, after)]
+    rows, prior = [belief.row(trip) for belief in beliefs], beliefs[1].belief.prior
+    terms = restated(rows[0], prior.names, before, after)
+    np.testing.assert_allclose(with_level(terms[np.newaxis], prior)[0], rows[1], rtol=1e-9)
 
 
 def test_another_car_or_model_is_still_refused(grid, far, folder) -> None:

@@ -97,8 +97,8 @@ def without_lines(folder: Path) -> set[str]:
     """Return the names of trips that only files of earlier versions have, without their lines."""
     names: dict[bool, set[str]] = {True: set(), False: set()}
     for path in part_paths(folder):
-        columns = pq.read_schema(path).names
-        names[has_lines(columns)] |= set(pq.read_table(path, columns=["trip"])["trip"].to_pylist())
+        lines = has_lines(pq.read_schema(path).names)
+        names[lines] |= set(pq.read_table(path, columns=["trip"])["trip"].to_pylist())
     return names[False] - names[True]
 
 
@@ -201,16 +201,30 @@ def set_aside(folder: Path, *, last: bool = False) -> Path | None:
     """Move the belief and the measured trips of a folder into ``reset-DATE``; return that folder.
 
     The measured trips are moved last, so that an interruption leaves trips that can be learned
-    again. With ``last``, only the newest file of them is moved. Return None if there is nothing to
+    again. With ``last``, only the newest file with further trips is moved. Return None if there is nothing to
     move.
     """
-    measured = part_paths(folder)[-1:] if last else [folder / "measured"]
+    measured = _last_added(folder) if last else [folder / "measured"]
     paths = [path for path in (*derived(folder), *measured) if path.exists()]
     if not paths:
         return None
     aside = new_aside(folder, "reset")
     move(paths, folder, aside)
     return aside
+
+
+def _last_added(folder: Path) -> list[Path]:
+    """Return the newest file with further trips, and those that record its trips again."""
+    paths, first = part_paths(folder), 0
+    before: set[str] = set()
+    for number, path in enumerate(paths):
+        try:
+            names = set(pq.read_table(path, columns=["trip"])["trip"].to_pylist())
+        except (OSError, pa.ArrowException):
+            names = {path.name}  # damaged
+        first = first if names <= before else number
+        before |= names
+    return paths[first:]
 
 
 def new_aside(folder: Path, why: str) -> Path:

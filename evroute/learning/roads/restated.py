@@ -1,11 +1,12 @@
-"""Recorded terms of trips by other numbers of their vehicle, by the physical part of each term.
+"""Recorded terms of trips, also by other numbers of their vehicle, by their physical parts.
 
 Drag is in proportion to drag coefficient times frontal area, the energy of stops and turns to mass
 times the share that braking loses, the loss of a full battery to weight times recuperation. A known
 auxiliary power counts beyond that of the vehicle. All other terms are of the trip alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,27 @@ from evroute.errors import require
 from evroute.learning.roads.trip_record import TripRecord
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import with_level
+
+
+def learned_terms(
+    state: Mapping[str, Any], names: Sequence[str], numbers: Sequence[int]
+) -> list[dict[str, float]]:
+    """Return the terms of trips by name, for files of measured trips.
+
+    Parameters
+    ----------
+    state
+        Of a `TripBelief` that learned or refused them.
+    names
+        (p,) names of the terms.
+    numbers
+        Numbers of the trips.
+    """
+    own = state["column"] == 0
+    rows: dict[int, FloatArray] = {}
+    for kind in ("learned", "refused"):
+        rows |= dict(zip(state[f"{kind}_number"].tolist(), state[f"{kind}_rows"], strict=True))
+    return [dict(zip(names, rows[number][own].tolist(), strict=True)) for number in numbers]
 
 
 def recorded_terms(

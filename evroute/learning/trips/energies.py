@@ -28,7 +28,7 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
-from evroute.learning.roads.restated import recorded_terms
+from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
@@ -228,11 +228,8 @@ class TripEnergies(Belief):
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, for files of measured trips."""
-        names = self.belief.prior.names
-        return [
-            {self.physics: dict(zip(names, terms.tolist(), strict=True))}
-            for terms in self.belief.terms_of(numbers)
-        ]
+        terms = learned_terms(self.belief.state(), self.belief.prior.names, numbers)
+        return [{self.physics: of_trip} for of_trip in terms]
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""

@@ -236,12 +236,6 @@ class TripBelief:
             if due and self._admit(trip):
                 self._refused = [each for each in self._refused if each.number != number]
 
-    def terms_of(self, numbers: Sequence[int]) -> list[FloatArray]:
-        """Return the terms of trips by their numbers, (p,) each, learned or refused."""
-        row_of = {trip.number: trip.row for trip in (*self._learned, *self._refused)}
-        own = self.column == TERM
-        return [row_of[number][own[: len(row_of[number])]] for number in numbers]
-
     def restart(self) -> None:
         """Begin the test anew, and take the features of the late field anew; all else stays."""
         self._errors.restart()
