@@ -201,8 +201,8 @@ def set_aside(folder: Path, *, last: bool = False) -> Path | None:
     """Move the belief and the measured trips of a folder into ``reset-DATE``; return that folder.
 
     The measured trips are moved last, so that an interruption leaves trips that can be learned
-    again. With ``last``, only the newest file with further trips is moved. Return None if there is nothing to
-    move.
+    again. With ``last``, only the newest file with further trips is moved, and those that record
+    its trips again. Return None if there is nothing to move.
     """
     measured = _last_added(folder) if last else [folder / "measured"]
     paths = [path for path in (*derived(folder), *measured) if path.exists()]
