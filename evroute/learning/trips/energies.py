@@ -203,8 +203,7 @@ class TripEnergies(Belief):
         Those of a trip that is not wholly on the network are the recorded ones.
         """
         if trip.record is not None:
-            prior = self.belief.prior
-            then = recorded_terms(trip.record, self.physics, prior, self.vehicle)
+            then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
             return self._joined(then, trip.edge)
         known = self._departures.conditions(trip)
         arms = trip.edge
