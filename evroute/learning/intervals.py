@@ -136,6 +136,11 @@ class ErrorSpread:
 
     def at_risk(self, risk: float) -> float:
         """Return the least z with ``beyond(z) <= risk``, for risks in (0, 1)."""
+        if risk not in self._found:
+            self._found[risk] = self._at_risk(risk)
+        return self._found[risk]
+
+    def _at_risk(self, risk: float) -> float:
         if risk <= float(self._above.beyond(0.0)):
             return self._above.quantile(risk)
         z, step = -self._below.quantile(1.0 - risk), 1e-15
@@ -186,7 +191,12 @@ class ErrorSpread:
     def _below(self) -> _Tail:
         return _Tail.of(self, -self.scores)
 
-    @property
+    @cached_property
+    def _found(self) -> dict[float, float]:
+        """Answers of `at_risk` by risk: plans ask for few levels of one spread, again and again."""
+        return {}
+
+    @cached_property
     def _mirrored(self) -> "ErrorSpread":
         return replace(self, scores=-self.scores)
 

@@ -207,6 +207,8 @@ class PlanRequest(Request):
         UnknownNameError
             If the network has no road of a name or id; the message has similar ones.
         """
+        if not self.avoid:
+            return ()
         rows = {network.row_of[road] for road in self.avoid if road in network.row_of}
         names = {road.lower(): road for road in self.avoid if road not in network.row_of}
         named = [
