@@ -21,7 +21,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
-from evroute.learning.records.parts import read_parts
+from evroute.learning.records.history import read_history
 from evroute.network.catalog import load_network, network_version
 from evroute.network.places.names import route_ends
 from evroute.network.places.suggestions import suggest
@@ -241,7 +241,7 @@ class Work:
         folder = self._folder(name)
         with self._learning:
             belief = load_belief(folder)
-            recorded = read_parts(folder, belief.network)
+            learned = read_history(folder, belief.setting).learned
             trips = read_columns(folder / "trips.parquet")
         return {
             "name": name,
@@ -249,7 +249,7 @@ class Work:
             "vehicle": belief.vehicle.name,
             "trips": belief.trips,
             "note": belief.note,
-            "findings": list(findings(trips, recorded.values(), belief)),
+            "findings": list(findings(trips, learned, belief)),
         }
 
     def _planner(self, request: OnRoads) -> Planner:

@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+import evroute
 from evroute.cli import app
+from evroute.folder import Folder
+from evroute.learning.belief import load_belief
+from evroute.learning.records.history import read_history
+from evroute.learning.records.parts import append_part
 from evroute.network.catalog import load_network
 from evroute.service import work as module
 from evroute.service.requests import PlanBody, Trips
@@ -103,3 +109,33 @@ def test_answers_are_those_of_the_command(tmp_path: Path, fields: dict[str, Any]
     ends = ["--from", ENDS["origin"], "--to", ENDS["destination"]]
     command = ["route", *ends, "--belief", str(tmp_path / "own"), "--json", *options]
     assert json.loads(CliRunner().invoke(app, command).output) == json.loads(json.dumps(answer))
+
+
+def test_findings_leave_out_trips_that_were_set_aside(tmp_path: Path) -> None:
+    """A recorded trip that takes ten kilowatt-hours more is in no mean of its route."""
+    network, work = load_network("denver"), Work(tmp_path, 30.0)
+    plan = evroute.plan(network, **ENDS)
+    ways = [plan.fastest, evroute.plan(network, **ENDS, avoid=[plan.fastest.edges[3]]).fastest]
+    assert ways[0].edges != ways[1].edges
+    trips = [
+        {
+            "trip": f"way {k}, {n}",
+            "edges": [
+                {"edge": edge, "energy_wh": 10.0 + n + k, "travel_s": 15.0} for edge in way.edges
+            ],
+        }
+        for k, way in enumerate(ways)
+        for n in range(3)
+    ]
+    work.learn(Trips.model_validate({"belief": "own", "trips": trips}))
+    before = work.belief("own")["findings"]
+    (pair,) = (each for each in before if each.startswith("the route of trip"))
+    off_wh = 12.0 * len(ways[1].edges) - 11.0 * len(ways[0].edges)
+    assert f"(3 and 3 trips): measured {off_wh:+.0f} ± " in pair
+    folder = tmp_path / "own"
+    belief = load_belief(folder)
+    recorded = read_history(folder, belief.setting).learned[0]
+    thirsty = replace(recorded, trip="thirsty", energy_wh=recorded.energy_wh + 1e4)
+    append_part(folder, [thirsty], network, Folder(folder).manifest())
+    assert "thirsty" in read_history(folder, belief.setting).gate.skipped
+    assert work.belief("own")["findings"] == before
