@@ -41,14 +41,7 @@ class Arms:
     prior_mean_wh: FloatArray
 
     def __post_init__(self) -> None:
-        a = len(self.id)
-        d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
-        freeze(
-            self,
-            id=(self.id, np.int64, (a,)),
-            features=(self.features, np.float64, (a, d)),
-            prior_mean_wh=(self.prior_mean_wh, np.float64, (a,)),
-        )
+        _freeze_arms(self)
         require(np.all(np.diff(self.id) > 0), "Arms.id must be strictly increasing", ValueError)
 
     def __len__(self) -> int:
@@ -170,19 +163,12 @@ class Feedback:
     travel_s: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        k = len(self.id)
-        d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
+        k = _freeze_arms(self)
+        travel_s = self.travel_s if len(self.travel_s) else np.full(k, np.nan)
         freeze(
             self,
-            id=(self.id, np.int64, (k,)),
-            features=(self.features, np.float64, (k, d)),
-            prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
             energy_wh=(self.energy_wh, np.float64, (k,)),
-            travel_s=(
-                self.travel_s if len(self.travel_s) else np.full(k, np.nan),
-                np.float64,
-                (k,),
-            ),
+            travel_s=(travel_s, np.float64, (k,)),
         )
         require(np.all(np.isfinite(self.energy_wh)), "measured energies must be finite", ValueError)
 
@@ -264,15 +250,8 @@ class Total:
     known_variance_wh2: float = 0.0
 
     def __post_init__(self) -> None:
-        k = len(self.id)
-        d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
-        freeze(
-            self,
-            id=(self.id, np.int64, (k,)),
-            features=(self.features, np.float64, (k, d)),
-            prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
-            weight=(self.weight, np.float64, (k,)),
-        )
+        k = _freeze_arms(self)
+        freeze(self, weight=(self.weight, np.float64, (k,)))
         numbers = [self.energy_wh, self.known_variance_wh2, *self.weight]
         require(np.all(np.isfinite(numbers)), "measured energies must be finite", ValueError)
 
@@ -324,6 +303,25 @@ class Total:
             (n,) noise deviation of one measurement of each arm, Wh.
         """
         return float(self.weight @ noise_std_wh[self.id] ** 2) + self.known_variance_wh2
+
+
+def _freeze_arms(values: Arms | Feedback | Total) -> int:
+    """Check and freeze the rows, contexts and prior means that values share; return their number.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not match.
+    """
+    k = len(values.id)
+    d = np.shape(values.features)[1] if np.ndim(values.features) == 2 else 0
+    freeze(
+        values,
+        id=(values.id, np.int64, (k,)),
+        features=(values.features, np.float64, (k, d)),
+        prior_mean_wh=(values.prior_mean_wh, np.float64, (k,)),
+    )
+    return k
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from threadpoolctl import threadpool_limits
 
+from evroute.cli.answer_table import AnswerTable, check_out
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.plan_table import print_plan
 from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
@@ -35,7 +36,7 @@ from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.planning.request import PLACES, PlanRequest, entries
-from evroute.planning.requests import AnswerTable, check_out, read_requests
+from evroute.planning.requests import read_requests
 from evroute.planning.searches.search import numba_installed
 from evroute.text import escaped
 

@@ -118,8 +118,9 @@ def learn(
     Parameters
     ----------
     table
-        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`). None
-        learns the recorded trips alone, those that the belief lacks.
+        CSV or Parquet, by edges (`readers.edges.COLUMNS`) or by GPS points
+        (`readers.points.COLUMNS`). None learns the recorded trips alone, those that the belief
+        lacks.
     out
         The folder: new, empty, or made with the same vehicle and model. A model of edges stays on
         its network; a belief of trips goes on with its car.

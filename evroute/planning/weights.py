@@ -5,9 +5,8 @@ edges, (a,) Wh each, and returns their weights (a,). Along a route the potential
 rules that subtract it change no route's rank and keep regenerated energy (Sachenbacher et al.
 2011).
 
-Mean of the rectified Gaussian, ``E[max(0, X)]``: a non-negative weight from a signed index.
-
-Sandberg et al., Algorithm 2, line 3.
+The weight of a rule that rectifies is the mean of the rectified Gaussian, ``E[max(0, X)]``
+(Sandberg et al., Algorithm 2, line 3).
 """
 
 from collections.abc import Callable

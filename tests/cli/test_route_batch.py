@@ -85,7 +85,7 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path) -> None:
 def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text(
-        "id,trip,soc,reserve,risk,charge\na,C,7.5,5,5%,no\nb,C,7.5,5,,\nc,C,7.5,5,80%,\nd,C,,,5%,\n"
+        "id,trip,soc,reserve,risk,charge\na,C,8,5,5%,no\nb,C,7.5,5,,\nc,C,7.5,5,80%,\nd,C,,,5%,\n"
         "e,C,7.5,5,,yes\nf,C,7.5,5,,maybe\n"
     )
     asked = "--network", "denver", "--batch", str(path)

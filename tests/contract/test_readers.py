@@ -19,7 +19,7 @@ from evroute.cli import app
 from evroute.errors import EvrouteError
 from evroute.learning.measured import Measured
 from evroute.learning.readers.formats import READERS, read_measured, reader_of
-from evroute.learning.readers.table import Column
+from evroute.learning.readers.headers import Column
 from evroute.methods.setting import Setting, load_setting
 
 EXAMPLES = Path(__file__).parents[2] / "data/examples"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from evroute.learning.readers.meters import (
+from evroute.learning.readers.meter_noise import (
     even_minus_odd_wh,
     lag_one_correlation,
     meter_factor,

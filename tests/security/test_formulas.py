@@ -15,12 +15,13 @@ import pyarrow as pa
 import pytest
 
 from evroute.cli import main
+from evroute.cli.answer_table import AnswerTable
 from evroute.learning.readers.table import read_log, read_table
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers, stations
 from evroute.planning.matrix import Stop, write_matrix
-from evroute.planning.requests import AnswerTable, read_requests
+from evroute.planning.requests import read_requests
 from evroute.tables import csv_of, write_table
 
 RUN = '=HYPERLINK("http://127.0.0.1/"&A1)'

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evroute.learning.measured import Measured
-from evroute.learning.readers.table import Column, Log, read_log, read_table
+from evroute.learning.readers.headers import Column
+from evroute.learning.readers.table import Log, read_log, read_table
 from evroute.methods.setting import Setting
 
 TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
@@ -45,7 +46,7 @@ class Reader:
 def columns_reader(columns: Sequence[str]) -> Callable[[Path], Log]:
     """Return the function that reads CSV and Parquet files with columns of these names.
 
-    The names that loggers write for a column are read as well (`table.recognised`).
+    The names that loggers write for a column are read as well (`headers.recognised`).
     """
     text = [name for name in columns if name in TEXT]
     numbers = [name for name in columns if name not in TEXT]

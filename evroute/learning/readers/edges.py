@@ -22,7 +22,8 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.table import Log, check_columns, seconds, trips_of
+from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 

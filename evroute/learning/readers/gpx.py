@@ -16,16 +16,11 @@ import pyarrow as pa
 from evroute import limits
 from evroute.errors import EvrouteError, require
 from evroute.learning.readers.base import Reader
+from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS, read_points
-from evroute.learning.readers.table import (
-    Log,
-    check_columns,
-    numbers,
-    read_log,
-    recognised,
-    seconds,
-)
+from evroute.learning.readers.table import Log, check_columns, numbers, read_log
 
 NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
 

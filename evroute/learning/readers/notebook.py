@@ -24,8 +24,10 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
+from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meters import Meter, display_step
-from evroute.learning.readers.table import Log, check_columns, recognised, seconds
+from evroute.learning.readers.table import Log, check_columns
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 

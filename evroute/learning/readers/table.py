@@ -2,22 +2,13 @@
 
 A CSV file is separated by commas, semicolons or tabulators; its numbers have a decimal point or a
 decimal comma.
-
-Names of columns: the names that loggers write for a quantity, and the units in them.
-
-LeafSpy's columns are recognised by their names; https://github.com/strowger/hm
-(``bin/leafspy-process.pl``) lists them with their units.
-
-Times in tables: seconds, seconds since 1970, ISO 8601, and LeafSpy's dates.
 """
 
 import csv
 import io
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,70 +21,8 @@ import pyarrow.parquet
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
+from evroute.learning.readers.headers import Column, recognised
 from evroute.text import check_printable
-
-OTHER_NAMES = {
-    "trip": ("trip id", "journey"),
-    "time": ("timestamp", "date/time", "datetime", "date time", "gps time", "device time"),
-    "lat": ("latitude", "gps latitude"),
-    "lon": ("longitude", "long", "lng", "gps longitude"),
-    "volts": ("voltage", "pack volts", "pack voltage", "battery voltage", "hv battery voltage"),
-    "amps": ("current", "pack amps", "pack current", "battery current", "hv battery current"),
-    "power_w": ("power", "battery power", "pack power", "hv battery power"),
-    "soc_percent": ("soc", "state of charge", "battery level"),
-}
-"""Names in lower case without unit, by the column of `points.COLUMNS` that they stand for."""
-IN_KWH = {"energy_kwh": ("energy_wh", 1e3)}
-LEAFSPY = {
-    "SOC": ("soc_percent", 1e-4),
-    "Aux Pwr(100w)": ("auxiliary_w", 100.0),
-}
-"""LeafSpy's own columns and their factors, where a table has its column ``Gids``."""
-PREFIXES = {"mv": 1e-3, "ma": 1e-3, "kv": 1e3, "kw": 1e3, "ft": 0.3048}
-_UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w|m))\s*", re.IGNORECASE)
-_CANONICAL = {other: name for name, others in OTHER_NAMES.items() for other in (*others, name)}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A recognised column: its header in the file, and the factor to its unit here."""
-
-    header: str
-    factor: float = 1.0
-
-
-def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column]:
-    """Return the columns that can be read, by their name here.
-
-    Parameters
-    ----------
-    headers
-        Headers of a file.
-    known
-        Names of columns here. A header that equals one of them goes before other names.
-
-    Returns
-    -------
-    dict
-        Column of each name that the file has; of two headers for one name, the first.
-    """
-    found = {name: Column(name) for name in headers if name in known}
-    for header in headers:
-        if header.lower() in known:
-            found.setdefault(header.lower(), Column(header))
-    exact = IN_KWH | (LEAFSPY if "Gids" in headers else {})
-    for header in headers:
-        if header in exact:
-            name, factor = exact[header]
-        else:
-            match = _UNIT.fullmatch(header)
-            plain, unit = (match[1], match[2] or match[3] or "") if match else (header, "")
-            name = _CANONICAL.get(re.sub(r"[\s_]+", " ", plain).strip().lower(), "")
-            factor = PREFIXES.get(unit.lower(), 1.0)
-        if name in known:
-            found.setdefault(name, Column(header, factor))
-    return found
-
 
 SEPARATORS = ",;\t"
 
@@ -325,63 +254,3 @@ def trips_of(path: Path, table: pa.Table) -> Iterator[tuple[str, IntArray]]:
     check_printable(f"trip table {path}: trip", rows)
     for trip, its in rows.items():
         yield trip, np.array(its)
-
-
-EPOCH_S = 1e8
-"""Numbers from here on are seconds since 1970 (UTC), from `EPOCH_MS` on milliseconds."""
-EPOCH_MS = 1e11
-S_PER_DAY = 86_400.0
-LEAFSPY_FORMAT = "%m/%d/%Y %H:%M:%S"
-
-
-def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
-    """Return times in seconds since the midnight before the first of them, (k,); NaN where empty.
-
-    Small numbers stay as they are. Times without an offset to UTC are local; with an offset, the
-    midnight is that of the first time's offset. Seconds and milliseconds since 1970 are UTC.
-
-    Raises
-    ------
-    EvrouteError
-        If a time has none of these forms, or some have an offset to UTC and some have not.
-    """
-    given = [(row, text) for row, text in enumerate(texts) if text]
-    times = np.full(len(texts), np.nan)
-    try:
-        for row, text in given:
-            times[row] = float(text.replace(",", "."))
-    except ValueError:
-        times[:] = np.nan
-    else:
-        times[~np.isfinite(times)] = np.nan
-        first_s = np.min(times, where=np.isfinite(times), initial=np.inf)
-        if EPOCH_S <= first_s < np.inf:
-            scale = 1000.0 if first_s >= EPOCH_MS else 1.0
-            times = times / scale - first_s / scale // S_PER_DAY * S_PER_DAY
-        return times
-    moments = [(row, _moment(path, row, text)) for row, text in given]
-    try:
-        midnight = min(moment for _, moment in moments).replace(
-            hour=0, minute=0, second=0, microsecond=0
-        )
-        for row, moment in moments:
-            times[row] = (moment - midnight).total_seconds()
-    except TypeError:
-        raise EvrouteError(
-            f"trip table {path}: some times have an offset to UTC and some have not"
-        ) from None
-    return times
-
-
-def _moment(path: Path, row: int, text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        pass
-    try:
-        return datetime.strptime(text.strip(), LEAFSPY_FORMAT)
-    except ValueError:
-        raise EvrouteError(
-            f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like "
-            "2026-05-04T07:30:00"
-        ) from None

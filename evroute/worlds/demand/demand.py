@@ -24,7 +24,8 @@ from evroute import limits
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.readers.table import check_columns, numbers, read_table, seconds
+from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.table import check_columns, numbers, read_table
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 from evroute.planning.searches.search import Search

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.learning.readers.meters import cut
+from evroute.learning.readers.cuts import cut
 
 STEP = 0.001  # of latitude: 111 m a row
 BATTERY_WH = 50_000.0

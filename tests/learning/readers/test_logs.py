@@ -16,14 +16,15 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.gate import gated
 from evroute.learning.measured import ImpossibleTripError, MeasuredTrip
+from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.cuts import cut
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.readers.meters import (
-    cut,
+from evroute.learning.readers.headers import Column, recognised
+from evroute.learning.readers.meter_noise import (
     even_minus_odd_wh,
     lag_one_correlation,
     meter_factor,
 )
-from evroute.learning.readers.table import Column, recognised, seconds
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import read_any
 
