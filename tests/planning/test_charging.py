@@ -22,6 +22,8 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
+from evroute.planning.charge.refusals import whole_percent, with_advice
+from evroute.planning.charge.station_needs import StationNeeds
 from evroute.planning.charge.stops import best_plan, charging_stops
 from evroute.planning.charge.stops_within import stops_within
 from evroute.planning.planner import Planner
@@ -301,16 +303,16 @@ def planner() -> Planner:
 def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
     rng, seen = np.random.default_rng(5), Counter[str]()
     for _ in range(30):
-        origin, destination = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
-        battery = Battery.of_percent(6.1, rng.uniform(2.2, 4), 2)
+        ends = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+        battery = Battery.of_percent(6.1, rng.uniform(2.01, 4), 2)
         try:
-            planner.plan(origin, destination, battery=battery)
+            planner.plan(*ends, battery=battery)
         except NotEnoughChargeError as error:
             advice = re.search(r"; or charge at (post \d) to (\d+) %", str(error))
             if advice is None:
-                seen["no stop helps"] += "the last leg, from" in str(error)
+                seen["no stop yet"] += _less_fails_and_as_much_succeeds(planner, error, ends)
                 continue
-            plan = planner.plan(origin, destination, battery=battery, charge=True)
+            plan = planner.plan(*ends, battery=battery, charge=True)
             route = plan.recommended_route
             (stop, *_) = route.stops
             assert (stop.station, stop.to_percent) == (advice[1], int(advice[2]))
@@ -328,7 +330,84 @@ def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
                     charge_wh = 61 * stops[position].to_percent
                 assert charge_wh >= battery.reserve_wh - 1e-9
             seen["mended"] += 1
-    assert min(seen["mended"], seen["no stop helps"]) >= 3, seen
+    assert min(seen["mended"], seen["no stop yet"]) >= 3, seen
+
+
+def _less_fails_and_as_much_succeeds(
+    planner: Planner, error: NotEnoughChargeError, ends: list[int]
+) -> bool:
+    """Follow the advice to start with more and then to charge; False without such an advice."""
+    form = r"or with at least (\d+) % and charging at (post \d) \(--charge\)"
+    advice = re.search(form, str(error))
+    if advice is None:
+        return False
+    percent = int(advice[1])
+    plan = planner.plan(*ends, battery=Battery.of_percent(6.1, percent, 2), charge=True)
+    assert plan.recommended_route.stops
+    less = Battery.of_percent(6.1, max(percent - 1, 2), 2)
+    with pytest.raises(NotEnoughChargeError) as short:
+        planner.plan(*ends, battery=less, charge=True)
+    words = f"start with at least {percent} %, then charge at {advice[2]}"
+    assert words in str(short.value)
+    assert short.value.start_percent == percent
+    return True
+
+
+@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
+def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
+    draw: Callable[[int], checks.Request],
+) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(60 if draw is checks.draw_network else 15):
+        request = draw(seed)
+        low = replace(request.battery, start_wh=request.battery.reserve_wh)
+        problem, chargers = request.problem(compiled=False), request.chargers
+        needs = StationNeeds.of(problem, low, chargers, request.wishes)
+        need = needs.least_start(low)
+        if need.charge_wh == np.inf:
+            full = replace(request, battery=replace(low, start_wh=low.capacity_wh))
+            assert checks.independent(full, 1.0) == np.inf
+            seen["even a full battery fails"] += 1
+            continue
+        percent = whole_percent(low, need.charge_wh)
+        for start, enough in ((percent, True), (percent - 1, False)):
+            start_wh = low.capacity_wh * start / 100
+            if start_wh < low.reserve_wh:
+                continue
+            tried = replace(low, start_wh=start_wh)
+            assert (charging_stops(problem, tried, chargers) is not None) == enough, seed
+            if enough and need.station:
+                reached = needs.charges(tried)
+                assert need.station in {needs.stations.get(edge) for _, edge in reached}
+        seen["a station" if need.station else "no station"] += 1
+    assert seen["a station"] >= 3, seen
+    if draw is checks.draw_network:
+        assert min(seen.values()) >= 3, seen
+
+
+def test_a_gap_that_is_too_long_has_its_ends_and_its_energy(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems
+) -> None:
+    network = line_of_stations(make_network, 6)
+    energy_wh = np.array([100.0, 300, 700, 512, 100, 100])
+    problem = problem_of(network, energy_wh, 0, 5)
+    chargers = [Charger(f"S{k}", (k,), "ac", 3.6, 10 * np.arange(101.0)) for k in (1, 3)]
+    battery = Battery(1000, 600, 100)
+    needs = StationNeeds.of(problem, battery, chargers, StopWishes())
+    # from S1 with 1,000 Wh over 1,212 Wh with 100 Wh left
+    assert needs.gap(battery) == (pytest.approx(312), "S1", "S3")
+    error = with_advice(NotEnoughChargeError("x"), (), needs, battery, charging=True)
+    assert str(error).endswith(
+        "from S1 to the next station S3 takes 312 Wh more than a full charge"
+    )
+    # 700 Wh to the end of the first edge, 512 Wh to S3
+    near = StationNeeds.of(problem_of(network, energy_wh, 2, 5), battery, chargers, StopWishes())
+    assert near.gap(battery) == (pytest.approx(312), "", "S3")
+    wishes = StopWishes(to_percent=80, arrive_percent=85)
+    energy_wh = np.array([100.0, 300, 200, 212, 100, 100])
+    last = StationNeeds.of(problem_of(network, energy_wh, 0, 5), battery, chargers, wishes)
+    # from S3 with 800 Wh over 200 Wh, with 850 Wh left
+    assert last.gap(battery) == (pytest.approx(250), "S3", "")
 
 
 def test_where_charging_is_asked_for_the_fastest_is_recommended(planner: Planner) -> None:
@@ -414,7 +493,9 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
         with pytest.raises(NotEnoughChargeError) as short:
             risky.plan(21, 99, battery=empty, charge=charge, risk=1e-5)
         advised.append(short.value.start_percent)
-    assert advised[0] == advised[1]
+    assert "start with at least about " in str(short.value)
+    assert f"without a stop at least {advised[0]} %" in str(short.value)
+    assert advised[1] < advised[0]
 
 
 def test_bad_requests_have_one_line(planner: Planner) -> None:

@@ -1,9 +1,6 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-
-import numpy as np
 
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
@@ -12,16 +9,14 @@ from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
-from evroute.planning.charge.charge_tree import charge_tree
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
+from evroute.planning.charge.refusals import needs_at_risk, with_advice
 from evroute.planning.charge.risk import choose_safe_rows
-from evroute.planning.charge.shortage import Shortage
+from evroute.planning.charge.station_needs import StationNeeds
 from evroute.planning.charge.stop_rows import StopRows
-from evroute.planning.charge.stops import charging_stops
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
-from evroute.planning.searches.legs import Legs, Start
 from evroute.planning.searches.search_problem import SearchProblem
 
 
@@ -126,70 +121,10 @@ def rows_of_plan(
         if not chargers:
             raise
         rows = None if request.charge else stopping()
-        stops = () if rows is None else rows.stops[rows.recommended]
-        raise with_advice(error, problem, battery, chargers, stops) from None
-
-
-def with_advice(
-    error: NotEnoughChargeError,
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    stops: tuple[ChargingStop, ...],
-) -> NotEnoughChargeError:
-    """Return an error with the stops that mend it, or the leg that fails also with stops.
-
-    Parameters
-    ----------
-    error
-        Error of the plan without stops.
-    problem, battery, chargers
-        As in `charging_stops`.
-    stops
-        Stops of a plan; empty if there is none.
-    """
-    reason = str(error)
-    if stops:
-        advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
-    elif charging_stops(problem, battery, chargers):
-        advice = "no plan with charging stops was found that keeps the limit of risk"
-    else:
-        advice = failing_leg(problem, battery, chargers)
-        reason = reason.replace("charge on the way, or take", "take")
-    return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
-
-
-def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> str:
-    """Return which leg fails where no plan with stops keeps the reserve, and the energy it lacks.
-
-    Parameters
-    ----------
-    problem
-        The request and its numbers.
-    battery
-        Charge at the start, and reserve.
-    chargers
-        Sockets that fit the car.
-    """
-    legs, capacity_wh = problem.legs, battery.capacity_wh
-    reached = dict.fromkeys(legs.starts, ("the start", battery.start_wh))
-    searched = set[tuple[Start, float]]()
-    while new := {(start, held) for start, (_, held) in reached.items()} - searched:
-        searched.add(begin := min(new))
-        leg = replace(problem, legs=Legs(legs.search, begin[:1], (), legs.whole_arms))
-        within = set(charge_tree(leg, replace(battery, start_wh=begin[1])).edges.tolist())
-        for each in chargers:
-            if not within.isdisjoint(each.edges):
-                starts = (Start(edge, legs.search.starts.start + edge) for edge in each.edges)
-                reached |= dict.fromkeys(starts, (each.station, capacity_wh))
-    if len(legs.stops) > 1:
-        return "charging on the way does not help"
-    shortage = Shortage(legs, problem.head_wh, problem.charge)
-    unbounded = replace(battery, capacity_wh=np.inf, fade=0.0)
-    need_wh = dict(zip(reached, shortage.least_from_wh(unbounded, tuple(reached)), strict=True))
-    start = min(reached, key=lambda start: need_wh[start] - reached[start][1])
-    station, held_wh = reached[start]
-    return (
-        f"charging on the way does not help: the last leg, from {station} with "
-        f"{battery.percent(held_wh):.4g} %, needs {(need_wh[start] - held_wh) / 1000:.2f} kWh more"
-    )
+        stops = () if rows is None else rows.stops.get(rows.recommended, ())
+        needs, about = StationNeeds.of(problem, battery, chargers, wishes), ""
+        if safe is not None and risk is not None:
+            needs = needs_at_risk(problem, battery, chargers, wishes, (risk, safe.std_wh))
+            about = "about "
+        charging = request.charge
+        raise with_advice(error, stops, needs, battery, charging=charging, about=about) from None

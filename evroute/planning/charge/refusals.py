@@ -1,0 +1,132 @@
+"""Refusals that help: the least start with stations, or the gap that no full charge bridges."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+from scipy.special import ndtri
+
+from evroute.arrays import FloatArray
+from evroute.errors import NotEnoughChargeError
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
+from evroute.planning.charge.station_needs import StationNeeds
+from evroute.planning.searches.search_problem import SearchProblem
+
+
+def with_advice(
+    error: NotEnoughChargeError,
+    stops: tuple[ChargingStop, ...],
+    needs: StationNeeds,
+    battery: Battery,
+    *,
+    charging: bool,
+    about: str = "",
+) -> NotEnoughChargeError:
+    """Return an error with the stops that mend it, the least start with stations, or the gap.
+
+    Parameters
+    ----------
+    error
+        Error of the plan without stops.
+    stops
+        Stops of a plan; empty if there is none.
+    needs
+        Needs of the request with stations.
+    battery
+        Charge at the start, and reserve.
+    charging
+        Whether the request may charge on the way.
+    about
+        Word before numbers that are not exact, such as "about ".
+    """
+    if stops:
+        advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
+        return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
+    need = needs.least_start(battery)
+    if not np.isfinite(need.charge_wh):
+        reason = str(error).replace("charge on the way, or take", "take")
+        gap = needs.gap(battery)
+        if gap is None:
+            return error
+        advice = gap_text(gap, needs, battery, about)
+        return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
+    percent = whole_percent(battery, need.charge_wh)
+    if not need.station or (error.start_percent or 101) <= percent:
+        return NotEnoughChargeError(
+            f"{error}; charging on the way does not help", error.start_percent
+        )
+    least = f"{about}{percent} %"
+    if not charging:
+        advice = f"or with at least {least} and charging at {need.station} (--charge)"
+        reason = str(error).replace("charge on the way, or take", "take")
+        return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
+    reached = any(edge in needs.stations for _, edge in needs.charges(battery))
+    why = "no station that leads on is within reach" if reached else "no station is within reach"
+    if about:
+        why = "no plan with charging stops was found that keeps the limit of risk"
+    without = f"; without a stop at least {error.start_percent} %" if error.start_percent else ""
+    return NotEnoughChargeError(
+        f"{why}: start with at least {least}, then charge at {need.station} "
+        f"(started with {battery.percent(battery.start_wh):.4g} %, reserve "
+        f"{battery.percent(battery.reserve_wh):.4g} %{without})",
+        percent,
+    )
+
+
+def gap_text(
+    gap: tuple[float, str, str], needs: StationNeeds, battery: Battery, about: str = ""
+) -> str:
+    """Return which gap a full charge does not bridge, and the energy it lacks.
+
+    Parameters
+    ----------
+    gap, needs
+        The gap (`StationNeeds.gap`), and the needs of the request with stations.
+    battery
+        Capacity and reserve.
+    about
+        Word before numbers that are not exact.
+    """
+    missing_wh, begin, end = gap
+    first = begin or "the start"
+    last = f"the next station {end}" if end else "the destination"
+    held = "a full charge"
+    if begin and needs.most_wh < battery.capacity_wh:
+        held = f"a charge of {battery.percent(needs.most_wh):.4g} %"
+    return (
+        f"charging on the way does not help: from {first} to {last} takes "
+        f"{about}{ceil(missing_wh - TOLERANCE_WH)} Wh more than {held}"
+    )
+
+
+def whole_percent(battery: Battery, need_wh: float) -> int:
+    """Return the least whole per cent of a battery that holds a charge, Wh."""
+    percent = ceil(battery.percent(need_wh) - 1e-9)
+    while battery.capacity_wh * (percent / 100) < need_wh - TOLERANCE_WH / 2:
+        percent += 1
+    return percent
+
+
+def needs_at_risk(
+    problem: SearchProblem,
+    battery: Battery,
+    chargers: Sequence[Charger],
+    wishes: StopWishes,
+    risk: tuple[float, FloatArray],
+) -> StationNeeds:
+    """Return needs with every energy at its quantile, which is about enough for a risk.
+
+    Parameters
+    ----------
+    problem, battery, chargers, wishes
+        As in `StationNeeds.of`.
+    risk
+        Greatest probability of falling below the reserve, and the deviation of each arm, (a,) Wh.
+    """
+    most, std_wh = risk
+    raised_wh = problem.energy_wh - ndtri(most) * std_wh
+    raised = replace(problem, charge=ChargeFunctions.of_one_step(raised_wh))
+    return StationNeeds.of(raised, battery, chargers, wishes)
