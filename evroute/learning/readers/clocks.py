@@ -8,12 +8,12 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
+from evroute.learning.readers import leafspy
 
 EPOCH_S = 1e8
 """Numbers from here on are seconds since 1970 (UTC), from `EPOCH_MS` on milliseconds."""
 EPOCH_MS = 1e11
 S_PER_DAY = 86_400.0
-LEAFSPY_FORMAT = "%m/%d/%Y %H:%M:%S"
 
 
 def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
@@ -41,7 +41,8 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
             scale = 1000.0 if first_s >= EPOCH_MS else 1.0
             times = times / scale - first_s / scale // S_PER_DAY * S_PER_DAY
         return times
-    moments = [(row, _moment(path, row, text)) for row, text in given]
+    form = leafspy.date_format([text for _, text in given])
+    moments = [(row, _moment(path, row, text, form)) for row, text in given]
     try:
         midnight = min(moment for _, moment in moments).replace(
             hour=0, minute=0, second=0, microsecond=0
@@ -55,13 +56,12 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
     return times
 
 
-def _moment(path: Path, row: int, text: str) -> datetime:
+def _moment(path: Path, row: int, text: str, form: str | None) -> datetime:
+    """Return a time of a row, in a date format or in ISO 8601."""
+    if form is not None:
+        return datetime.strptime(text.strip(), form)
     try:
         return datetime.fromisoformat(text.strip())
-    except ValueError:
-        pass
-    try:
-        return datetime.strptime(text.strip(), LEAFSPY_FORMAT)
     except ValueError:
         raise EvrouteError(
             f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like "

@@ -13,6 +13,8 @@ from evroute.text import counted
 
 READERS = {
     "gpx": "evroute.learning.readers.gpx:READER",
+    "tesla": "evroute.learning.readers.tesla:READER",
+    "tesla_drives": "evroute.learning.readers.tesla_drives:READER",
     "points": "evroute.learning.readers.points:READER",
     "notebook": "evroute.learning.readers.notebook:READER",
     "edges": "evroute.learning.readers.edges:READER",

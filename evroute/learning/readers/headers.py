@@ -1,12 +1,13 @@
 """Names that loggers write for the columns of a log, and the units in them.
 
-LeafSpy's columns are recognised by their names; https://github.com/strowger/hm
-(``bin/leafspy-process.pl``) lists them with their units.
+LeafSpy's columns are recognised by their names (`leafspy`).
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from evroute.learning.readers import leafspy
 
 OTHER_NAMES = {
     "trip": ("trip id", "journey"),
@@ -20,11 +21,6 @@ OTHER_NAMES = {
 }
 """Names in lower case without unit, by the column of `points.COLUMNS` that they stand for."""
 IN_KWH = {"energy_kwh": ("energy_wh", 1e3)}
-LEAFSPY = {
-    "SOC": ("soc_percent", 1e-4),
-    "Aux Pwr(100w)": ("auxiliary_w", 100.0),
-}
-"""LeafSpy's own columns and their factors, where a table has its column ``Gids``."""
 PREFIXES = {"mv": 1e-3, "ma": 1e-3, "kv": 1e3, "kw": 1e3, "ft": 0.3048}
 _UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w|m))\s*", re.IGNORECASE)
 _CANONICAL = {other: name for name, others in OTHER_NAMES.items() for other in (*others, name)}
@@ -32,10 +28,15 @@ _CANONICAL = {other: name for name, others in OTHER_NAMES.items() for other in (
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A recognised column: its header in the file, and the factor to its unit here."""
+    """A recognised column: its header in the file, factor and offset to its unit here.
+
+    more: headers and factors of further columns that are added to it.
+    """
 
     header: str
     factor: float = 1.0
+    offset: float = 0.0
+    more: tuple[tuple[str, float], ...] = ()
 
 
 def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column]:
@@ -57,10 +58,11 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
     for header in headers:
         if header.lower() in known:
             found.setdefault(header.lower(), Column(header))
-    exact = IN_KWH | (LEAFSPY if "Gids" in headers else {})
+    if leafspy.HEADER in headers:
+        found |= {name: each for name, each in _of_leafspy(headers).items() if name in known}
     for header in headers:
-        if header in exact:
-            name, factor = exact[header]
+        if header in IN_KWH:
+            name, factor = IN_KWH[header]
         else:
             match = _UNIT.fullmatch(header)
             plain, unit = (match[1], match[2] or match[3] or "") if match else (header, "")
@@ -68,4 +70,19 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
             factor = PREFIXES.get(unit.lower(), 1.0)
         if name in known:
             found.setdefault(name, Column(header, factor))
+    return found
+
+
+def _of_leafspy(headers: Sequence[str]) -> dict[str, Column]:
+    """Return the columns of a log of LeafSpy, by their name here."""
+    found = {
+        name: Column(header, factor, offset)
+        for header, (name, factor, offset) in leafspy.COLUMNS.items()
+        if header in headers
+    }
+    if leafspy.EPOCH in headers:
+        found["time"] = Column(leafspy.EPOCH)
+    power = [(header, factor) for header, factor in leafspy.AUXILIARY.items() if header in headers]
+    if power:
+        found["auxiliary_w"] = Column(power[0][0], power[0][1], more=tuple(power[1:]))
     return found

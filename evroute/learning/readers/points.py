@@ -25,6 +25,7 @@ from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import seconds
 from evroute.learning.readers.cuts import Piece, cut, rise
+from evroute.learning.readers.degrees import without_minutes
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meter_noise import meter_std_wh
 from evroute.learning.readers.meters import COARSE_PERCENT, READINGS, Meter, meter_of
@@ -101,6 +102,7 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
         If a position is not on the earth.
     """
     lat, lon = log.numbers("lat"), log.numbers("lon")
+    lat, lon = without_minutes(lat, lon) or (lat, lon)
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),

@@ -21,10 +21,12 @@ import pyarrow.parquet
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
+from evroute.learning.readers.degrees import in_degrees
 from evroute.learning.readers.headers import Column, recognised
 from evroute.text import check_printable
 
 SEPARATORS = ",;\t"
+POSITIONS = ("lat", "lon")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,16 +43,19 @@ class Log:
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column in the unit of its name, (rows,); NaN where there is no number."""
-        return (
-            np.full(self.table.num_rows, np.nan)
-            if name not in self.columns
-            else numbers(self.table, name) * self.columns[name].factor
-        )
+        if name not in self.columns:
+            return np.full(self.table.num_rows, np.nan)
+        column = self.columns[name]
+        values = numbers(self.table, name) * column.factor + column.offset
+        for header, factor in column.more:
+            values += factor * numbers(self.table, header)
+        return values
 
     @property
     def ignored(self) -> list[str]:
         """Headers of the columns that are not read."""
-        return [name for name in self.table.column_names if name not in self.columns]
+        read = {header for column in self.columns.values() for header, _ in column.more}
+        return [name for name in self.table.column_names if name not in {*self.columns, *read}]
 
 
 def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
@@ -70,7 +75,8 @@ def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
     """
     columns = recognised(headers_of(path), (*text, *number))
     renamed = {column.header: name for name, column in columns.items()}
-    return Log(path, read_table(path, text, number, renamed), columns)
+    added = [header for column in columns.values() for header, _ in column.more]
+    return Log(path, read_table(path, text, [*number, *added], renamed), columns)
 
 
 def read_table(
@@ -121,6 +127,8 @@ def read_table(
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
+            if name in POSITIONS:
+                column = in_degrees(column)
             if name in number:
                 column = _numbers(column)
             elif path.suffix != ".parquet":

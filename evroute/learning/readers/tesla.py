@@ -1,0 +1,62 @@
+"""TeslaMate's table of positions: a row for each GPS point of all drives.
+
+It is the table ``positions`` as PostgreSQL exports it (``COPY ... CSV HEADER``). Dates are UTC, the
+power of the battery is in kW, positive while discharging. Rows without a drive are of a parked car
+and are left out.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evroute.errors import require
+from evroute.learning.readers.base import Reader, headers_reader
+from evroute.learning.readers.headers import Column
+from evroute.learning.readers.points import read_points
+from evroute.learning.readers.table import Log, headers_of
+
+COLUMNS = {
+    "trip": Column("drive_id"),
+    "time": Column("date"),
+    "lat": Column("latitude"),
+    "lon": Column("longitude"),
+    "power_w": Column("power", 1000.0),
+    "soc_percent": Column("battery_level"),
+    "temperature_c": Column("outside_temp"),
+}
+NEEDED = ("drive_id", "date", "latitude", "longitude")
+USABLE = {"soc_percent": Column("usable_battery_level")}
+"""Charge of the battery as it can be used now, which newer versions record."""
+
+
+def in_utc(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return times with the offset of UTC where they have none."""
+    known = pc.match_substring_regex(times, r"(Z|[+-]\d\d(:?\d\d)?)$")
+    marked = pc.binary_join_element_wise(times, "+00:00", "")
+    return pc.if_else(pc.fill_null(known, True), times, marked)
+
+
+def read_positions(path: Path) -> Log:
+    """Return the positions of all drives of a file.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read, or has no drive.
+    """
+    usable = USABLE if USABLE["soc_percent"].header in headers_of(path) else {}
+    log = headers_reader(COLUMNS | usable)(path)
+    drive = pc.fill_null(log.table["trip"], "")
+    table = log.table.filter(pc.not_equal(drive, ""))
+    require(table.num_rows, f"trip table {path} has no position of a drive (drive_id)")
+    place = table.column_names.index("time")
+    return Log(path, table.set_column(place, "time", in_utc(table["time"])), log.columns)
+
+
+READER = Reader(
+    about="Positions of TeslaMate, with the power of the battery, its charge and the temperature.",
+    log=read_positions,
+    trips=read_points,
+    accepts=lambda headers: set(NEEDED) <= set(headers),
+)
