@@ -1,5 +1,6 @@
 """Texts of the route cards: charge on arrival, time, energy and the reason."""
 
+from collections.abc import Collection
 from typing import Any
 
 from evroute.network.road_network import RoadNetwork
@@ -32,6 +33,8 @@ def shown_rows(plan: Plan) -> dict[str, list[str]]:
 def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
     """Return the texts of at most three cards, the recommended one first.
 
+    What differs is large: the charge on arrival, or else minutes and energy.
+
     Parameters
     ----------
     roads
@@ -42,14 +45,11 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
         The row that is shown on the map and in the tabs.
     """
     rows = shown_rows(plan)
-    small = max(abs(plan.routes[name].energy_wh) for name in rows) < SMALL_WH
     return [
-        {
+        _texts(plan, plan.routes[name], rows)
+        | {
             "name": name,
             "title": _title(name, names, plan.recommended),
-            "arrival": f"arrive with {_arrival_percent(plan, plan.routes[name]):.0f} %",
-            "interval": _interval(plan.routes[name]),
-            "numbers": _numbers(plan, name, small=small),
             "reason": _sentence(
                 plan.verdict
                 if name == plan.recommended and plan.routes[name].stops
@@ -62,17 +62,98 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
     ]
 
 
+def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
+    """Return the card of the fastest route, which cannot be chosen.
+
+    Parameters
+    ----------
+    plan
+        Plan that refuses it.
+    refused
+        The route, with its charge.
+    """
+    battery, charge = plan.battery, refused.charge
+    assert battery is not None
+    assert charge is not None
+    assert refused.charge_forecast is not None
+    keep = battery.percent(battery.reserve_wh)
+    lowest = battery.percent(float(charge.low_wh.min()))
+    words = f"Falls to {lowest:.1f} %, below the {keep:.0f} % to keep."
+    if charge.low_wh.min() >= battery.reserve_wh:
+        share = refused.charge_forecast.never_below_reserve
+        words = f"Keeps {keep:.0f} % in only {share:.0%} of trips."
+    return _texts(plan, refused, [*shown_rows(plan)]) | {
+        "name": "",
+        "title": "Fastest, but refused",
+        "reason": words,
+        "refused": True,
+        "recommended": False,
+        "selected": False,
+    }
+
+
+def same_arrival(plan: Plan) -> str:
+    """Return the charge on arrival if all cards have the same whole per cent; empty otherwise."""
+    rows = [plan.routes[name] for name in shown_rows(plan)]
+    if len(rows) < 2 or len({round(_arrival_percent(plan, each)) for each in rows}) > 1:
+        return ""
+    best = plan.recommended_route
+    return f"all arrive with {_arrival_percent(plan, best):.0f} % {_interval(best)}".strip()
+
+
+def line_above(plan: Plan) -> str:
+    """Return the line above the cards: an arrival that all share, and the source of the bands."""
+    best = plan.recommended_route
+    parts = [same_arrival(plan)]
+    if best.charge_forecast is not None and best.energy_forecast is None:
+        parts.append("90 % bands before your first trip")
+    return _sentence(", ".join(filter(None, parts))).removesuffix(".")
+
+
+def _texts(plan: Plan, planned: PlannedRoute, rows: Collection[str]) -> dict[str, Any]:
+    """Return the large line, its interval and the numbers of a route.
+
+    ``leaves_now_s`` is the time until its arrival if it leaves now; None at a time of departure.
+
+    Parameters
+    ----------
+    plan, planned
+        The plan and one of its routes, or a refused one.
+    rows
+        Rows with a card.
+    """
+    small = max(abs(plan.routes[name].energy_wh) for name in rows) < SMALL_WH
+    energy = f"{gained(planned.energy_wh / 1000, 2)} kWh"
+    if small:
+        energy = f"{gained(planned.energy_wh, 0)} Wh"
+    ends = time_interval(plan, planned)
+    took = minutes(planned.time_s) + (f" ({_ends(ends)})" if ends else "")
+    rest = [f"{planned.length_m / 1000:.1f} km"]
+    if plan.request.price is not None:
+        rest.append(f"costs {plan.request.price * planned.energy_wh / 1000:.2f}")
+    clock = plan.clock_after(planned.time_s)
+    texts = {"leaves_now_s": None if clock else planned.time_s}
+    first = [clock] if clock else []
+    if same_arrival(plan):
+        large = f"{took} · {energy}"
+        return texts | {"arrival": large, "interval": "", "numbers": " · ".join([*first, *rest])}
+    return texts | {
+        "arrival": f"arrive with {_arrival_percent(plan, planned):.0f} %",
+        "interval": _interval(planned),
+        "numbers": " · ".join([*first, took, energy, *rest]),
+    }
+
+
 def minutes(time_s: float) -> str:
     """Return a travel time, whole minutes from 10 on."""
     return f"{time_s / 60:.0f} min" if time_s >= 595 else f"{time_s / 60:.1f} min"
 
 
-def time_interval(plan: Plan, name: str) -> tuple[float, float] | None:
-    """Return the 90 % interval of the minutes of a row, stops included.
+def time_interval(plan: Plan, planned: PlannedRoute) -> tuple[float, float] | None:
+    """Return the 90 % interval of the minutes of a route, stops included.
 
     None unless trips measured them.
     """
-    planned = plan.routes[name]
     forecast, stops_s = planned.energy_forecast, sum(stop.time_s for stop in planned.stops)
     if forecast is None or plan.minutes_from != "trips":
         return None
@@ -101,22 +182,6 @@ def _title(name: str, names: list[str], recommended: str) -> str:
     return f"{first}, also the {' and the '.join(others)}" if others else first
 
 
-def _numbers(plan: Plan, name: str, *, small: bool) -> str:
-    planned = plan.routes[name]
-    energy = (
-        f"{gained(planned.energy_wh, 0)} Wh"
-        if small
-        else f"{gained(planned.energy_wh / 1000, 2)} kWh"
-    )
-    ends = time_interval(plan, name)
-    parts = [minutes(planned.time_s) + (f" ({_ends(ends)})" if ends else "")]
-    parts += [arrival] if (arrival := plan.arrival_time(name)) else []
-    parts += [energy, f"{planned.length_m / 1000:.1f} km"]
-    if (cost := plan.energy_cost(name)) is not None:
-        parts.append(f"costs {cost:.2f}")
-    return " · ".join(parts)
-
-
 def _arrival_percent(plan: Plan, planned: PlannedRoute) -> float:
     assert plan.battery is not None
     assert planned.charge is not None
@@ -127,7 +192,8 @@ def _interval(planned: PlannedRoute) -> str:
     if planned.charge_forecast is None:
         return ""
     low, high = planned.charge_forecast.arrival_interval_percent
-    return f"({low:.0f}-{high:.0f} %)"
+    digits = 0 if round(low) != round(high) else 1
+    return f"({low:.{digits}f}-{high:.{digits}f} %)"
 
 
 def _sentence(text: str) -> str:

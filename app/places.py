@@ -6,9 +6,9 @@ They are texts: a junction's name, "LAT,LON" or an edge id. Empty ones are still
 from functools import partial
 from typing import TYPE_CHECKING
 
+import example
 import memory
 import streamlit as st
-from cache import first_trip
 from naming import is_place, place_label
 from search_component import Choice, search
 from search_routes import places_address
@@ -33,40 +33,25 @@ def chosen() -> list[str]:
 
 def choose(places: list[str]) -> None:
     """Set origin, stops and destination; the trip is then no named one."""
+    if example.is_shown():
+        example.leave()
     st.session_state[key("stops")] = places
     st.session_state[key("trip")] = ""
 
 
-def read_places(roads: RoadNetwork) -> bool:
-    """Set the places to those of a named trip if there is one, and on a first visit an example.
-
-    A driver with a profile starts at home, if the profile has one, and sees no example.
-
-    Returns
-    -------
-    bool
-        True if the places are those of the example.
-    """
+def read_places(roads: RoadNetwork) -> None:
+    """Set the places to those of a named trip, of this tab, of the home or of the example."""
     _recall(roads.name)
+    example.begin(roads)
     trips, known = load_trips(roads.name), st.session_state.get(key("trip"))
-    begins = known is None and not any(chosen())
-    if begins and memory.exists():
-        profile, _ = memory.load()
-        choose([profile.home.get(roads.name, ""), ""])
-        return False
-    if begins and trips:
-        known = first_trip(roads)
-        st.session_state["example"] = roads.name
     if known in trips:
         ends = trips[known].origin, trips[known].destination
         if all(edge in roads.row_of for edge in ends):
-            st.session_state[key("trip")] = known
             st.session_state[key("stops")] = list(ends)
     elif known:
         ignore("trip")
         st.session_state[key("trip")] = None
-        return read_places(roads)
-    return is_example()
+        example.begin(roads)
 
 
 def _recall(network_name: str) -> None:
@@ -81,22 +66,16 @@ def _recall(network_name: str) -> None:
         st.session_state[key("trip")] = trip
 
 
-def is_example() -> bool:
-    """Return whether the places are those of the example."""
-    shown = st.session_state.get("example"), st.session_state.get(key("network"))
-    return bool(st.session_state.get(key("trip"))) and shown[0] == shown[1]
-
-
 def take_event(event: "MapEvent") -> None:
     """Change the places by a click, a menu choice or a dragged pin.
 
     A click on the example starts a trip of one's own.
     """
-    example = is_example()
+    is_example = example.is_shown()
     places, kind = chosen(), event["kind"]
     row, at = event.get("row"), event.get("at")
     place = "" if at is None else f"{at[0]:.6f},{at[1]:.6f}"
-    if example and kind in {"click", "start", "end"}:
+    if is_example and kind in {"click", "start", "end"}:
         places = list(EMPTY)
     if kind == "click" and "" in places:
         places[places.index("")] = place
@@ -139,8 +118,8 @@ def ask_places(roads: RoadNetwork) -> None:
             line.button("⇅", help="Swap start and destination", on_click=_swap, key="swap")
         elif row < last:
             line.button("✕", help="Remove this stop", on_click=_remove, args=(row,), key=f"x{row}")
-    if all(places):
-        st.button("+ Add a stop", on_click=_add_stop, type="tertiary", key="add_stop")
+        elif all(places):
+            line.button("+", help="Add a stop", on_click=_add_stop, key="add_stop")
 
 
 def _ask_which(roads: RoadNetwork, row: int, text: str) -> None:

@@ -8,6 +8,8 @@ from address import COMPASS, without_input
 from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
 from cars import ask_car
+from example import is_shown
+from forecasts import with_bands
 from layers import LAYERS
 from literal import literal
 from own_trips import belief_folder, changes_of
@@ -112,24 +114,24 @@ def ask() -> Request:
     with st.container(horizontal=True, gap="xsmall", key="chips"):
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
+        read_places(roads)
         usual, vehicle = ask_vehicle(effects)
-        wishes = _ask_battery(roads) | _ask_risk()
+        charges = starting("charge", False) and bool(stations(roads))
+        wishes = _ask_time_and_money(charges=charges) | _ask_battery(roads)
         day = _ask_conditions(effects)
-        wishes |= _ask_time_and_money(charges=wishes["charge"])
         label = basis_label(basis(roads, vehicle), roads, vehicle)
-        with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
+        with st.popover(literal(f"By {label}"), key="chip:basis"):
             folder, run = choose_basis(roads, vehicle)
     if not has_heights(roads):
         st.warning("These roads have no heights: the energies ignore hills.")
     with above:
-        example = read_places(roads)
         ask_places(roads)
     return Request(
         network=roads,
         vehicle=vehicle,
         usual=usual,
         places=tuple(chosen()),
-        example=example,
+        example=is_shown(),
         wishes=PlanRequest.without_places(wishes | day | without_input() | {"vehicle": vehicle}),
         layers=tuple(name for name in LAYERS if starting(name, False)),
         folder=folder,
@@ -147,7 +149,8 @@ def planner_of(request: Request) -> Planner:
 
 def planned(request: Request) -> Plan:
     """Return the plan of the inputs; raise EvrouteError if it cannot be met."""
-    return planner_of(request).plan(request.asked())
+    known = planner_of(request)
+    return with_bands(known, known.plan(request.asked()))
 
 
 def show_effects(request: Request, plan: Plan) -> None:
@@ -235,14 +238,17 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
 
 
 def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
-    """Ask for charge and reserve, and whether to charge on the way; a switch shows the range.
+    """Ask for charge, reserve, risk, and whether to charge on the way; a switch shows the range.
 
-    The reserve ends at the charge.
+    The reserve ends at the charge. The risk is the greatest chance of ever falling below it.
     """
     soc = starting("soc", 80, (1, 100))
     reserve = starting("reserve", min(10, soc), (0, soc))
     st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
-    with st.popover(f"Charge {soc:d} %", key="chip:soc"):
+    percent = starting("risk", 0.0, (0.0, 50.0))
+    title = f"{soc:d} %, keep {reserve:d} %"
+    title = f"{title}, risk {percent:g} %" if percent else f"Charge {title}"
+    with st.popover(title, key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
         starting("range", False)
         st.toggle("Show how far this charge reaches", key=key("range"))
@@ -250,29 +256,21 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
         charges = bool(stations(roads)) and st.toggle(
             "Charge on the way where it falls short", key=key("charge")
         )
-    with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
         st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
-    return {"soc": soc, "reserve": reserve, "charge": charges}
-
-
-def _ask_risk() -> dict[str, Any]:
-    """Ask for the greatest probability of ever falling below the reserve."""
-    percent = starting("risk", 0.0, (0.0, 50.0))
-    with st.popover(f"Risk {percent:g} %" if percent else "Any risk", key="chip:risk"):
         st.pills(
             "Chance of ever falling below the charge to keep, at most",
             sorted({*RISKS, percent}),
             format_func=lambda each: f"{each:g} %" if each else "no limit",
             key=key("risk"),
         )
-    return {"risk": percent / 100 or None}
+    return {"soc": soc, "reserve": reserve, "charge": charges, "risk": percent / 100 or None}
 
 
 def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """Ask for the conditions of the day, with space for the effect below each."""
     on = starting("weather", False)
     temperature = starting("temperature", 20, (-30, 45))
-    with st.popover(f"{temperature:d} °C" if on else "Mild weather", key="chip:weather"):
+    with st.popover(f"{temperature:d} °C" if on else "Mild", key="chip:weather"):
         if not st.toggle("Weather, load and traffic", key=key("weather")):
             return {}
         starting("wind", 0, (0, 25))

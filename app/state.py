@@ -10,6 +10,8 @@ UPLOADED = "uploaded"
 """Network that was uploaded in this tab."""
 GIVEN = "given_by_address"
 IGNORED = "ignored"
+BASELINE = "remembered"
+"""Inputs of this tab as they were when they were last compared with the profile."""
 
 
 def key(name: str) -> str:
@@ -52,6 +54,11 @@ def ignore(name: str) -> None:
 def choose_next(name: str, value: Any) -> None:
     """Set an input at its next `starting`: Streamlit refuses to set those already shown."""
     st.session_state[NEXT + name] = value
+
+
+def forget_change(name: str) -> None:
+    """Note that the next change of an input is not the driver's, so that it is not remembered."""
+    st.session_state.get(BASELINE, {}).pop(name, None)
 
 
 def starting(name: str, value: Any, allowed: Any = None) -> Any:

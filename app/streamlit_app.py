@@ -26,7 +26,14 @@ STYLE = """<style>
   padding: 4px 6px 8px 4px; flex-wrap: nowrap; }
 .st-key-plan-left > * { flex-shrink: 0; }
 .st-key-places { gap: 4px; }
-.st-key-chips button { min-height: 2rem; padding: 2px 8px; }
+.st-key-places .evroute-search label { position: absolute; z-index: 1; left: 12px; top: 8px;
+  margin: 0; font-size: 13px; opacity: .8; pointer-events: none; }
+.st-key-places .evroute-search input { height: 36px; padding-left: 60px; }
+.st-key-places button { min-height: 36px; min-width: 40px; }
+.st-key-chips { gap: 4px !important; }
+.st-key-chips button { min-height: 1.75rem; padding: 1px 6px; }
+.st-key-chips button p { font-size: 13px; white-space: nowrap; }
+.st-key-chips button > div > div:has(> [data-testid=stIconMaterial]) { display: none; }
 [data-testid=stLayoutWrapper]:has(> .st-key-pages) { display: none; }
 @media (max-width: 767px) {
   :is([data-testid=stExpandSidebarButton], [data-testid=stSidebar]) { display: none; }
@@ -45,7 +52,7 @@ STYLE = """<style>
   .st-key-plan-left { width: 100%; height: auto !important; overflow: visible; }
   .st-key-places { flex-flow: row wrap; }
   .st-key-places > [data-testid=stLayoutWrapper] { flex: 1 1 40%; min-width: 0; }
-  .st-key-places [data-testid=stWidgetLabel] { display: none; }
+  .st-key-places .evroute-search input { padding-left: 12px; }
 }
 </style>"""
 disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a second sooner

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import example
 import memory
 import streamlit as st
 from address import is_whole_plan, read_address
 from literal import literal, sentence
 from own_trips import OWN_NUMBERS
-from state import UPLOADED, given, ignored, key
+from state import BASELINE, UPLOADED, given, ignored, key
 
 NOTE = "profile_note"
-BASELINE = "remembered"
 PLACES = "remembered_places"
 FIRST = "first_inputs"
 INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value")
@@ -95,7 +95,7 @@ def remember_places(network: str, places: Sequence[str]) -> None:
     known = st.session_state.setdefault(PLACES, set())
     new = [place for place in places if place not in known]
     known.update(new)
-    if not new or st.session_state.get(key("trip")):
+    if not new or st.session_state.get(key("trip")) or example.is_shown():
         return
     st.session_state[NOTE] = memory.change(lambda profile: profile.with_places(network, new))
 

@@ -109,7 +109,12 @@ def show_map(
 
 
 def show_cards(
-    cards: Sequence[dict[str, Any]], *, key: str, dim: bool, on_event: Callable[[MapEvent], None]
+    cards: Sequence[dict[str, Any]],
+    *,
+    key: str,
+    above: str,
+    dim: bool,
+    on_event: Callable[[MapEvent], None],
 ) -> None:
     """Show the cards of the routes.
 
@@ -119,12 +124,14 @@ def show_cards(
         From `cards.cards_of`.
     key
         Session key of the cards.
+    above
+        Line above the cards; empty for none.
     dim
         True if they belong to an earlier request.
     on_event
         Called with an event of the kind ``route`` after a click.
     """
-    data = {"cards": list(cards), "dim": dim}
+    data = {"cards": list(cards), "above": above, "dim": dim}
     _cards(key=key, data=data, on_event_change=partial(_take, key, on_event))
 
 

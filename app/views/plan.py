@@ -9,7 +9,16 @@ from typing import Any
 
 import streamlit as st
 from address import write_address
-from cards import cards_of, extra_time, minutes, shown_rows, time_interval
+from cards import (
+    cards_of,
+    extra_time,
+    line_above,
+    minutes,
+    refused_card,
+    shown_rows,
+    time_interval,
+)
+from forecasts import refused_fastest
 from literal import sentence
 from map_component import LatLon, MapEvent, flipped, legend, show_cards, show_map
 from map_layers import Shown, layers_data, shown_layers
@@ -61,7 +70,11 @@ def main() -> None:
         selected = selected_row(shown) if shown else ""
         if shown:
             cards = cards_of(roads, shown, selected)
-            show_cards(cards, key="cards", dim=plan is None, on_event=on_event)
+            if request and plan and (refused := refused_fastest(planner_of(request), plan)):
+                cards.append(refused_card(plan, refused))
+            show_cards(
+                cards, key="cards", above=line_above(shown), dim=plan is None, on_event=on_event
+            )
         if request and plan:
             details(request, plan, selected)
         if request:
@@ -295,12 +308,12 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     if forecast := planned.energy_forecast:
         low, high = forecast.interval_wh()
         found.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
-    if ends := time_interval(plan, selected):
+    if ends := time_interval(plan, planned):
         found.append(f"{ends[0]:.1f} to {ends[1]:.1f} min in 90 % of the trips")
     if charge := planned.charge_forecast:
-        found.append(
-            f"the charge stays above the reserve in {charge.never_below_reserve:.1%} of the trips"
-        )
+        share = charge.never_below_reserve
+        words = f"{share:.0%}" if share < 0.995 else "more than 99 %"
+        found.append(f"the charge stays above the reserve in {words} of the trips")
     if belief is not None and belief.note:
         found.append(belief.note)
     return [*found, *filter(None, [held_note(planned)]), plan.minutes_note]

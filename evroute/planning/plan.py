@@ -297,10 +297,14 @@ class Plan:
         )
 
     def arrival_time(self, name: str) -> str | None:
-        """Return the clock time of arrival by a route, ``HH:MM``; None without a departure."""
+        """Return the clock time of arrival by a row, ``HH:MM``; None without a departure."""
+        return self.clock_after(self.routes[name].time_s)
+
+    def clock_after(self, time_s: float) -> str | None:
+        """Return the clock time a while after departure, ``HH:MM``; None without a departure."""
         if self.depart_s is None:
             return None
-        days, minutes = divmod(round((self.depart_s + self.routes[name].time_s) / 60), 24 * 60)
+        days, minutes = divmod(round((self.depart_s + time_s) / 60), 24 * 60)
         later = f" (+{days} day{'s' * (days > 1)})" if days else ""
         return f"{minutes // 60:02d}:{minutes % 60:02d}{later}"
 

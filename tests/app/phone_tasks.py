@@ -123,14 +123,14 @@ def how_far_does_it_reach(phone: Phone) -> None:
 
 
 def arrive_at_a_risk_of_1_percent(phone: Phone) -> None:
-    phone.button("^Any risk")
+    phone.button("^Charge")
     phone.tap(phone.page.get_by_role("radio", name="1 %", exact=True))
     phone.close()
     phone.sees("of trips")
 
 
 def plan_a_cold_day(phone: Phone) -> None:
-    phone.button("^Mild weather")
+    phone.button("^Mild")
     phone.tap(phone.page.get_by_text("Weather, load and traffic"))
     phone.still()
     phone.slide("Temperature", -5)
@@ -151,7 +151,7 @@ def reopen_by_the_address(phone: Phone) -> None:
     phone.page.reload()
     phone.still()
     phone.sees_pins("A", "1", "B")
-    expect(phone.page.get_by_role("button", name="Risk 1 %")).to_be_visible()
+    expect(phone.page.get_by_role("button", name="risk 1 %")).to_be_visible()
 
 
 def add_own_trips(phone: Phone) -> None:

@@ -196,6 +196,23 @@ def test_a_plan_by_clicks_and_drags_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_pa
     expect(again.get_by_text("must be 100.0MB or smaller")).to_be_visible()
 
 
+def test_a_first_visit_has_a_refused_card_that_cannot_be_chosen(tabs: Tabs) -> None:
+    page = tabs.open()
+    refused = page.locator(".evroute-cards button:disabled")
+    expect(refused).to_have_count(1)
+    expect(refused).to_contain_text("below the 10 % to keep")
+    board = drawn(page)
+    before = board.get_attribute("data-selected")
+    refused.click(force=True)
+    others = page.locator(".evroute-cards button:enabled")
+    expect(others.first).to_contain_text("Recommended")
+    others.last.click()
+    expect(others.last).to_have_attribute("aria-pressed", "true")
+    assert board.get_attribute("data-selected") != before
+    page.locator(".evroute-map").click(position={"x": 500, "y": 300})
+    expect(page.get_by_role("button", name="Charge 80 %")).to_be_visible()
+
+
 def centre(element: Any) -> tuple[float, float]:
     box = element.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -247,6 +264,7 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
             f"{sized} return box.width >= x && box.height >= y; }}", arg=AT_LEAST
         )
         assert page.locator(".evroute-legend").bounding_box()["width"] <= 220
+        assert page.locator(".evroute-cards button").first.bounding_box()["y"] < 280
     else:
         share = {"x": width, "y": 0.45 * height}
         page.wait_for_function(f"{sized} return Math.abs(box.height - y) <= 2; }}", arg=share)
@@ -255,6 +273,9 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
         page.mouse.wheel(0, 500)
         page.wait_for_function(SCROLLED)
         assert page.locator(".evroute-map").bounding_box()["y"] < 60, "the map stays in view"
+    tops = {chip.bounding_box()["y"] for chip in page.locator(".st-key-chips button").all()}
+    assert len(tops) <= 2, "chips in at most two rows"
+    expect(page.locator(".evroute-cards button").first).to_contain_text(re.compile("[0-9]:[0-5]"))
     assert page.locator(".evroute-label:not([hidden])").count() > 0
     assert page.evaluate(OVERLAPS) == 0
     wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -374,7 +395,7 @@ def test_own_trips_survive_a_reload_and_are_the_basis_of_plans(tabs: Tabs) -> No
     expect(page.get_by_test_id("stVegaLiteChart")).to_have_count(2)
     accessible(page, "My car, dark")
     page.get_by_role("link", name="Plan", exact=True).click()
-    expect(page.get_by_role("button", name="Based on: my trip")).to_be_visible()
+    expect(page.get_by_role("button", name="By my trip")).to_be_visible()
     drawn(page)
     accessible(page, "Plan, dark")
 

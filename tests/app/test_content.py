@@ -136,4 +136,4 @@ def test_minutes_of_a_plan_with_stops_lie_in_their_interval(
     stops = [SimpleNamespace(time_s=330.0), SimpleNamespace(time_s=390.0)]
     route = SimpleNamespace(energy_forecast=driven, stops=stops)
     made = SimpleNamespace(routes={"charge": route}, minutes_from="trips")
-    assert time_interval(made, "charge") == (16.0, 22.0)
+    assert time_interval(made, route) == (16.0, 22.0)

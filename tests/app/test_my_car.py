@@ -54,6 +54,8 @@ def log(path: Path, setting: Setting, trips: range) -> Path:
 def opened(page: str, **state: Any) -> AppTest:
     """Open a page in a new session."""
     found = AppTest.from_file(str(app_path(f"views/{page}.py")), default_timeout=PATIENCE_S)
+    if page == "plan" and "stops" not in state:
+        state["trip"] = "A"
     for name, value in state.items():
         found.session_state[f"kept_{name}"] = value
     found.run()
@@ -110,7 +112,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     later = opened("plan", vehicle="reference")  # another session: a reload
     assert basis(later) == folder.name
     assert least_wh(later) > 1.2 * physics.energy_wh
-    low, high = card(later)["numbers"].split("(")[1].split(")")[0].split("-")
+    low, high = card(later)["arrival"].split("(")[1].split(")")[0].split("-")
     trip_min = later.session_state["last_plan"][1].recommended_route.time_s / 60
     assert float(low) < trip_min < float(high)
     later.session_state["kept_temperature"] = -10

@@ -23,12 +23,14 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
+from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers
 from evroute.planning.places import load_trips
-from evroute.planning.plan import energy_text
+from evroute.planning.plan import Plan, energy_text
+from evroute.planning.planner import Planner
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 600
@@ -36,7 +38,11 @@ planned = plan
 
 
 def opened(page: str) -> AppTest:
-    return AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S).run()
+    """Open a page, the page Plan on trip A."""
+    found = AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S)
+    if page == "views/plan.py":
+        found.query_params["trip"] = "A"
+    return found.run()
 
 
 def linked(link: dict[str, str]) -> AppTest:
@@ -82,17 +88,115 @@ def test_the_plan_page_shows_the_plan_of_evroute() -> None:
     cards = shown(page, "cards")["cards"]
     assert expected.recommended == "recommended"
     assert [card["name"] for card in cards] == ["recommended", "time", "energy"]
+    assert {arrival(expected, card["name"]) for card in cards} == {"79"}
+    assert shown(page, "cards")["above"].startswith("All arrive with 79 % (")
     for card in cards:
         route = expected.routes[card["name"]]
-        arrival = expected.battery.percent(route.charge.charge_wh[-1])
-        assert card["arrival"] == f"arrive with {arrival:.0f} %"
-        assert f"{route.time_s / 60:.1f} min" in card["numbers"]
-        assert f"{route.energy_wh / 1000:.2f} kWh" in card["numbers"]
+        assert card["arrival"] == f"{route.time_s / 60:.1f} min · {route.energy_wh / 1000:.2f} kWh"
+        assert card["numbers"] == f"{route.length_m / 1000:.1f} km"
+        assert card["leaves_now_s"] == route.time_s
     assert [card["recommended"] for card in cards] == [True, False, False]
 
 
+def arrival(made: Plan, name: str) -> str:
+    """Return the charge on arrival by a row, whole per cent."""
+    return f"{made.battery.percent(made.routes[name].charge.charge_wh[-1]):.0f}"
+
+
+def test_arrivals_that_differ_are_large() -> None:
+    page = linked({"trip": "C", "soc": "30", "vehicle": "smart-fortwo"})
+    made = planned("denver", trip="C", soc_percent=30, reserve_percent=10, vehicle="smart-fortwo")
+    cards = shown(page, "cards")["cards"]
+    assert len({arrival(made, card["name"]) for card in cards}) > 1
+    assert "arrive" not in shown(page, "cards")["above"]
+    for card in cards:
+        route = made.routes[card["name"]]
+        assert card["arrival"] == f"arrive with {arrival(made, card['name'])} %"
+        assert f"{route.time_s / 60:.1f} min · {route.energy_wh / 1000:.2f} kWh" in card["numbers"]
+
+
+def test_the_first_visit_has_something_at_stake() -> None:
+    """The fastest route without regard to the charge is refused; the recommended one is not."""
+    page = linked({})
+    made = page.session_state["last_plan"][1]
+    reserve_wh = made.battery.reserve_wh
+    free = planned("denver", waypoints=made.titles).routes["time"]
+    start_wh = made.battery.start_wh
+    assert (start_wh - np.cumsum(free.edge_wh)).min() < reserve_wh
+    best = made.recommended_route
+    assert (start_wh - np.cumsum(best.edge_wh)).min() >= reserve_wh
+    assert free.time_s < made.routes["time"].time_s
+    *allowed, refused = shown(page, "cards")["cards"]
+    assert allowed[0]["recommended"]
+    assert not any(card.get("refused") for card in allowed)
+    assert refused["refused"]
+    assert refused["leaves_now_s"] == free.time_s
+    falls = made.battery.percent(start_wh - free.energy_wh)
+    assert refused["reason"] == f"Falls to {falls:.1f} %, below the 10 % to keep."
+    page.session_state["kept_stops"] = after(page, {"kind": "click", "at": [39.75, -104.98]})
+    assert page.session_state["kept_soc"] == 11
+
+
+def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
+    ends = {
+        "from": "East 35th Avenue & Marion Street",
+        "to": "East 20th Avenue & Park Avenue & Park Avenue West & Washington Street",
+    }
+    request = ends | {"soc": "12", "reserve": "10"}
+    free = linked(request).session_state["last_plan"][1]
+    keeps = free.routes["time"].charge_forecast.never_below_reserve
+    assert keeps < 0.97
+    assert not any("refused" in card for card in shown(linked(request), "cards")["cards"])
+    page = linked(request | {"risk": "3%"})
+    assert not page.error
+    *allowed, refused = shown(page, "cards")["cards"]
+    assert refused["refused"]
+    assert refused["reason"] == f"Keeps 10 % in only {keeps:.0%} of trips."
+    made = page.session_state["last_plan"][1]
+    assert len(allowed) == len({planned.route for planned in made.routes.values()})
+    assert all(
+        planned.charge_forecast.never_below_reserve >= 0.97 for planned in made.routes.values()
+    )
+
+
+def test_the_band_before_any_trip_is_that_of_physics_and_narrows(tmp_path: Path) -> None:
+    trip = {"trip": "C", "soc": "50", "vehicle": "reference"}
+    page = linked(trip)
+    roads, car = load_network("denver"), load_vehicle("reference")
+    prior = plan(
+        roads,
+        trip="C",
+        soc_percent=50,
+        reserve_percent=10,
+        risk=0.5,
+        vehicle=car,
+        uncertainty=physics_belief(roads, car, "driving"),
+    )
+    band = page.session_state["last_plan"][1].recommended_route.charge_forecast
+    expected = prior.recommended_route.charge_forecast
+    assert band.arrival_interval_percent == pytest.approx(expected.arrival_interval_percent)
+    assert shown(page, "cards")["above"].endswith("90 % bands before your first trip")
+    low, high = band.arrival_interval_percent
+    rng = np.random.default_rng(5)
+    known = Planner(roads, car)
+    with (tmp_path / "log.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["trip", "edge", "energy_wh"])
+        for number in range(10):
+            ends = rng.choice(roads.n_edges, 2, replace=False)
+            route = known.plan(*map(int, ends)).recommended_route
+            for edge, energy_wh in zip(route.edges, route.edge_wh.tolist(), strict=True):
+                rows.writerow([number, edge, 1.05 * energy_wh])
+    learn(tmp_path / "log.csv", tmp_path / "runs" / "my-reference-denver", vehicle="reference")
+    later = linked(trip)
+    assert "first trip" not in shown(later, "cards")["above"]
+    narrow = later.session_state["last_plan"][1].recommended_route.charge_forecast
+    after_low, after_high = narrow.arrival_interval_percent
+    assert after_high - after_low < 0.8 * (high - low)
+
+
 def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
-    page = opened("views/plan.py")
+    page = linked({})
     roads, drawn = load_network("denver"), shown(page, "map")
     assert drawn["hint"] == "Example trip. Click the map to plan your own."
     texts = json.dumps([drawn, shown(page, "cards")])
@@ -135,7 +239,8 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
         plan("denver", trip="A", soc_percent=1, reserve_percent=1)
     needed = refused.value.start_percent
     assert page.error[0].value == rf"1 % is not enough\: start with {needed} %."
-    assert shown(page, "cards") == {"cards": before, "dim": True}
+    assert shown(page, "cards")["cards"] == before
+    assert shown(page, "cards")["dim"]
     assert shown(page, "map")["dim"]
     assert shown(page, "map")["routes"]
     page.button(key="use").click().run()
@@ -226,7 +331,8 @@ def test_the_reserve_ends_at_the_charge() -> None:
 
 
 def test_events_of_the_map_set_places_in_order() -> None:
-    page = opened("views/plan.py")
+    page = linked({})
+    page.session_state["kept_soc"] = 80  # as a callback sets it when the example ends
 
     def do(**event: object) -> list[str]:
         page.session_state["kept_stops"] = after(page, {"at": None, "row": None} | event)
@@ -264,7 +370,7 @@ def after(page: AppTest, event: Any) -> list[str]:
     import places
 
     names = ("kept_stops", "kept_trip", "kept_network", "example")
-    state = {name: page.session_state[name] for name in names}
+    state = {name: page.session_state[name] for name in names if name in page.session_state}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places.st, "session_state", state)
         places.take_event(event)
@@ -450,7 +556,7 @@ def test_a_link_of_nonsense_opens_the_example() -> None:
     page = linked(
         {"network": "../../etc", "soc": "900", "extra": "x", "trip": "Z", "folder": "../.."}
     )
-    assert len(shown(page, "cards")["cards"]) == 3
+    assert len([card for card in shown(page, "cards")["cards"] if not card.get("refused")]) == 3
 
 
 def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
@@ -515,7 +621,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     assert not page.exception
     assert page.session_state["kept_vehicle"] == "reference"
     assert "90 % of the trips" in " ".join(each.value for each in page.caption)
-    assert re.fullmatch(r"\(\d+-\d+ %\)", shown(page, "cards")["cards"][0]["interval"])
+    assert re.search(r"\([\d.]+-[\d.]+ %\)", shown(page, "cards")["above"])
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert network.selectbox(key="kept_seen_by").value == "reference"
