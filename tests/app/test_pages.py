@@ -2,6 +2,7 @@
 ``test_browser``.
 """
 
+import csv
 import json
 import os
 import re
@@ -309,7 +310,7 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
             charge=True,
         )
         (stop,) = made.routes["time"].stops
-        (card,) = shown(page, "cards")["cards"]
+        card = shown(page, "cards")["cards"][0]
         assert f"Charge at Halfway to {stop.to_percent} %" in card["reason"]
         row = page.dataframe[0].value.iloc[0]
         assert row["Charge at"] == "Halfway"
