@@ -69,12 +69,9 @@ def main() -> None:
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
-            cards = cards_of(roads, shown, selected)
-            if request and plan and (refused := refused_fastest(planner_of(request), plan)):
-                cards.append(refused_card(plan, refused))
-            show_cards(
-                cards, key="cards", above=line_above(shown), dim=plan is None, on_event=on_event
-            )
+            cards = cards_of(roads, shown, selected) + refused_cards(request, plan)
+            above = line_above(shown)
+            show_cards(cards, key="cards", above=above, dim=plan is None, on_event=on_event)
         if request and plan:
             details(request, plan, selected)
         if request:
@@ -83,6 +80,14 @@ def main() -> None:
             remember_places(request.network.name, request.places)
     with right:
         draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
+
+
+def refused_cards(request: Request | None, plan: Plan | None) -> list[dict[str, Any]]:
+    """Return the card of the fastest route if the plan refuses it; none without a plan."""
+    if request is None or plan is None:
+        return []
+    refused = refused_fastest(planner_of(request), plan)
+    return [refused_card(plan, refused)] if refused else []
 
 
 def plan_to_show(

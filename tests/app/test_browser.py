@@ -208,7 +208,7 @@ def test_a_first_visit_has_a_refused_card_that_cannot_be_chosen(tabs: Tabs) -> N
     expect(others.first).to_contain_text("Recommended")
     others.last.click()
     expect(others.last).to_have_attribute("aria-pressed", "true")
-    assert board.get_attribute("data-selected") != before
+    expect(board).not_to_have_attribute("data-selected", before)
     page.locator(".evroute-map").click(position={"x": 500, "y": 300})
     expect(page.get_by_role("button", name="Charge 80 %")).to_be_visible()
 
