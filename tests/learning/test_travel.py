@@ -245,18 +245,23 @@ def test_in_another_place_the_car_counts_and_no_road_does(taught, make_network, 
     row, terms = moved.row(trip), moved.belief.column == 0
     assert np.abs(row[~terms]).max() < 1e-12
     expected = moved.expect(trip).energy
-    b = taught.belief.coefficients.coefficients
+    # half of the level is that of the place: it is as a year later
+    later = taught.belief.after(365.0)
+    level = taught.belief.prior.level
+    assert later.regression.mean[level] == pytest.approx(taught.belief.regression.mean[level] / 2)
+    b = later.coefficients.coefficients
     assert expected.mean_wh == pytest.approx(row[terms] @ b[terms])
     km = far.length_m[rows] / 1000
     alone = TripEnergies(
         Setting(far, CAR), physics="eq8"
     ).places.roads  # no landmark: the prior covariance
     roads_wh2 = taught.belief.late_std**2 * float(km @ alone.rest(rows) @ km)
-    root = taught.belief.regression.root[terms]
+    root = later.regression.root[terms]
     noise = float(taught.belief.noise.variance(km.sum()))
     variance = float(((row[terms] @ root) ** 2).sum()) + noise + roads_wh2
-    season = expected.sd_wh**2 - variance
-    assert season >= -1e-6  # the rest is the doubt of an unknown season
+    season_wh2 = moved._departures.season_wh2(trip, row, later.present)
+    assert expected.sd_wh**2 == pytest.approx(variance + season_wh2)
+    assert season_wh2 > 0
     again = moved.on(taught.network, CAR)
     for name, value in taught.state().items():
         if not name.startswith("known/"):

@@ -19,6 +19,8 @@ from evroute.network.road_network import RoadNetwork
 
 NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 SAME_JUNCTION_M = 1.0
+NEW_PLACE = 0.5
+"""Share of the roads driven below which a network is another place."""
 PACE = "times/pace/"
 BY_ROAD = ("seconds", "passes", "profile")
 """Arrays of a stored pace that have a value for each road."""
@@ -34,11 +36,14 @@ class Moved:
         Row by the row in the stored belief; `LOST` where nothing is known of it.
     size
         Number of roads that are known now.
+    is_new_place
+        Whether most roads of the stored belief are not in the network; None if it is its own.
     """
 
     roads: IntArray
     junctions: IntArray
     size: int
+    is_new_place: bool | None = None
 
     def values(self, stored: FloatArray) -> FloatArray:
         """Return values (..., m) by stored rows in the places of the rows now, (..., size)."""
@@ -226,7 +231,8 @@ class KnownRoads:
         now[rows] = known.rows_of(here)
         known.driven, known.found = len(rows), int((now[rows] < network.n_edges).sum())
         junctions = known._junctions(state["junctions"], points_m)
-        return known, Moved(now, junctions, len(known))
+        is_new_place = known.found < NEW_PLACE * known.driven
+        return known, Moved(now, junctions, len(known), is_new_place)
 
     def _junctions(self, stored: IntArray, points_m: FloatArray) -> IntArray:
         """Return the rows of junctions at points (k, 3) by their stored rows (k,)."""

@@ -12,12 +12,15 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.heating import season_wh2
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.known_roads import Moved
 from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
 
 DAY_S = 86_400.0
 UNKNOWN_S = -1.0
 DATED_S = 1e8
 """Departures from this second of the Unix epoch on have a date; smaller ones have a clock alone."""
+PLACE_DAYS = 365.0
+"""Days for which the change to another place counts: half of the level belongs to the place."""
 SEASON_TRIPS = 30.0
 """Number of trips without a temperature after which half the season's variance is in the noise."""
 
@@ -51,11 +54,14 @@ class Departures:
         Number of trips.
     departed_s
         Latest departure; negative if unknown.
+    place_days
+        Days for which the change to another place counts, until its first trip.
     """
 
     def __init__(self) -> None:
         self.ended_s = UNKNOWN_S
         self.departed_s = UNKNOWN_S
+        self.place_days = 0.0
         self.known = 0
         self.trips = 0
 
@@ -86,14 +92,23 @@ class Departures:
     def days_before(self, departed_s: float | None) -> float:
         """Return the days since the departure of the last trip, 0 if they are unknown.
 
+        Another place counts for `PLACE_DAYS` more.
+
         Parameters
         ----------
         departed_s
             Departure of the next trip, s; None if unknown.
         """
         if departed_s is None or self.departed_s < 0.0:
-            return 0.0
-        return max(departed_s - self.departed_s, 0.0) / DAY_S
+            return self.place_days
+        if (departed_s < DATED_S) != (self.departed_s < DATED_S):  # only one of them has a date
+            return self.place_days
+        return self.place_days + max(departed_s - self.departed_s, 0.0) / DAY_S
+
+    def arrive(self, moved: Moved) -> None:
+        """Begin in another place if most roads driven are elsewhere."""
+        if moved.is_new_place is not None:
+            self.place_days = PLACE_DAYS if moved.is_new_place else 0.0
 
     def days_until(self, date: str | None) -> float:
         """Return the days from the last trip until the midnight of a date, at least 0.
@@ -104,7 +119,7 @@ class Departures:
             As ``YYYY-MM-DD``; None for the day of the last trip.
         """
         if date is None or self.departed_s < DATED_S:
-            return 0.0
+            return self.place_days
         midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
         return self.days_before(midnight.timestamp())
 
@@ -119,6 +134,7 @@ class Departures:
             Its expected travel time, which stands for one that was not measured, s.
         """
         self.trips += 1
+        self.place_days = 0.0
         self.known += not self.conditions(trip).season_unknown
         measured_s = float(trip.travel_s.sum())
         took_s = expected_s if np.isnan(measured_s) else measured_s
@@ -187,12 +203,14 @@ class Departures:
             "ended_s": np.array(self.ended_s),
             "departed_s": np.array(self.departed_s),
             "trips": np.array([self.known, self.trips]),
+            "place_days": np.array(self.place_days),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state; an empty one of an earlier version has no trips."""
         self.ended_s = float(state.get("ended_s", UNKNOWN_S))
         self.departed_s = float(state.get("departed_s", UNKNOWN_S))
+        self.place_days = float(state.get("place_days", 0.0))
         self.known, self.trips = state.get("trips", np.zeros(2, dtype=np.int64)).tolist()
 
 

@@ -172,10 +172,8 @@ class TripEnergies(Belief):
     def note(self) -> str:
         """Number of trips behind the forecasts, in words; empty if there are none."""
         n = self.belief.trips
-        if not n:
-            return ""
-        words = [f"intervals rest on {counted(n, 'trip')}", self.places.known.elsewhere]
-        return "; ".join(filter(None, words))
+        words = (f"intervals rest on {counted(n, 'trip')}", self.places.known.elsewhere)
+        return "; ".join(filter(None, words)) if n else ""
 
     def findings(self, trips: pa.Table) -> list[str]:
         """Return coefficients, roads, heights, noise, refusals and changes, one sentence each.
@@ -328,6 +326,7 @@ class TripEnergies(Belief):
         self.times = TripTimes(known, driving=self.physics == "driving")
         super().restore({**state, **moved.pace_of(state)})
         self.places.restore(state, moved)
+        self._departures.arrive(moved)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
         """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
