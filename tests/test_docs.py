@@ -63,7 +63,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def check_command(words: list[str]) -> None:
     """Fail if a command of evroute does not exist or has no such option."""
-    from evroute.cli import COMMANDS, load
+    from evroute.cli import COMMANDS, PLUGIN, load
 
     assert words[1] in COMMANDS, f"there is no command '{' '.join(words)}'"
     found: Any = load(words[1])
@@ -73,7 +73,7 @@ def check_command(words: list[str]) -> None:
         }
         assert words[2] in known, f"there is no command '{' '.join(words)}'"
         found = known[words[2]]
-    options = {"--help"}
+    options = {"--help", PLUGIN}
     for parameter in signature(found, eval_str=True).parameters.values():
         info = get_args(parameter.annotation)[1]
         declared = (

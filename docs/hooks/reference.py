@@ -117,7 +117,8 @@ def toml_keys() -> str:
     from evroute.energy.vehicle import Vehicle
     from evroute.experiments.experiment import Experiment
     from evroute.methods.method import Method
-    from evroute.methods.parts import METHODS, named
+    from evroute.methods.parts import METHODS
+    from evroute.plugins import named
     from evroute.worlds.world import WORLDS
 
     worlds = ROOT / "data" / "worlds"
@@ -206,7 +207,8 @@ def toml_keys() -> str:
 
 def methods() -> str:
     """Write a section for each model and each index with its options and their defaults."""
-    from evroute.methods.parts import INDICES, MODELS, named
+    from evroute.methods.parts import INDICES, MODELS
+    from evroute.plugins import named
 
     parts = [
         "# Models and indices",

@@ -20,6 +20,7 @@ from evroute.errors import EvrouteError
 from evroute.optional import missing
 from evroute.text import cut, escaped
 
+PLUGIN = "--plugin"
 COMMANDS = {
     "route": ("route.route", "Plan a trip by least energy."),
     "range": ("reach.reach", "Find the roads within reach of a charge."),
@@ -44,6 +45,18 @@ def load(name: str) -> Callable[..., None] | typer.Typer:
 
 class _Lazy(TyperGroup):
     """A group that imports a command when it is called."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Move ``--plugin MODULE``, which may be written anywhere, to the front."""
+        first, rest = [], list(args)
+        while PLUGIN in rest[:-1]:
+            at = rest.index(PLUGIN)
+            first += rest[at : at + 2]
+            del rest[at : at + 2]
+        written = [each for each in rest if each.startswith(f"{PLUGIN}=")]
+        left = [each for each in rest if each not in written]
+        parsed: list[str] = super().parse_args(ctx, [*first, *written, *left])
+        return parsed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and its arguments, with the imported command for the listed one."""
@@ -87,8 +100,22 @@ def _options(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            PLUGIN,
+            metavar="MODULE",
+            help="A module with models, indices, kernels, worlds or readers of your own, which "
+            "runs its code; it may stand after the command; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Energy-efficient routes for electric cars, learned from the trips that were driven."""
+    if plugin:
+        from evroute.plugins import use
+
+        for name in plugin:
+            use(name)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
 from evroute.learning.records.manifest import Choice
 from evroute.learning.records.repair import repair
+from evroute.plugins import use_parts
 
 SHOWN = 20
 
@@ -58,6 +59,13 @@ def learn(
             "of --out, or matern-5/2]"
         ),
     ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            help="Format of the table: gpx, points, notebook, edges, that of an installed package, "
+            "or MODULE:NAME. [by its suffix or columns]"
+        ),
+    ] = None,
     reset: Annotated[
         bool,
         typer.Option(
@@ -76,6 +84,7 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn measured trips. Plan on them with 'evroute route --belief'."""
+    use_parts(filter(None, (model, kernel, reader)))
     options = parsed_options(option)
     prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
     for name, given in (("prior", prior), ("terrain", terrain)):
@@ -84,6 +93,7 @@ def learn(
     with progress(quiet=quiet) as report:
         if mended is not None:
             refuse(
+                (reader, "--repair reads no table; leave --reader out"),
                 (table or out, "--repair takes no table and no --out; learn a table afterwards"),
                 (reset, "--repair and --reset exclude each other; give one of them"),
             )
@@ -107,6 +117,7 @@ def learn(
                 prior=prior,
                 kernel=kernel,
                 terrain=terrain,
+                reader=reader,
                 reset=reset,
                 on_progress=lambda done, total: report("trips", done, total),
             )

@@ -1,14 +1,22 @@
 """``evroute method``: models and indices and their options, and kernels."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 
 from evroute.cli.console import plain_console, print_table
 from evroute.errors import MissingPackageError, UnknownNameError, require
-from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
+from evroute.methods.parts import (
+    INDICES,
+    METHODS,
+    MODELS,
+    index_options,
+    model_options,
+    summary_of,
+)
 from evroute.model.context_kernels import KERNELS
+from evroute.plugins import use_parts
 
 app = typer.Typer(
     help="Models, indices, the methods that they make, and kernels.", no_args_is_help=True
@@ -50,18 +58,17 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         plain_console().print(
             f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}"
         )
+    use_parts([name])
     parts = METHODS.get(name, {"model": name, "index": name})
-    tables = {"model": MODELS, "index": INDICES}
+    found = {kind: _options_of(kind, part) for kind, part in parts.items() if kind in OPTIONS}
     require(
-        any(parts[kind] in known for kind, known in tables.items()),
-        f"unknown method '{name}'; see 'evroute method list'",
-        UnknownNameError,
+        any(found.values()), f"unknown method '{name}'; see 'evroute method list'", UnknownNameError
     )
-    for kind, known in tables.items():
-        if (part := parts[kind]) not in known:
+    for kind, options in found.items():
+        if options is None:
             continue
-        options = named(known, kind, part)
-        title = f"{kind} {part}: {summary_of(known, part)}"
+        summary = (options.__doc__ or "").partition("\n")[0].replace("`", "")
+        title = f"{kind} {parts[kind]}: {summary}"
         if not options.model_fields:
             plain_console().print(f"{title} It has no options.", highlight=False)
             continue
@@ -71,3 +78,14 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
             for default in [options.model_fields[option].default]
         )
         print_table(("option", "default", "values", "description"), rows, title=title)
+
+
+OPTIONS: dict[str, Callable[[str], Any]] = {"model": model_options, "index": index_options}
+
+
+def _options_of(kind: str, part: Any) -> Any:
+    """Return the class of options of a part; None if there is none of that kind."""
+    try:
+        return OPTIONS[kind](str(part))
+    except UnknownNameError:
+        return None

@@ -15,6 +15,7 @@ from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
 from evroute.experiments.runs import RunFolder, summarise
 from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
+from evroute.plugins import use_parts
 from evroute.text import counted
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 
@@ -122,6 +123,7 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
+    use_parts([*(model or []), *(index or []), *(world or []), kernel or ""])
     of_runs, of_methods = _split(option)
     if variance_scale is not None:
         of_methods = {"variance_scale": variance_scale} | of_methods

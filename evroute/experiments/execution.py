@@ -19,6 +19,7 @@ from threading import Thread
 
 from threadpoolctl import threadpool_limits
 
+from evroute import plugins
 from evroute.errors import EvrouteError
 from evroute.experiments.play import play
 from evroute.experiments.runs import Run, RunFolder
@@ -65,7 +66,8 @@ def execute(
             _make_shared(run)
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
-    with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:
+    given_to_all = rounds, stop, plugins.used()
+    with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, given_to_all) as pool:
         waiting = iter(runs)
         pending: set[Future[None]] = set()
         try:
@@ -126,9 +128,11 @@ class _StoppedError(Exception):
 _shared: "tuple[Synchronized[int], Event]"
 
 
-def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
+def _start_worker(rounds: "Synchronized[int]", stop: Event, named: Sequence[str]) -> None:
     global _shared
     _shared = rounds, stop
+    for name in named:
+        plugins.use(name)
     signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, which sets `stop`
     Thread(target=_leave_with_caller, daemon=True).start()
 

@@ -110,6 +110,7 @@ def learn(
     prior: str | None = None,
     kernel: str | None = None,
     terrain: str | None = None,
+    reader: str | None = None,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -142,6 +143,8 @@ def learn(
     terrain
         One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
         folder, and for a new one the profile where the network has one.
+    reader
+        Name of the reader of the table; None for the one that its suffix or its columns choose.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -161,7 +164,7 @@ def learn(
     start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
     fresh = start.before_trips()
     names = vehicle_names(start.setting, vehicle)
-    manifest, measured = start.manifest_of(fresh), _read(table, fresh, names)
+    manifest, measured = start.manifest_of(fresh), _read(table, fresh, names, reader)
     opened = as_continued(made, manifest)
     if not reset:
         folder.open(opened)
@@ -175,12 +178,12 @@ def learn(
         return learn_locked(call, fresh)
 
 
-def _read(table: str | Path | None, fresh: Belief, names: set[str]) -> Measured:
+def _read(table: str | Path | None, fresh: Belief, names: set[str], reader: str | None) -> Measured:
     """Return the trips of a table for a belief; none without a table."""
     if table is None:
         return Measured()
     with_routes = not fresh.learns_totals
-    return read_measured(Path(table), fresh.setting, names, with_routes=with_routes)
+    return read_measured(Path(table), fresh.setting, names, with_routes=with_routes, reader=reader)
 
 
 @dataclass(frozen=True, slots=True)

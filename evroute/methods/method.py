@@ -187,7 +187,7 @@ class Method(BaseModel):
             "change-test" if self.change_test else "",
             "exact-contexts" if self.exact_contexts else "",
         ]
-        return "-".join(filter(None, parts))
+        return "-".join(filter(None, parts)).replace(":", ".")
 
     @property
     def label(self) -> str:

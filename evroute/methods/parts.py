@@ -6,11 +6,11 @@ one new line.
 """
 
 from collections.abc import Mapping
-from pkgutil import resolve_name
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from evroute.errors import UnknownNameError, require
 from evroute.model.base import ModelOptions
+from evroute.plugins import named
 from evroute.policy.base import IndexOptions
 
 MODELS = {
@@ -114,7 +114,9 @@ def model_options(name: str) -> type[ModelOptions]:
     UnknownNameError
         If there is no such model; the message lists the names.
     """
-    return cast(type[ModelOptions], named(MODELS, "model", name))
+    found: type[ModelOptions] = named(MODELS, "model", name)
+    _check_class("model", name, found, ModelOptions)
+    return found
 
 
 def index_options(name: str) -> type[IndexOptions]:
@@ -125,29 +127,15 @@ def index_options(name: str) -> type[IndexOptions]:
     UnknownNameError
         If there is no such index; the message lists the names.
     """
-    return cast(type[IndexOptions], named(INDICES, "index", name))
+    found: type[IndexOptions] = named(INDICES, "index", name)
+    _check_class("index", name, found, IndexOptions)
+    return found
 
 
-def named(table: Mapping[str, str], kind: str, name: str) -> Any:
-    """Import the entry of a table.
-
-    Parameters
-    ----------
-    table
-        ``"module:name"`` by name.
-    kind
-        Kind of the entries in messages, such as ``model``.
-    name
-        Name of the entry.
-
-    Raises
-    ------
-    UnknownNameError
-        If the table does not have it; the message lists the names.
-    """
-    if name not in table:
-        raise UnknownNameError(f"unknown {kind} '{name}'; there are {', '.join(table)}")
-    return resolve_name(table[name])
+def _check_class(kind: str, name: str, found: object, wanted: type) -> None:
+    """Refuse a part from outside that is not what its kind needs."""
+    if not (isinstance(found, type) and issubclass(found, wanted)):
+        raise UnknownNameError(f"{kind} '{name}' is no class of {wanted.__name__}")
 
 
 def summary_of(table: Mapping[str, str], name: str) -> str:

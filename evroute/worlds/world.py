@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 from numpy.random import SeedSequence
 from pydantic import Field, ValidationError
 
-from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
 from evroute.options import Options
+from evroute.plugins import is_part, named
 from evroute.resources import data_path
 from evroute.toml_files import read_toml
 from evroute.worlds.demand.trips import Trips
@@ -103,7 +104,7 @@ class World(Options):
             return self.name
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
         parts = [key.replace("_", "") + _brief(value) for key, value in options.items()]
-        return "-".join([self.kind, *parts])
+        return "-".join([self.kind.replace(":", "."), *parts])
 
 
 def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
@@ -124,14 +125,18 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
         raise EvrouteError(f"world {world} is neither a name nor a file nor a table")
     if isinstance(world, Path) or world.endswith(".toml"):
         return _read(Path(world))
-    if world in WORLDS:
+    if world in WORLDS or is_part(world):
         return _validated({"kind": world}, "world")
     if world in shipped_worlds():
         return _read(data_path("worlds", f"{world}.toml"))
-    raise UnknownNameError(
-        f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or give a "
-        ".toml file"
-    )
+    try:
+        named(WORLDS, "world", world)
+    except UnknownNameError:
+        raise UnknownNameError(
+            f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or "
+            "give a .toml file"
+        ) from None
+    return _validated({"kind": world}, "world")
 
 
 def shipped_worlds() -> list[str]:
@@ -150,12 +155,13 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
     kind = table.get("kind")
     if kind is None:
         raise EvrouteError(f"{what} names no kind; there are {', '.join(WORLDS)}")
-    require(
-        kind in WORLDS,
-        f"{what}: unknown kind '{kind}'; there are {', '.join(WORLDS)}",
-        UnknownNameError,
-    )
-    options: type[World] = resolve_name(WORLDS[kind])
+    try:
+        options: type[World] = named(WORLDS, "world", str(kind))
+    except UnknownNameError as error:
+        message = str(error).replace("unknown world", "unknown kind")
+        raise UnknownNameError(f"{what}: {message}") from None
+    if not (isinstance(options, type) and issubclass(options, World)):
+        raise UnknownNameError(f"{what}: '{kind}' is no class of World")
     if unknown := sorted(table.keys() - options.model_fields.keys()):
         there = [field for field in options.model_fields if field not in {"kind", "name"}]
         raise UnknownNameError(

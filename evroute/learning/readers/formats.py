@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.readers.base import Reader
 from evroute.learning.readers.table import Log, headers_of
-from evroute.methods.parts import named
 from evroute.methods.setting import Setting
+from evroute.plugins import named
 from evroute.text import counted
 
 READERS = {
@@ -43,8 +43,27 @@ def reader_of(path: Path) -> Reader:
     return next((reader for reader in tables if reader.accepts(headers)), tables[-1])
 
 
+def reader_named(name: str) -> Reader:
+    """Return a reader by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such reader; the message lists the names.
+    """
+    found = named(READERS, "reader", name)
+    if not isinstance(found, Reader):
+        raise UnknownNameError(f"reader '{name}' is no Reader")
+    return found
+
+
 def read_measured(
-    path: Path, setting: Setting, names: Iterable[str], *, with_routes: bool = False
+    path: Path,
+    setting: Setting,
+    names: Iterable[str],
+    *,
+    with_routes: bool = False,
+    reader: str | None = None,
 ) -> Measured:
     """Read the trips of a file in one of the formats of `READERS`.
 
@@ -60,21 +79,25 @@ def read_measured(
         Names of the vehicle in the table.
     with_routes
         Whether the trips need routes; a notebook has none.
+    reader
+        Name of the reader; by default the file's suffix or columns choose one of `READERS`.
 
     Raises
     ------
+    UnknownNameError
+        If there is no such reader.
     EvrouteError
         If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
         used.
     """
-    reader = reader_of(path)
-    log = reader.log(path)
-    if with_routes and not reader.has_routes:
+    chosen = reader_of(path) if reader is None else reader_named(reader)
+    log = chosen.log(path)
+    if with_routes and not chosen.has_routes:
         raise EvrouteError(
             f"trip table {path} has no routes, which this model and replays need; give a log by "
             "edges or points, or learn with model trips, exact or physics+gp"
         )
-    measured = reader.trips(log, setting, sorted(names))
+    measured = chosen.trips(log, setting, sorted(names))
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))

@@ -24,12 +24,13 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.mixture.two_physics import BOTH
 from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
-from evroute.methods.parts import MODELS
+from evroute.methods.parts import MODELS, model_options
 from evroute.methods.setting import Prior, Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
+from evroute.plugins import is_part
 
 DEFAULT_MODEL = MODEL
 DEFAULT_NETWORK = "denver"
@@ -255,6 +256,8 @@ def _check_model(model: str, options: Mapping[str, Any], choice: Choice) -> None
                 f"model '{model}' learns whole trips and takes no {strange[0]}; name "
                 "another model of 'evroute method list', such as physics+gp"
             )
+    elif is_part(model):
+        model_options(model)
     elif model not in MODELS:
         known = ", ".join([*KINDS, *MODELS])
         raise UnknownNameError(f"unknown model '{model}'; there are {known}")

@@ -4,10 +4,9 @@ A further kernel is one file in this package, with a class that meets `base.Cont
 one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 """
 
-from pkgutil import resolve_name
-
 from evroute.errors import UnknownNameError
 from evroute.model.context_kernels.base import ContextKernel, Product, Sum
+from evroute.plugins import named
 
 KERNELS = {
     "matern-1/2": "evroute.model.context_kernels.matern:Matern12",
@@ -52,10 +51,8 @@ def check_kernel(name: str) -> str:
 
 
 def _named(name: str) -> ContextKernel:
-    if name not in KERNELS:
-        raise UnknownNameError(
-            f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
-            "+ or *"
-        )
-    kernel: ContextKernel = resolve_name(KERNELS[name])()
+    try:
+        kernel: ContextKernel = named(KERNELS, "kernel", name)()
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error}; two kernels may be joined by + or *") from None
     return kernel

@@ -14,8 +14,8 @@ from typing import Any
 
 from evroute.errors import EvrouteError, require
 from evroute.experiments.runs import RunFolder
-from evroute.methods.parts import named
 from evroute.network.catalog import load_network
+from evroute.plugins import named
 from evroute.report.abstract import abstract
 from evroute.report.calibration import calibration_table, forecasts, reliability
 from evroute.report.charts import CURVES, diagnostic, duration
