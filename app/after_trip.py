@@ -1,23 +1,19 @@
 """After a trip: planned beside actual energy, and the trip added to the car's own trips."""
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 from literal import literal, sentence
 from own_trips import PERCENT_STEP, add_planned, folder_of, trip_count
+from request import Request, planner_of
 from state import choose_next
 
 from evroute.errors import EvrouteError
 from evroute.planning.plan import Plan, energy_text
 
-if TYPE_CHECKING:
-    from request import Request
-
 KWH_STEP = 0.1
 ADDED = "added_trip"
 
 
-def after_trip(request: "Request", plan: Plan, name: str) -> None:
+def after_trip(request: Request, plan: Plan, name: str) -> None:
     """Ask for the actual energy of a trip, show it beside the plan, and learn from it.
 
     Parameters
@@ -58,8 +54,7 @@ def after_trip(request: "Request", plan: Plan, name: str) -> None:
         try:
             learned = add_planned(
                 request.network,
-                request.vehicle,
-                request.conditions,
+                planner_of(request),
                 planned,
                 start_percent=battery.percent(battery.start_wh),
                 energy_wh=energy_wh,

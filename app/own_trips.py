@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from cache import RUNS
 
-from evroute.energy.driving import DrivingConditions
+from evroute.arms import Route
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
@@ -39,6 +39,7 @@ from evroute.learning.records.repair import repair
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import PlannedRoute
+from evroute.planning.planner import Planner
 from evroute.tables import write_table
 from evroute.text import slug
 
@@ -238,8 +239,7 @@ def add_log(
 
 def add_planned(
     roads: RoadNetwork,
-    vehicle: Vehicle,
-    conditions: DrivingConditions,
+    planner: Planner,
     planned: PlannedRoute,
     *,
     start_percent: float,
@@ -251,10 +251,11 @@ def add_planned(
 
     Parameters
     ----------
-    roads, vehicle, conditions
+    roads, planner
         Network, car and day of the trip; wind and speeds of the day are not recorded.
     planned
-        The route. The difference from its expected energy is shared out by length.
+        The route. The difference from its expected energy is shared out by length. Trips are stored
+        by whole edges, so the road before the start and behind the end is added as expected.
     start_percent
         Charge at departure, %.
     energy_wh, known_variance_wh2
@@ -267,10 +268,14 @@ def add_planned(
     EvrouteError
         If the energy is impossible on this route.
     """
-    rows = planned.route.rows
-    share = roads.length_m[rows] / roads.length_m[rows].sum()
-    edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share
+    driven, numbers = planned.stretches, planner.numbers
+    whole = numbers.driven(Route(planned.route.edges))
+    beside_wh = whole.energy_wh - numbers.driven(planned.route).energy_wh
+    vehicle, conditions = planner.vehicle, planner.conditions
+    share = driven.length_m / driven.length_m.sum()
+    edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share + beside_wh
     edge_s = share * (np.nan if travel_s is None else travel_s)
+    edge_s += whole.time_s * (1.0 - driven.share(roads))
     day = {
         "trip": f"{datetime.now():%Y-%m-%d %H:%M:%S.%f}",
         "soc_percent": start_percent,
@@ -282,7 +287,7 @@ def add_planned(
     with TemporaryDirectory() as folder:
         path = Path(folder, "trip.csv")
         edges = {"edge": planned.edges, "energy_wh": edge_wh, "travel_s": edge_s}
-        of_day = {name: [value] * len(rows) for name, value in day.items()}
+        of_day = {name: [value] * len(edge_wh) for name, value in day.items()}
         write_table(path, pa.table({**edges, **of_day}))
         return _learn(roads, vehicle, path)
 

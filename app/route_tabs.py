@@ -120,8 +120,7 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
     planned, battery = plan.routes[name], plan.battery
     assert battery is not None
     assert planned.charge is not None
-    rows = planned.route.rows
-    km = np.concatenate([[0.0], np.cumsum(roads.length_m[rows])]) / 1000
+    km = np.concatenate([[0.0], np.cumsum(planned.edge_m)]) / 1000
     percent, after = planned.charge.charge_wh / battery.capacity_wh * 100, planned.stops
     rows_after = [stop.after_edges for stop in after]
     ramps = np.array(rows_after, dtype=int) + 1, [float(stop.to_percent) for stop in after]
@@ -137,7 +136,7 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
     if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
         charge += rule.mark_rule(aria=False, color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
-    at_m, height_m = route_heights(roads, rows)
+    at_m, height_m = route_heights(roads, planned.stretches)
     height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
 

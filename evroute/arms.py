@@ -122,6 +122,11 @@ class Route:
         """The edges as an array, (k,)."""
         return np.asarray(self.edges, dtype=np.int64)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the first and the last edge are driven from end to end."""
+        return self.start_m == 0.0 and self.end_m is None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feedback:

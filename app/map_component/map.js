@@ -139,6 +139,7 @@ class DashboardMap {
     this.map.fitBounds(bounds, {
       paddingTopLeft: [30, 50 + this.hint.offsetHeight],
       paddingBottomRight: [65, narrow ? 50 + this.legend.offsetHeight : 35],
+      maxZoom: 18, // two pins at one place have no extent
       animate: false,
     });
   }

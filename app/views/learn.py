@@ -30,6 +30,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
 from evroute.invalid import first_problem
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
@@ -295,7 +296,8 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: boo
         before = read_visits(folder, [run], roads.n_edges, until=trip - 1)
         classes = visit_classes(max(int(before.max()), 1))
         drawn = classes_of(roads, np.where(before > 0, before, np.nan), classes)
-        line = flipped(route_line(roads, read_route(folder, run, trip).rows))
+        driven = Stretches.of_route(roads, read_route(folder, run, trip))
+        line = flipped(route_line(roads, driven))
         stretch = {"colour": ROUTE_COLOUR, "line": line, "text": f"trip {trip}"}
         route = {"name": str(trip), "selected": True, "line": line, "stretches": [stretch]}
         show_map(roads, key="learn-map", height=MAP_HEIGHT, drawn=drawn | {"routes": [route]})

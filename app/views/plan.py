@@ -266,7 +266,7 @@ def pins_of(roads: RoadNetwork, places: tuple[str, ...]) -> list[dict[str, Any]]
 def route_of(roads: RoadNetwork, plan: Plan, name: str, selected: str) -> dict[str, Any]:
     """Return a row as the map draws it."""
     planned, label = plan.routes[name], extra_time(plan, name, selected)
-    line = flipped(route_line(roads, planned.route.rows))
+    line = flipped(route_line(roads, planned.stretches))
     route = {"name": name, "selected": name == selected, "line": line, "label": label}
     route["text"] = f"{minutes(planned.time_s)}, {energy_text(planned.energy_wh)}"
     if name == selected:

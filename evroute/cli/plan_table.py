@@ -139,7 +139,7 @@ def _leg(plan: Plan, start: _Start, end: int, arrive_s: float) -> list[str]:
     assert battery is not None, "a plan with stops has a battery"
     assert planned.charge is not None, "and a charge along the route"
     arrive = battery.percent(float(planned.charge.charge_wh[end]))
-    km = plan.roads.length_m[planned.route.rows[start.edges : end]].sum() / 1000
+    km = planned.edge_m[start.edges : end].sum() / 1000
     kwh = (start.percent - arrive) / 100 * battery.capacity_wh / 1000
     minutes = (arrive_s - start.clock_s) / 60
     return [f"{km:.2f}", f"{minutes:.1f}", f"{kwh:.3f}", f"{start.percent:.1f}", f"{arrive:.1f}"]

@@ -164,6 +164,53 @@ class Work:
         return summed(piece_wh, place, len(self.edge))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Work at the wheels along parts of k edges, in q pieces of one slope each.
+
+    Parameters
+    ----------
+    piece_wh, piece_m
+        (q,) work of each piece at steady speed, Wh, and its length, m, in driving order.
+    place
+        (q,) part that each belongs to, 0 to k - 1, rising.
+    length_m
+        (k,) lengths of the parts, m.
+    """
+
+    piece_wh: FloatArray
+    piece_m: FloatArray
+    place: IntArray
+    length_m: FloatArray
+
+    def battery_wh(
+        self, vehicle: Vehicle, gained_wh: FloatArray, ahead_m: FloatArray
+    ) -> FloatArray:
+        """Return the energy from the battery, (k,) Wh.
+
+        Parameters
+        ----------
+        vehicle
+            Efficiencies.
+        gained_wh
+            (k,) kinetic energy gained from the beginning of each part on, Wh.
+        ahead_m
+            (k,) metres in which it is gained, at most those of the part.
+        """
+        k, place = len(self.length_m), self.place
+        first = np.searchsorted(place, np.arange(k))
+        end_m = np.cumsum(self.piece_m)
+        end_m -= (end_m[first] - self.piece_m[first])[place]
+        within_m = np.minimum(ahead_m, self.length_m)
+        changing_m = np.clip(within_m[place] - (end_m - self.piece_m), 0.0, self.piece_m)
+        per_m = self.piece_wh / np.where(self.piece_m > 0.0, self.piece_m, 1.0)
+        slope = (gained_wh / np.where(within_m > 0.0, within_m, 1.0))[place]
+        steady_wh = per_m * (self.piece_m - changing_m)
+        joined_wh = (per_m + slope) * changing_m
+        added_wh = battery_wh(vehicle, steady_wh) + battery_wh(vehicle, joined_wh)
+        return np.bincount(place, added_wh, minlength=k).astype(np.float64, copy=False)
+
+
 def distance_m(vehicle: Vehicle, gained_wh: FloatArray) -> FloatArray:
     """Return the metres in which a car changes its speed, (k,).
 

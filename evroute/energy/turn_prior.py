@@ -28,7 +28,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
 from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh, split_energy
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
-from evroute.energy.speed_change import Ahead, Work, distance_m
+from evroute.energy.speed_change import Ahead, Stretch, Work, distance_m
 from evroute.energy.vehicle import Vehicle
 from evroute.network.heights.pieces import summed
 from evroute.network.heights.stretches import Stretches
@@ -178,30 +178,77 @@ class TurnEnergy:
         same = (count == 1) & (speed_mps[left] == speed_mps[entered])
         return np.where(same & (self.wasted_wh(row, speed_mps) == 0.0), entered, -1)
 
-    def stretch_wh(self, rows: IntArray, stretches: Stretches, speed_mps: FloatArray) -> FloatArray:
+    def stretch_wh(
+        self, rows: IntArray, stretches: Stretches | None, speed_mps: FloatArray
+    ) -> FloatArray:
         """Return the energy (k,) of rows of the table of whose edges only a part is driven, Wh.
 
-        The change of speed and the energy of the turn itself count as on the whole edge.
+        The energy of the turn itself counts as on the whole edge. In free flow the speed changes
+        within the metres that are driven, and beyond where the road goes on behind them.
 
         Parameters
         ----------
         rows
             (k,) rows of the table.
         stretches
-            The driven part of the edge that each row enters.
+            The driven part of the edge that each row enters; None for whole edges.
         speed_mps
             (n,) speeds of the edges, m/s.
         """
-        taken, returned = split_energy(
-            *self._pieces(self.at_wheels, stretches, speed_mps), len(rows)
-        )
-        gained_wh = self._gained_wh(rows, speed_mps)
-        work_wh, *_ = at_battery(self.vehicle, taken.total_wh, returned.total_wh, gained_wh)
-        time_s = (stretches.to_m - stretches.from_m) / speed_mps[stretches.edge]
+        if stretches is None:
+            return self.mean_wh(rows, speed_mps)
+        gained_wh, k = self._gained_wh(rows, speed_mps), len(rows)
+        parts, place = self._pieces(self.at_wheels, stretches, speed_mps)
+        if self.free_flow:
+            length_m, _, _ = stretches.pieces(self.network)
+            along = Stretch(parts.total_wh, length_m, place, stretches.length_m)
+            ahead_m = distance_m(self.vehicle, gained_wh)
+            beyond, beyond_wh = self._beyond_wh(stretches, ahead_m, gained_wh, speed_mps)
+            work_wh = along.battery_wh(self.vehicle, gained_wh * (1.0 - beyond), ahead_m)
+            work_wh += beyond_wh
+        else:
+            taken, returned = split_energy(parts, place, k)
+            work_wh, *_ = at_battery(self.vehicle, taken.total_wh, returned.total_wh, gained_wh)
+        time_s = stretches.length_m / speed_mps[stretches.edge]
         if self.free_flow:
             time_s = time_s / speed_factors(self.network)[stretches.edge]
         auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
         return work_wh + auxiliary_wh + self.wasted_wh(rows, speed_mps)
+
+    def _beyond_wh(
+        self,
+        stretches: Stretches,
+        ahead_m: FloatArray,
+        gained_wh: FloatArray,
+        speed_mps: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the share of changes of speed beyond edges, and what it adds there, (k,) Wh.
+
+        Parameters
+        ----------
+        stretches
+            The driven parts of k edges.
+        ahead_m, gained_wh
+            (k,) metres in which the speeds change, and gains of kinetic energy, Wh.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        """
+        share, added_wh = np.zeros(len(stretches)), np.zeros(len(stretches))
+        to_end = stretches.to_m == self.network.length_m[stretches.edge]
+        far = np.flatnonzero(to_end & (ahead_m > stretches.length_m))
+        following = self._onward(stretches.edge[far], speed_mps)
+        far, following = far[following >= 0], following[following >= 0]
+        if len(far):
+            left_m = ahead_m[far] - stretches.length_m[far]
+            road = self.network.length_m
+            ahead = Ahead.of(following, left_m, road, lambda edges: self._onward(edges, speed_mps))
+            within_m = np.bincount(ahead.car, ahead.driven_m, minlength=len(far))
+            share[far] = within_m / (within_m + stretches.length_m[far])
+            edge = np.unique(ahead.edge)
+            parts, of_piece = self._pieces(self.at_wheels, edge, speed_mps)
+            work = Work.of(edge, road[edge], parts.total_wh, of_piece)
+            added_wh[far] = work.changes_wh(self.vehicle, share[far] * gained_wh[far], ahead)
+        return share, added_wh
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""

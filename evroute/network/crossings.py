@@ -40,7 +40,22 @@ def mean_into(turns: IntArray, turn_m: FloatArray, tail: IntArray, head: IntArra
     return total_m / np.maximum(np.bincount(entered, weight, minlength=n), 1.0)
 
 
-def along_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
+def lanes_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
+    """Return the lengths of edges without the turns before them, (k,) m.
+
+    Parameters
+    ----------
+    network
+        The roads; without crossings the lengths are those of the edges.
+    rows
+        (k,) edges.
+    """
+    if NAME not in network.tables:
+        return network.length_m[rows]
+    return np.asarray(network.tables[NAME]["lane_m"])[rows]
+
+
+def along_m(network: RoadNetwork, rows: IntArray, share: FloatArray | float = 1.0) -> FloatArray:
     """Return the lengths of the edges of a route as driven, each with the turn before it, (k,) m.
 
     Parameters
@@ -49,14 +64,16 @@ def along_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
         The roads; without crossings the lengths are those of the edges.
     rows
         (k,) edges in driving order.
+    share
+        (k,) shares of them that are driven; turns are driven whole.
     """
     if NAME not in network.tables:
-        return network.length_m[rows]
-    table = network.tables[NAME]
-    lane_m, turn_m = (np.asarray(table[column]) for column in ("lane_m", "turn_m"))
+        return share * network.length_m[rows]
+    turn_m = np.asarray(network.tables[NAME]["turn_m"])
     turn = _turn_rows(network, rows[:-1], rows[1:])
     before_m = np.where(turn >= 0, turn_m[turn] if len(turn_m) else 0.0, 0.0)
-    return lane_m[rows] + np.concatenate([np.zeros(min(len(rows), 1)), before_m])
+    first = np.zeros(min(len(rows), 1))
+    return share * lanes_m(network, rows) + np.concatenate([first, before_m])
 
 
 def arm_lengths_m(network: RoadNetwork, edge: IntArray) -> FloatArray:

@@ -65,27 +65,19 @@ def junction_table(network: Roads) -> "gpd.GeoDataFrame":
 
 
 def route_table(
-    network: Roads, routes: Mapping[str, Sequence[int]], columns: Mapping[str, Sequence[Any]]
+    lines: Mapping[str, FloatArray], columns: Mapping[str, Sequence[Any]]
 ) -> "gpd.GeoDataFrame":
     """Return routes as lines in WGS 84, one row for each, indexed by name.
 
     Parameters
     ----------
-    network
-        The roads.
-    routes
-        Rows of the edges of each route in driving order, by name.
+    lines
+        (j, 2) longitudes and latitudes of each route, by name.
     columns
         Values of the routes by name of the column, in the same order.
     """
-    lon, lat = network.lon_lat
-    start, lines = network.shape_start, []
-    for edges in routes.values():
-        points = np.concatenate([np.arange(start[edge], start[edge + 1]) for edge in edges])
-        line = np.column_stack([lon[points], lat[points]])
-        moves = np.append(True, (np.diff(line, axis=0) != 0).any(axis=1))
-        lines.append(shapely.LineString(line[moves]))
-    return gpd.GeoDataFrame(dict(columns), geometry=lines, index=list(routes), crs=LON_LAT)
+    shapes = [shapely.LineString(line) for line in lines.values()]
+    return gpd.GeoDataFrame(dict(columns), geometry=shapes, index=list(lines), crs=LON_LAT)
 
 
 def to_networkx(network: Roads) -> "nx.MultiDiGraph":

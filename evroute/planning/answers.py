@@ -11,9 +11,8 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
 from evroute.forms import Number
-from evroute.network.places.names import edge_label
 from evroute.planning.battery import Battery
-from evroute.planning.places import different_stops
+from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest, entries
@@ -77,6 +76,8 @@ def _saving(plan: Plan) -> dict[str, Any] | None:
 def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "edges": list(route.edges),
+        "start_m": route.route.start_m,
+        "end_m": route.end_m,
         "streets": [asdict(street) for street in route.streets],
         "energy_wh": route.energy_wh,
         "parts_wh": route.parts_wh,
@@ -177,9 +178,7 @@ def answer_energies(
     while taken := list(islice(numbered, block)):
         ends = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
-        found = planner.energies(
-            [origin for origin, _ in pairs], [destination for _, destination in pairs]
-        )
+        found = planner.least_energies.between(pairs)
         totals = zip(*(getattr(found, name).tolist() for name in _ENERGIES), strict=True)
         for (number, row), each in zip(taken, ends, strict=True):
             answer: dict[str, Any] = {"id": row.get("id") or str(number)}
@@ -188,18 +187,18 @@ def answer_energies(
                 continue
             totals_of = dict(zip(_ENERGIES, next(totals), strict=True))
             if isnan(totals_of["energy_wh"]):
-                first, last = (edge_label(planner.network, row) for row in each)
+                first, last = each.titles
                 yield answer | {"error": f"no legal way leads from '{first}' to '{last}'"}
             else:
                 yield answer | totals_of
 
 
-def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, ...] | str:
-    """Return the edge rows of a request, or its error as text."""
+def _ends(planner: Planner, row: Mapping[str, str | None]) -> Places | str:
+    """Return the places of a request, or its error as text."""
     try:
         _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        return different_stops(planner.network, row.get("trip") or None, places)
+        return places_of(planner.network, row.get("trip") or None, places)
     except EvrouteError as error:
         return str(error)
 

@@ -44,6 +44,35 @@ class Energies:
         return self.edge[self.start[request] : self.start[request + 1]]
 
 
+def joined(of_one: Sequence[bool], one: Energies, other: Energies) -> Energies:
+    """Return the routes of two groups of requests in the order of all requests.
+
+    Parameters
+    ----------
+    of_one
+        Whether each request is of the first group.
+    one, other
+        Routes of both groups, in their order.
+    """
+    first = np.array(of_one, dtype=bool)
+    order = np.argsort(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]))
+    q = len(one.start) - 1
+    routes = [one.edges(k) if k < q else other.edges(k - q) for k in order.tolist()]
+
+    def both(name: str) -> FloatArray:
+        values: FloatArray = np.concatenate([getattr(one, name), getattr(other, name)])
+        return values[order]
+
+    return Energies(
+        both("energy_wh"),
+        both("length_m"),
+        both("time_s"),
+        both("within_wh"),
+        np.concatenate([np.empty(0, dtype=np.int64), *routes]),
+        np.cumsum([0, *map(len, routes)]),
+    )
+
+
 def cheapest(
     search: Search,
     weights: FloatArray,

@@ -1,7 +1,7 @@
 """Matrix of least energies between places, by one tree of cheapest routes for each origin edge.
 
 Sums along the routes of a tree are added level by level, from the root on. A pair of places is
-driven in the directions of the fastest trip, as a single plan is (`places.stops`).
+driven in the directions of least energy, as by the least-energy route of a plan.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,11 @@ import numpy as np
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
-from evroute.network.line_graph import LineGraph
-from evroute.network.places.locate import locate
+from evroute.network.places.positions import JUNCTION_M, Position, apart_m, positions
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 from evroute.planning.requests import read_requests
-from evroute.planning.searches.search import Search
+from evroute.planning.searches.between import OwnArms
 from evroute.planning.spaces.arm_space import SearchSpace
 
 COLUMNS = ("id", "place")
@@ -28,11 +27,11 @@ VALUES = ("energy_wh", "time_s", "length_m")
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """An origin or a destination: its id, its place as text, and the rows of the edges there."""
+    """An origin or a destination: its id, its place as text, and the positions there."""
 
     id: str
     place: str
-    edges: tuple[int, ...]
+    positions: tuple[Position, ...]
 
 
 def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]:
@@ -63,10 +62,10 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
             place = row.get("place") or ""
             require(place, f"{where}: no place; give the columns id,place")
             try:
-                edges = locate(network, place, leaving=leaving)
+                found = positions(network, place, leaving=leaving)
             except EvrouteError as error:
                 raise EvrouteError(f"{where}: {error}") from None
-            stop = Stop(row.get("id") or place, place, edges)
+            stop = Stop(row.get("id") or place, place, found)
             require(
                 known.setdefault(stop.id, place) == place,
                 f"{where}: id '{stop.id}' is that of another place above; give each place an id of "
@@ -97,35 +96,95 @@ def energy_matrix(
         If there are more pairs than a table may have rows.
     """
     limits.check("rows", len(origins) * len(destinations), "the matrix has {} pairs")
-    network, problem = planner.network, planner.problem(())
-    weights = problem.weights()
-    values = np.column_stack([problem.energy_wh, problem.time_s, problem.length_m])
-    quickest = Search(LineGraph.from_network(network))
-    width = max(len(stop.edges) for stop in destinations)
-    ends = np.array([(stop.edges * width)[:width] for stop in destinations])
-    every = np.arange(len(ends))
-    matrix = np.empty((len(origins), len(ends), len(VALUES)))
+    exits = _Exits(planner, destinations)
+    matrix = np.empty((len(origins), len(destinations), len(VALUES)))
     for o, origin in enumerate(origins):
-        roots = np.array(origin.edges)
-        trees = planner.search.trees(weights, roots, forwards=True)
-        sums = np.stack(
-            [
-                _summed(planner.space, values, tree, root)[ends]
-                for tree, root in zip(trees, origin.edges, strict=True)
-            ],
-            axis=1,
-        )
-        choice = np.zeros(len(ends), dtype=np.int64)
-        if len(roots) * width > 1:
-            time_s = np.stack([quickest.distances(network.time_s, r)[ends] for r in roots], axis=1)
-            time_s[ends[:, np.newaxis] == roots[:, np.newaxis]] = np.inf
-            choice = time_s.reshape(len(ends), -1).argmin(axis=1)
-        matrix[o] = sums.reshape(len(ends), -1, len(VALUES))[every, choice]
-        itself = roots[choice // width] == ends[every, choice % width]
+        matrix[o] = exits.from_origin(origin)
         matrix[o, :, 0] += planner.heating.at(matrix[o, :, 1] / 60.0).warm_up_wh
-        itself |= [stop.place == origin.place for stop in destinations]
-        matrix[o, itself] = 0.0
+        matrix[o, [_same(planner.network, origin, stop) for stop in destinations]] = 0.0
     return np.moveaxis(matrix, 2, 0)
+
+
+def _same(network: RoadNetwork, origin: Stop, destination: Stop) -> bool:
+    """Return True if an origin and a destination are one place."""
+    if origin.place == destination.place:
+        return True
+    if {origin.place, destination.place} & network.row_of.keys():
+        return False
+    return apart_m(network, origin.positions[0], destination.positions[0]) < 2 * JUNCTION_M
+
+
+class _Exits:
+    """The ways into the d destinations of a matrix.
+
+    Parameters
+    ----------
+    planner
+        Planner of all pairs.
+    destinations
+        The d destinations.
+    """
+
+    def __init__(self, planner: Planner, destinations: Sequence[Stop]) -> None:
+        self.planner = planner
+        self.destinations = destinations
+        problem = planner.problem(())
+        self.weights = problem.weights()
+        self.values = np.column_stack([problem.energy_wh, problem.time_s, problem.length_m])
+        own, of_stop = OwnArms(planner.numbers, planner.search), []
+        for number, stop in enumerate(destinations):
+            known = len(own.exits)
+            own.add_ends((), stop.positions)
+            of_stop += [number] * (len(own.exits) - known)
+        self.before = np.array([each.before for each in own.exits], dtype=np.int64)
+        self.of_stop = np.array(of_stop, dtype=np.int64)
+        place = np.array([own.place(each.arm) for each in own.exits], dtype=np.int64)
+        self.own_values = _values(own)[place]
+
+    def from_origin(self, origin: Stop) -> FloatArray:
+        """Return energy, time and length of the least-energy routes from an origin, (d, 3).
+
+        Parameters
+        ----------
+        origin
+            The origin.
+        """
+        planner, own = self.planner, OwnArms(self.planner.numbers, self.planner.search)
+        own.add_starts(origin.positions)
+        begun = _values(own)
+        roots = np.array([each.edge for each in origin.positions])
+        trees = planner.search.trees(self.weights, roots, forwards=True)
+        found, stops = [], []
+        for tree, root, first in zip(trees, roots.tolist(), begun, strict=True):
+            sums = _summed(planner.space, self.values, tree, root, first)
+            found.append(sums[self.before] + self.own_values)
+            stops.append(self.of_stop)
+        pieces, of_pieces = self._pieces(origin)
+        values = np.concatenate([*found, pieces])
+        stop = np.concatenate([*stops, of_pieces])
+        order = np.lexsort((values[:, 0], stop))
+        order = order[np.isfinite(values[order, 0])]
+        reached, first_of = np.unique(stop[order], return_index=True)
+        best = np.full((len(self.destinations), len(VALUES)), np.nan)
+        best[reached] = values[order[first_of]]
+        return best
+
+    def _pieces(self, origin: Stop) -> tuple[FloatArray, IntArray]:
+        """Return the values of trips along one edge, (p, 3), and their destinations, (p,)."""
+        own, stops = OwnArms(self.planner.numbers, self.planner.search), []
+        for number, stop in enumerate(self.destinations):
+            known = len(own.pieces)
+            own.add_pieces(origin.positions, stop.positions)
+            stops += [number] * (len(own.pieces) - known)
+        return _values(own), np.array(stops, dtype=np.int64)
+
+
+def _values(own: OwnArms) -> FloatArray:
+    """Return energy, time and length of the arms of requests, (c, 3)."""
+    if not own.arms:
+        return np.empty((0, len(VALUES)))
+    driven = own.driven()
+    return np.column_stack([driven.energy_wh, driven.time_s, driven.length_m])
 
 
 def write_matrix(
@@ -157,13 +216,29 @@ def write_matrix(
     write_table(path, pa.table(columns))
 
 
-def _summed(space: SearchSpace, values: FloatArray, before: IntArray, root: int) -> FloatArray:
-    """Return sums of values (a, v) from the root of a tree to every edge, (n, v), NaN outside."""
+def _summed(
+    space: SearchSpace, values: FloatArray, before: IntArray, root: int, first_values: FloatArray
+) -> FloatArray:
+    """Return sums from the root of a tree to every edge, (n, v), NaN outside.
+
+    Parameters
+    ----------
+    space
+        The arms.
+    values
+        (a, v) values of the arms.
+    before
+        (n,) edge before each edge, negative at the root and outside.
+    root
+        First edge.
+    first_values
+        (v,) values of the part of it that is driven.
+    """
     reached = np.flatnonzero(before >= 0)
     pairs = np.column_stack([before[reached], reached]).ravel()
     sums = np.full((len(before), values.shape[1]), np.nan)
     sums[reached] = values[space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]]
-    sums[root] = values[space.arms_of_routes(np.array([root]), np.zeros(1, np.int64))[0]]
+    sums[root] = first_values
     # in driving order, as the plan of one request adds
     depth = _depths(before)
     order = np.argsort(depth, kind="stable")

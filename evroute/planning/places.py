@@ -1,7 +1,7 @@
-"""Places of a request as edges: a named trip, or places given as text.
+"""Places of a request: a named trip, or places given as text, as positions on the roads.
 
-Of the two directions of a street, and of the edges at a junction, those of the fastest trip are
-taken.
+Both directions of a street, and all edges at a junction, are candidates, between which the search
+chooses. A place on the way is passed without a stop: one of its edges is driven from end to end.
 
 Named trips shipped with evroute: origin and destination edges (``data/trips.toml``).
 """
@@ -13,12 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.network.line_graph import LineGraph
 from evroute.network.places.locate import locate, named_place
-from evroute.network.places.names import edge_label
+from evroute.network.places.names import edge_label, junction_label
+from evroute.network.places.positions import JUNCTION_M, Position, apart_m, positions
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search import Search
 from evroute.resources import data_path
 from evroute.text import counted
@@ -42,10 +43,64 @@ def load_trips(network_name: str) -> dict[str, Trip]:
     }
 
 
-def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
-    """Return the edge rows of a named trip, or of two or more places, in driving order.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of one request.
 
-    A place on a two-way street, and a junction, is taken in the direction of the fastest trip.
+    Parameters
+    ----------
+    starts, ends
+        Positions at one of which it begins, and at one of which it ends.
+    via
+        For each place on the way the edges, one of which is driven from end to end.
+    titles
+        Names of the places in driving order.
+    """
+
+    starts: tuple[Position, ...]
+    via: tuple[tuple[int, ...], ...]
+    ends: tuple[Position, ...]
+    titles: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """Names of the places, from the first to the last."""
+        return " to ".join(self.titles)
+
+    def passed(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """Return the edges of a route on which it begins, passes the places, and ends.
+
+        Parameters
+        ----------
+        edges
+            The edges of a route of the request, in driving order.
+        """
+        found, at = [edges[0]], 0
+        for via in self.via:
+            at = next(k for k in range(at + 1, len(edges)) if edges[k] in via)
+            found.append(edges[at])
+        return (*found, edges[-1])
+
+
+def whole_ends(network: RoadNetwork, places: Places) -> tuple[int, int] | None:
+    """Return the first and the last edge of a request that drives both from end to end.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    places
+        A request; None is returned where it has several candidates, or begins or ends inside.
+    """
+    if len(places.starts) > 1 or len(places.ends) > 1:
+        return None
+    (start,), (end,) = places.starts, places.ends
+    whole = start.along_m == 0.0 and end.along_m == network.length_m[end.edge]
+    return (start.edge, end.edge) if whole and start.edge != end.edge else None
+
+
+def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> Places:
+    """Return the places of a named trip, or of two or more texts, in driving order.
 
     Parameters
     ----------
@@ -60,10 +115,75 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     ------
     EvrouteError
         Unless exactly one of the two is given; or if a name stands for several places, two
-        successive names for one place or the ends of one road, or a place is not on the network.
+        successive places are one, or a place is not on the network.
     UnknownNameError
         If the network has no trip or place of that name.
     """
+    texts = _texts(network, trip, waypoints)
+    starts = positions(network, texts[0], leaving=True)
+    ends = positions(network, texts[-1], leaving=False)
+    via = tuple(locate(network, text) for text in texts[1:-1])
+    _check_different(network, texts, [_edges(starts), *via, _edges(ends)])
+    pinned = not via and not {*texts} & network.row_of.keys()
+    if pinned and apart_m(network, starts[0], ends[0]) < 2 * JUNCTION_M:
+        raise EvrouteError(
+            f"origin and destination are one point of {edge_label(network, starts[0].edge)}; "
+            "choose two places"
+        )
+    between = [_via_title(network, edges) for edges in via]
+    titles = (position_title(network, starts), *between, position_title(network, ends))
+    return Places(starts, via, ends, titles)
+
+
+def _check_different(
+    network: RoadNetwork, texts: Sequence[str], edges: Sequence[tuple[int, ...]]
+) -> None:
+    """Raise EvrouteError if a place follows itself; ``edges`` are those at the places."""
+    places = [named_place(network, text) for text in texts]
+    for k, (place, following) in enumerate(pairwise(places)):
+        if place is not None and place == following:
+            raise EvrouteError(f"'{place.label}' follows itself; choose places further apart")
+        one_edge = texts[k] == texts[k + 1] and texts[k] in network.row_of
+        if one_edge or (len(texts) > 2 and set(edges[k]) == set(edges[k + 1])):
+            ends = "origin and destination" if len(texts) == 2 else "two successive places"
+            raise EvrouteError(
+                f"{ends} lie on the same block of {edge_label(network, edges[k][0])}; choose two "
+                "places"
+            )
+
+
+def _edges(ends: Sequence[Position]) -> tuple[int, ...]:
+    return tuple(each.edge for each in ends)
+
+
+def position_title(network: RoadNetwork, ends: Sequence[Position]) -> str:
+    """Return the name of the junction, or of the street, at which a trip begins or ends.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    ends
+        Positions of one place.
+    """
+    first = ends[0]
+    if first.along_m == 0.0:
+        return junction_label(network, int(network.tail[first.edge]))
+    if first.along_m == network.length_m[first.edge]:
+        return junction_label(network, int(network.head[first.edge]))
+    return edge_label(network, first.edge)
+
+
+def _via_title(network: RoadNetwork, edges: Sequence[int]) -> str:
+    """Return the name of a place on the way: its junction, or the street of both directions."""
+    heads = {int(network.head[edge]) for edge in edges}
+    if len(heads) == 1:
+        return junction_label(network, heads.pop())
+    return edge_label(network, edges[0])
+
+
+def _texts(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> Sequence[str]:
+    """Return the texts of the places of a request, and the edge ids of a named trip."""
     require(
         (trip is None) != (len(waypoints) == 0),
         "give either a named trip, or origin and destination",
@@ -71,16 +191,7 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     if trip is None:
         given = counted(len(waypoints), "place")
         require(len(waypoints) > 1, f"give origin and destination; got {given}")
-        named = [named_place(network, place) for place in waypoints]
-        edges = [locate(network, place, leaving=k == 0) for k, place in enumerate(waypoints)]
-        for k, (place, following) in enumerate(pairwise(named)):
-            touching = k == 0 and not set(edges[0]).isdisjoint(edges[1])
-            if place and following and (touching or place == following):
-                raise EvrouteError(
-                    f"'{place.label}' and '{following.label}' are one place or the ends of one "
-                    "road; choose places further apart"
-                )
-        return _quickest(network, edges)
+        return waypoints
     trips = load_trips(network.name)
     known = f"it has {', '.join(trips)}" if trips else "none ship for it"
     require(
@@ -94,59 +205,35 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
             f"trip '{trip}' needs edge '{missing[0]}', which this network '{network.name}' lacks; "
             "give two places"
         )
-    return network.row_of[ends[0]], network.row_of[ends[1]]
+    return ends
 
 
-def different_stops(
-    network: RoadNetwork, trip: str | None, waypoints: Sequence[str]
-) -> tuple[int, ...]:
-    """Return the edge rows of a named trip, or of places that differ from their neighbours.
+def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
+    """Return the first and the last edge of a simulated round, which drives whole edges.
+
+    Of the two directions of a street, and of the edges at a junction, those of the fastest trip.
 
     Parameters
     ----------
     network, trip, waypoints
-        As in `stops`.
+        As in `places_of`, with two places.
 
     Raises
     ------
-    EvrouteError
-        If a place follows itself; and as `stops`.
+    EvrouteError, UnknownNameError
+        As `places_of`; and if both places are on one block.
     """
-    rows = stops(network, trip, waypoints)
-    for place, following in pairwise(rows):
-        if place == following:
-            ends = "origin and destination" if len(rows) == 2 else "two successive places"
-            raise EvrouteError(
-                f"{ends} lie on the same block of {edge_label(network, place)}; choose two places"
-            )
-    return rows
-
-
-def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Choose the direction of each two-way street so that the trip is fastest.
-
-    One choice holds for all routes of a plan, so that they can be compared.
-    """
-    if all(len(edges) == 1 for edges in places):
-        return tuple(edges[0] for edges in places)
-    search = Search(LineGraph.from_network(network), compiled=False)
-
-    def distances(edge: int) -> FloatArray:
-        time_s: FloatArray = search.distances(network.time_s, edge) - network.time_s[edge]
-        time_s[edge] = np.inf  # a trip from an edge to itself is none
-        return time_s
-
-    best: dict[int, tuple[float, tuple[int, ...]]] = {
-        edge: (float(network.time_s[edge]), (edge,)) for edge in places[0]
-    }
-    for edges in places[1:]:
-        reached = {edge: (best[edge], distances(edge)) for edge in best}
-        best = {
-            edge: min(
-                (so_far + float(time_s[edge]), (*way, edge))
-                for (so_far, way), time_s in reached.values()
-            )
-            for edge in edges
-        }
-    time_s, way = min(best.values())
-    return way if np.isfinite(time_s) else tuple(edges[0] for edges in places)
+    origin, destination = _texts(network, trip, waypoints)
+    first, last = locate(network, origin, leaving=True), locate(network, destination)
+    _check_different(network, (origin, destination), (first, last))
+    if not set(first).isdisjoint(last):
+        raise EvrouteError(
+            f"'{origin}' and '{destination}' are one place or the ends of one road; choose places "
+            "further apart"
+        )
+    if len(first) == len(last) == 1:
+        return first[0], last[0]
+    search, starts = Search(LineGraph.from_network(network), compiled=False), np.array(first)
+    begun = Ends(starts, network.time_s[starts])
+    edges, _ = search.between(network.time_s, begun, Ends(np.array(last), np.zeros(len(last))))
+    return (edges[0], edges[-1]) if edges else (first[0], last[0])

@@ -1,19 +1,15 @@
 """Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.display import drawn_by
 from evroute.errors import EvrouteError
-from evroute.network.crossings import along_m
 from evroute.network.geo import gpd
 from evroute.network.graphs import route_table
-from evroute.network.places.names import stretches
+from evroute.network.heights.stretches import Stretches, driven_line
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.chargers import ChargingStop
@@ -53,26 +49,6 @@ class Street:
     energy_wh: float
 
 
-def streets_of(
-    network: RoadNetwork, edges: Sequence[int], edge_wh: FloatArray
-) -> tuple[Street, ...]:
-    """Return the streets of a route in driving order.
-
-    Parameters
-    ----------
-    network
-        The roads.
-    edges
-        Rows of its k edges.
-    edge_wh
-        (k,) expected energy of each, Wh.
-    """
-    labels, parts = zip(*stretches(network, edges), strict=True)
-    first = [part.start for part in parts]
-    sums = (np.add.reduceat(each, first) for each in (along_m(network, np.array(edges)), edge_wh))
-    return tuple(map(Street, labels, *(each.tolist() for each in sums)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedRoute:
     """One route with its numbers.
@@ -83,6 +59,10 @@ class PlannedRoute:
         Network rows of the k edges, and their ids.
     streets
         Streets in driving order.
+    stretches
+        The driven part of each edge.
+    edge_m
+        (k,) metres of each edge, with the turn before it.
     edge_wh
         (k,) expected energy of each edge without lost regeneration, Wh; the search runs on it.
     energy_wh
@@ -107,6 +87,8 @@ class PlannedRoute:
     route: Route
     edges: tuple[str, ...]
     streets: tuple[Street, ...]
+    stretches: Stretches
+    edge_m: FloatArray
     edge_wh: FloatArray
     energy_wh: float
     parts_wh: dict[str, float]
@@ -128,6 +110,11 @@ class PlannedRoute:
             f"PlannedRoute({counted(len(self.edges), 'edge')}, {energy_text(self.energy_wh)}, "
             f"{self.time_s / 60:.1f} min, {self.length_m / 1000:.2f} km)"
         )
+
+    @property
+    def end_m(self) -> float:
+        """Metres along the last edge at which the route ends."""
+        return float(self.stretches.to_m[-1])
 
     @property
     def wh_per_km(self) -> float:
@@ -251,8 +238,10 @@ class Plan:
             "length_m": [route.length_m for route in planned],
             "time_s": [route.time_s for route in planned],
         }
-        edges = {name: route.route.edges for name, route in self.routes.items()}
-        return route_table(self.roads, edges, columns)
+        lines = {
+            name: driven_line(self.roads, route.stretches) for name, route in self.routes.items()
+        }
+        return route_table(lines, columns)
 
     def label(self, name: str) -> str:
         """Return the label of a row."""

@@ -21,10 +21,9 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.forms import clock_s
 from evroute.network.crossings import arm_lengths_m
-from evroute.network.places.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
-from evroute.planning.batch import Energies, cheapest, totals
+from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, ChargingStop
@@ -34,14 +33,15 @@ from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_foreca
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
 from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
-from evroute.planning.places import different_stops
+from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute, Routes
 from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import RouteNumbers, expected_saving
-from evroute.planning.searches.cch import Contracted, pays
-from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.between import problem_between, problem_over
+from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_numbers import ArmNumbers, charge_functions
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -158,16 +158,27 @@ class Planner:
         """Forecasts by the belief, or by the uncertainty; EvrouteError if there is neither."""
         uncertain = None if self.uncertainty is None else self.uncertainty.under(self.conditions)
         day = day_of_forecasts(uncertain or self.learned, self.space)
-        return DayForecasts(day, self.charge, self.space.arms_of_route, self.fading)
+        return DayForecasts(day, self.numbers, self.fading)
+
+    @cached_property
+    def numbers(self) -> ArmNumbers:
+        """Expected energy, time and charge of all arms."""
+        return ArmNumbers(
+            self.space,
+            self.states,
+            self.mean_wh,
+            self.held_wh,
+            self.noise_std_wh,
+            arm_lengths_m(self.network, self.states.edge),
+            self.time_s,
+            self.charge,
+            (self.learned or self.space).stretch_wh,
+        )
 
     @cached_property
     def charge(self) -> ChargeFunctions:
         """Charge functions of all arms."""
-        if self.network.pieces is None:
-            return ChargeFunctions.of_one_step(self.mean_wh)
-        return ChargeFunctions.of_pieces(
-            self.network.pieces, self.space.edges.piece_wh, self.states.edge, self.mean_wh
-        )
+        return charge_functions(self.space, self.states, self.mean_wh)
 
     @property
     def edge_posterior(self) -> Belief | None:
@@ -250,17 +261,16 @@ class Planner:
             reason := why_no_charging(self.network, self.vehicle, self.chargers)
         ):
             raise EvrouteError(reason)
-        places = different_stops(self.network, request.trip, request.places)
-        titles = route_ends(self.network, places)
+        places = places_of(self.network, request.trip, request.places)
         closed = request.closed(self.network)
-        problem = self.problem(places, closed)
         try:
+            problem = self.between(places, closed)
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             left = " without the roads to avoid" if closed else ""
-            raise NoRouteError(f"no legal way leads from {' to '.join(titles)}{left}") from None
-        fastest_s = float(self.time_s[fastest.rows].sum())
-        warmed = None if battery is None else self.heating.departing(battery, fastest_s / 60.0)
+            raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
+        minutes = problem.taken_s(fastest) / 60.0
+        warmed = None if battery is None else self.heating.departing(battery, minutes)
         risky = request.risk is not None
         forecasts = self.forecasts if risky else None
         rows = rows_of_plan(problem, fastest, request, warmed, self.chargers, forecasts)
@@ -273,14 +283,15 @@ class Planner:
         describe = cache(partial(self.describe, battery=battery, risky=risky))
         shown = {name: rows.shown(name) for name in rows.routes}
         routes = Routes({name: describe(at, stops=stops) for name, (at, stops) in shown.items()})
-        ids = [self.network.edge_id[place] for place in places]
+        driven = rows.routes[rows.recommended]
+        ids = [self.network.edge_id[row] for row in places.passed(driven.edges)]
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
             origin=ids[0],
             destination=ids[-1],
             via=tuple(ids[1:-1]),
-            titles=titles,
+            titles=places.titles,
             routes=routes,
             proofs=rows.proofs,
             recommended=rows.recommended,
@@ -310,27 +321,19 @@ class Planner:
     def energies(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
     ) -> Energies:
-        """Return the least-energy routes of many requests at once.
+        """Return the least-energy routes of requests between whole edges (`LeastEnergies`).
 
         Parameters
         ----------
         origins, destinations
             (q,) network rows of the first and the last edge of each request.
-
-        Raises
-        ------
-        EvrouteError
-            If a request ends where it begins.
         """
-        origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        paid = pays(self.network, origin, destination, built="_contracted" in vars(self))
-        problem, fast = self.problem(()), self._contracted if paid else None
-        found = cheapest(self.search, problem.weights(), origin, destination, fast)
-        return self.heating.added(totals(problem, self.space.arms_of_routes, *found))
+        return self.least_energies.over_edges(origins, destinations)
 
     @cached_property
-    def _contracted(self) -> Contracted:
-        return Contracted(self.network, self.search, self.problem(()).weights())
+    def least_energies(self) -> LeastEnergies:
+        """Least energies of many requests at once."""
+        return LeastEnergies(self.numbers, self.search, self.heating)
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
@@ -356,12 +359,14 @@ class Planner:
         stops
             Stops to charge.
         """
-        minutes = float(self.time_s[route.rows].sum()) / 60.0
+        driven = self.numbers.driven(route)
+        minutes = float(driven.time_s.sum()) / 60.0
         left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
-        described = self._numbers.of(route, left, stops)
+        described = self._of_routes.of(route, left, stops)
         if self.learned is not None:
-            arms_of_route = self.space.arms_of_route(route)
-            energy = self.learned.forecast(arms_of_route, described.edge_wh, described.charge)
+            energy = self.learned.forecast(
+                driven.arms, described.edge_wh, described.charge, driven.stretches
+            )
             described = replace(described, energy_forecast=energy)
         if left is not None and (risky or self.learned):
             charges = self.forecasts.of_route(route, left, stops)[1]
@@ -369,16 +374,9 @@ class Planner:
         return with_departure(described, self.heating.at(minutes), battery)
 
     @cached_property
-    def _numbers(self) -> RouteNumbers:
+    def _of_routes(self) -> RouteNumbers:
         auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
-        return RouteNumbers(
-            space=self.space,
-            mean_wh=self.mean_wh,
-            held_wh=self.held_wh,
-            time_s=self.time_s,
-            charge=self.charge,
-            learned_with_w=None if self.belief is None else auxiliary_w,
-        )
+        return RouteNumbers(self.numbers, None if self.belief is None else auxiliary_w)
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
@@ -387,14 +385,16 @@ class Planner:
 
     def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches of a request over edges ``stops`` without edges ``closed``."""
-        states = self.states
-        search = self._search_without(closed) if closed else self.search
-        return SearchProblem(
-            Legs.over(search, stops, self.space.arms_of_route),
-            self.time_s[states.edge],
-            arm_lengths_m(self.network, states.edge),
-            self.charge,
-            self.noise_std_wh,
-            states.tail_wh,
-            states.head_wh,
-        )
+        legs, search = tuple((edge,) for edge in stops[1:]), self._search_without(closed)
+        return problem_over(self.numbers, search, stops[0] if stops else 0, legs)
+
+    def between(self, places: Places, closed: tuple[int, ...] = ()) -> SearchProblem:
+        """Return the searches of a request between places without edges ``closed``.
+
+        Raises
+        ------
+        NoRouteError
+            If no open way leads to its end.
+        """
+        search = self._search_without(closed)
+        return problem_between(self.numbers, search, places.starts, places.via, places.ends)

@@ -15,7 +15,8 @@ from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import require
 from evroute.network.geo import gpd
-from evroute.network.places.locate import locate
+from evroute.network.heights.stretches import Stretches
+from evroute.network.places.positions import Position, point, positions, whole_edges
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
@@ -33,9 +34,9 @@ from evroute.planning.fields import (
 )
 from evroute.planning.forecasts.day_forecasts import NO_BELIEF
 from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.places import Places
 from evroute.planning.planner import Planner
-from evroute.planning.searches.legs import Start
-from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.between import problem_between
 
 RESERVE_OF_RANGE = replace(RESERVE, help="Lowest allowed charge, %.")
 RISK_OF_RANGE = replace(
@@ -87,7 +88,7 @@ class Reach:
     network
         The roads.
     origins
-        Rows of the edges on which trips may begin: both directions of a street, or the edges that
+        Positions at which trips may begin: in both directions of a street, or on the edges that
         leave a junction.
     battery
         Charge at the start and reserve.
@@ -101,7 +102,7 @@ class Reach:
     """
 
     network: RoadNetwork = field(repr=False)
-    origins: tuple[int, ...]
+    origins: tuple[Position, ...]
     battery: Battery
     risk: float | None
     within: BoolArray
@@ -124,11 +125,8 @@ class Reach:
     def extent_m(self) -> float:
         """Greatest distance as the crow flies from the origin to a road within reach, m."""
         network = self.network
-        heads = network.head[self.within]
-        start = network.tail[self.origins[0]]
-        apart_m = np.hypot(
-            network.x_m[heads] - network.x_m[start], network.y_m[heads] - network.y_m[start]
-        )
+        heads, start = network.head[self.within], point(network, self.origins[0])
+        apart_m = np.hypot(network.x_m[heads] - start.x, network.y_m[heads] - start.y)
         return float(apart_m.max(initial=0.0))
 
     def to_geodataframe(self) -> "gpd.GeoDataFrame":
@@ -162,8 +160,9 @@ def reach(
     EvrouteError
         If a risk is given without a belief.
     """
-    origins = _edges(planner.network, origin, leaving=True)
-    problem, full = _leaving(planner, origins), planner.fading(battery)
+    origins = _positions(planner.network, origin, leaving=True)
+    problem = problem_between(planner.numbers, planner.search, origins, (), ())
+    full = planner.fading(battery)
     battery = planner.heating.departing(full, LONG_MINUTES)
     tree, n = charge_tree(problem, battery), planner.network.n_edges
     within = np.zeros(n, dtype=bool)
@@ -177,7 +176,7 @@ def reach(
         )
         require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
-        std_wh = planner.forecasts.day.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
+        std_wh = _std_wh(planner, tree)
         first = planner.forecasts.of_route(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
@@ -190,12 +189,15 @@ def reach(
     return Reach(planner.network, origins, full, risk, within, charge_percent)
 
 
-def _leaving(planner: Planner, edges: tuple[int, ...]) -> SearchProblem:
-    """Return the searches from several edges to all others."""
-    first = planner.search.starts.start
-    starts = tuple(Start(edge, first + edge) for edge in edges)
-    problem = planner.problem(edges[:1])
-    return replace(problem, legs=replace(problem.legs, starts=starts))
+def _std_wh(planner: Planner, tree: ChargeTree) -> FloatArray:
+    """Return the deviation of the energy up to the end of each edge of a tree, (k,) Wh."""
+    arms, begun = tree.arms.copy(), tree.before < 0
+    arms[begun] = planner.search.starts.start + tree.edges[begun]
+    whole = Stretches.whole(planner.network, tree.edges)
+    from_m = whole.from_m.copy()
+    from_m[begun] = [tree.from_m[edge] for edge in tree.edges[begun].tolist()]
+    driven = Stretches(tree.edges, from_m, whole.to_m)
+    return planner.forecasts.day.reached_std_wh(arms, tree.before, tree.begin_wh, driven)
 
 
 def reach_asked(planner: Planner, request: RangeRequest) -> Reach:
@@ -281,19 +283,42 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     battery
         Capacity and reserve.
     """
-    ends = _edges(planner.network, destination, leaving=False)
-    problem = planner.problem((ends[0], ends[0]))
-    legs = replace(problem.legs, stops=(ends,))
-    need_wh = Shortage(legs, problem.head_wh, problem.charge).least_starts_wh(
-        planner.fading(battery)
-    )
+    ends = _positions(planner.network, destination, leaving=False)
+    begins = tuple(Position(each.edge, 0.0) for each in ends)
+    problem = problem_between(planner.numbers, planner.search, begins, (), ends)
+    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+    need_wh = shortage.least_starts_wh(planner.fading(battery))
     need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     need_wh[need_wh > battery.capacity_wh] = np.inf
     return need_wh / battery.capacity_wh * 100
 
 
-def _edges(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[int, ...]:
-    """Return the edges on which trips from or to a place begin or end."""
+def start_needed(planner: Planner, places: Places, battery: Battery) -> float:
+    """Return the least charge at the start of a trip, %; infinite if no battery suffices.
+
+    Parameters
+    ----------
+    planner
+        Network, vehicle and belief.
+    places
+        The places of the trip.
+    battery
+        As in `charge_needed`.
+
+    Raises
+    ------
+    NoRouteError
+        If no open way leads to the destination.
+    """
+    problem = planner.between(places)
+    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+    need_wh = shortage.least_start_wh(planner.fading(battery))
+    need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
+    return battery.percent(need_wh) if need_wh <= battery.capacity_wh else np.inf
+
+
+def _positions(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[Position, ...]:
+    """Return the positions at which trips from or to a place begin or end."""
     if isinstance(place, str):
-        return tuple(locate(network, place, leaving=leaving))
-    return (place,)
+        return positions(network, place, leaving=leaving)
+    return whole_edges(network, (place,), leaving=leaving)

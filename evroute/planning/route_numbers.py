@@ -1,46 +1,38 @@
 """RouteNumbers: energy by cause, time, height and charge of one route."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray
 from evroute.energy.constants import J_PER_WH
-from evroute.network.crossings import along_m
+from evroute.network.heights.stretches import Stretches
+from evroute.network.places.names import stretches
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.plan import PlannedRoute, streets_of
+from evroute.planning.plan import PlannedRoute, Street
 from evroute.planning.recommendation import Saving
-from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 from evroute.planning.spaces.arm_states import ROUNDING_WH
 
 
 @dataclass(frozen=True, slots=True)
 class RouteNumbers:
-    """Numbers of a arms over n edges, from which those of a route follow.
+    """Numbers of the routes of a day.
 
     Parameters
     ----------
-    space
-        The arms.
-    mean_wh, held_wh
-        (a,) expected energy of each arm, and by how much it was raised to the physical minimum, Wh.
-    time_s
-        (n,) travel time of each edge, s.
-    charge
-        Charge functions of the arms.
+    numbers
+        Numbers of the arms.
     learned_with_w
         Auxiliary power with which the energies were learned, W; None without a belief.
     """
 
-    space: SearchSpace
-    mean_wh: FloatArray
-    held_wh: FloatArray
-    time_s: FloatArray
-    charge: ChargeFunctions
+    numbers: ArmNumbers
     learned_with_w: float | None
 
     def of(
@@ -57,44 +49,60 @@ class RouteNumbers:
         stops
             Stops to charge.
         """
-        network, rows = self.space.edges.network, route.rows
-        arms = self.space.arms_of_route(route)
-        edge_wh, parts = self.mean_wh[arms], self._parts_wh(route, arms)
+        network, space = self.numbers.network, self.numbers.space
+        driven = self.numbers.driven(route)
+        length_m, parts = driven.length_m, self._parts_wh(route, driven)
+        gained_m, lost_m = self._heights(route, driven)
         charge = None
         if battery is not None:
             charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-            charge = self.charge.follow_stops(battery, arms, charged)
+            charge = driven.charge.follow_stops(battery, np.arange(len(driven.arms)), charged)
             parts["lost"] = charge.lost_wh
-        held_wh = self.held_wh[arms] + self.space.edges.parts.held_wh[rows]
+        held_wh = driven.share * (
+            self.numbers.held_wh[driven.arms] + space.edges.parts.held_wh[route.rows]
+        )
         return PlannedRoute(
             route=route,
             edges=tuple(network.edge_id[row] for row in route.edges),
-            streets=streets_of(network, route.edges, edge_wh),
-            edge_wh=edge_wh,
-            energy_wh=summed(edge_wh) + parts.get("lost", 0.0),
+            streets=streets_of(network, route.edges, length_m, driven.energy_wh),
+            stretches=driven.stretches,
+            edge_m=length_m,
+            edge_wh=driven.energy_wh,
+            energy_wh=summed(driven.energy_wh) + parts.get("lost", 0.0),
             parts_wh=parts,
-            length_m=summed(along_m(network, rows)),
-            time_s=summed(self.time_s[rows]) + sum(stop.time_s for stop in stops),
-            ascent_m=float(network.ascent_m[rows].sum()),
-            descent_m=float(network.descent_m[rows].sum()),
+            length_m=summed(length_m),
+            time_s=summed(driven.time_s) + sum(stop.time_s for stop in stops),
+            ascent_m=gained_m,
+            descent_m=lost_m,
             held_arms=int((held_wh > ROUNDING_WH).sum()),
             held_wh=float(held_wh.sum()),
             charge=charge,
             stops=stops,
         )
 
-    def _parts_wh(self, route: Route, arms: IntArray) -> dict[str, float]:
+    def _heights(self, route: Route, driven: DrivenArms) -> tuple[float, float]:
+        """Return the height gained and the height lost along a route, m."""
+        network = self.numbers.network
+        if not route.whole:
+            gained_m, lost_m = driven.stretches.heights(network)
+            return float(gained_m.sum()), float(lost_m.sum())
+        return float(network.ascent_m[route.rows].sum()), float(network.descent_m[route.rows].sum())
+
+    def _parts_wh(self, route: Route, driven: DrivenArms) -> dict[str, float]:
         """Return the energy of a route by cause, Wh, without lost regeneration."""
-        edge_wh, held_wh = self.mean_wh[arms], self.held_wh[arms]
-        parts = self.space.parts_wh(route)
+        space, held_wh = self.numbers.space, driven.share * self.numbers.held_wh[driven.arms]
+        parts = space.parts_wh(route)
         if self.learned_with_w is not None:
             # learned minutes move energy from the learned part to the auxiliary part
-            driven_s = self.time_s[route.rows].sum()
+            driven_s = driven.time_s.sum()
             minutes_wh = self.learned_with_w * driven_s / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            off_wh = ((edge_wh - held_wh) - self.space.reference.prior_mean_wh[arms]).sum()
+            prior_wh = space.reference.prior_mean_wh[driven.arms]
+            if not route.whole:
+                prior_wh = space.stretch_wh(driven.arms, driven.stretches)
+            off_wh = ((driven.energy_wh - held_wh) - prior_wh).sum()
             parts["learned"] = float(off_wh - minutes_wh)
-        if (self.held_wh > ROUNDING_WH).any():
+        if (self.numbers.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         return parts
 
@@ -102,6 +110,26 @@ class RouteNumbers:
 def summed(numbers: FloatArray) -> float:
     """Return the sum of numbers, added in driving order as matrices and batches add them."""
     return float(np.add.accumulate(numbers)[-1])
+
+
+def streets_of(
+    network: RoadNetwork, edges: Sequence[int], length_m: FloatArray, edge_wh: FloatArray
+) -> tuple[Street, ...]:
+    """Return the streets of a route in driving order.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edges
+        Rows of its k edges.
+    length_m, edge_wh
+        (k,) driven length, m, and expected energy of each, Wh.
+    """
+    labels, parts = zip(*stretches(network, edges), strict=True)
+    first = [part.start for part in parts]
+    sums = (np.add.reduceat(each, first) for each in (length_m, edge_wh))
+    return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
 
 def expected_saving(
@@ -120,6 +148,8 @@ def expected_saving(
     """
     if day is None or fastest.route == recommended.route or recommended.stops:
         return None
-    arms = (day.space.arms_of_route(each.route) for each in (fastest, recommended))
+    network, routes = day.space.edges.network, (fastest.route, recommended.route)
+    one, other = (day.space.arms_of_route(route) for route in routes)
+    of_one, of_other = (Stretches.of_route(network, route) for route in routes)
     saved_wh = fastest.energy_wh - recommended.energy_wh
-    return Saving(saved_wh, day.difference_std_wh(*arms))
+    return Saving(saved_wh, day.difference_std_wh(one, other, (of_one, of_other)))

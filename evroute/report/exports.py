@@ -5,7 +5,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from evroute import __version__
-from evroute.network.crossings import along_m
+from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.plan import Plan, PlannedRoute
@@ -43,10 +43,11 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
             "vehicle": plan.vehicle,
             "wh_per_km": planned.wh_per_km,
         }
-        features.append(_feature(route_line(network, planned.route.rows), properties | values))
-        for position, row in enumerate(planned.route.edges):
+        features.append(_feature(route_line(network, planned.stretches), properties | values))
+        for position in range(len(planned.edges)):
             of_edge = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
-            features.append(_feature(edge_line(network, row), of_edge))
+            line = route_line(network, planned.stretches[position : position + 1])
+            features.append(_feature(line, of_edge))
     return {
         "type": "FeatureCollection",
         "attribution": network.source.attribution,
@@ -73,7 +74,7 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     _text(track, "desc", f"{plan.label(plan.recommended)}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
-    for (lon, lat), height_m in _track(network, planned.route.edges):
+    for (lon, lat), height_m in _track(network, planned.stretches):
         if (lon, lat) != last:
             point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
             _text(point, "ele", f"{height_m:.1f}")
@@ -82,14 +83,16 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _track(network: RoadNetwork, edges: tuple[int, ...]) -> Iterator[tuple[LonLat, float]]:
+def _track(network: RoadNetwork, driven: Stretches) -> Iterator[tuple[LonLat, float]]:
     """Yield the points of a route, degrees, with heights, m; those of a turn have one height."""
-    for k, row in enumerate(edges):
+    ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
+    for k, part in enumerate(ends):
         if k:
-            height_m = float(network.elevation_m[network.tail[row]])
-            for point in crossing_line(network, edges[k - 1], row):
+            height_m = float(network.elevation_m[network.tail[part[0]]])
+            for point in crossing_line(network, int(driven.edge[k - 1]), part[0]):
                 yield point, height_m
-        yield from zip(edge_line(network, row), edge_heights(network, row).tolist(), strict=True)
+        heights_m = edge_heights(network, *part).tolist()
+        yield from zip(edge_line(network, *part), heights_m, strict=True)
 
 
 def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dict[str, Any]:
@@ -102,16 +105,17 @@ def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dic
 
 def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int) -> dict[str, Any]:
     row = planned.route.edges[position]
-    energy_wh = float(planned.edge_wh[position])
-    length_m = float(along_m(network, planned.route.rows)[position])
+    part = planned.stretches[position : position + 1]
+    energy_wh, length_m = float(planned.edge_wh[position]), float(planned.edge_m[position])
+    gained_m, lost_m = (float(height_m[0]) for height_m in part.heights(network))
     edge = {
         "edge": network.edge_id[row],
         "street": network.street[row],
         "length_m": round(length_m, 1),
         "speed_mps": round(float(network.speed_mps[row]), 3),
-        "climb_m": round(float(network.climb_m[row]), 2),
-        "ascent_m": round(float(network.ascent_m[row]), 2),
-        "descent_m": round(float(network.descent_m[row]), 2),
+        "climb_m": round(gained_m - lost_m, 2),
+        "ascent_m": round(gained_m, 2),
+        "descent_m": round(lost_m, 2),
         "energy_wh": round(energy_wh, 3),
         "wh_per_km": round(energy_wh / length_m * 1000, 1),
     }

@@ -9,6 +9,7 @@ from evroute.network.coordinates import WGS84, transformer
 from evroute.network.crossings import NAME as CROSSINGS
 from evroute.network.crossings import points_between
 from evroute.network.geo import shapely
+from evroute.network.heights.stretches import Stretches, part_shape
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import PlannedRoute
@@ -20,13 +21,22 @@ _THIN_DIGITS = 5  # a metre
 _TOLERANCE_DEG = 1e-5
 
 
-def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
-    """Return the full shape of one edge in driving order, degrees."""
-    lon, lat = network.lon_lat
-    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
-    return list(
-        zip(lon[points].round(_DIGITS).tolist(), lat[points].round(_DIGITS).tolist(), strict=True)
-    )
+def edge_line(
+    network: RoadNetwork, edge: int, from_m: float = 0.0, to_m: float | None = None
+) -> list[LonLat]:
+    """Return the shape of one edge, or of a part of it, in driving order, degrees.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edge
+        Network row.
+    from_m, to_m
+        Metres along the edge; its shape is stretched to its length. None is its end.
+    """
+    _, lon, lat = part_shape(network, edge, from_m, to_m)
+    return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))
 
 
 def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]:
@@ -48,16 +58,25 @@ def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]
     return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))
 
 
-def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
-    """Return the shapes of successive edges (k,) as one line, without repeated points, degrees.
+def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
+    """Return the shapes of successive parts of edges as one line, degrees.
 
-    The shapes of the turns lie between them where the network has these.
+    Repeated points are left out. The shapes of the turns lie between the parts where the network
+    has these.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    driven
+        The parts, in driving order.
     """
     points: list[LonLat] = []
-    for k, edge in enumerate(edges.tolist()):
+    ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
+    for k, part in enumerate(ends):
         if k:
-            points += crossing_line(network, int(edges[k - 1]), edge)
-        points += edge_line(network, edge)
+            points += crossing_line(network, int(driven.edge[k - 1]), part[0])
+        points += edge_line(network, *part)
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
 
 
@@ -69,28 +88,39 @@ def stop_places(network: RoadNetwork, planned: PlannedRoute) -> dict[ChargingSto
     }
 
 
-def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
-    """Return the height of each shape point of one edge, m, along its pieces of one slope."""
-    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
-    step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))
-    along_m = np.concatenate([[0.0], np.cumsum(step_m)])
-    share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(along_m))
-    at_m, height_m = route_heights(network, np.array([edge]))
+def edge_heights(
+    network: RoadNetwork, edge: int, from_m: float = 0.0, to_m: float | None = None
+) -> FloatArray:
+    """Return the height of each shape point of `edge_line`, m, along its pieces of one slope.
+
+    Parameters
+    ----------
+    network, edge, from_m, to_m
+        As in `edge_line`.
+    """
+    share, _, _ = part_shape(network, edge, from_m, to_m)
+    at_m, height_m = route_heights(network, Stretches.whole(network, np.array([edge])))
     return np.interp(share * at_m[-1], at_m, height_m)
 
 
-def route_heights(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return distances (j,) from the start of edges (k,) and heights there, m.
+def route_heights(network: RoadNetwork, driven: Stretches) -> tuple[FloatArray, FloatArray]:
+    """Return distances (j,) from the start of parts of edges in driving order, and heights, m.
 
-    The points are the junctions, and the ends of the pieces where the network has a profile.
+    The points are both ends, the junctions, and the ends of the pieces of the profile.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    driven
+        The parts.
     """
-    pieces, rows = network.pieces, edges
-    steps_m = network.length_m, network.climb_m
-    if pieces is not None:
-        rows, _ = pieces.of(edges)
-        steps_m = pieces.length_m, pieces.climb_m
-    at_m, gained_m = (np.concatenate([[0.0], np.cumsum(step_m[rows])]) for step_m in steps_m)
-    return at_m, network.elevation_m[network.tail[edges[0]]] + gained_m
+    length_m, climb_m, _ = driven.pieces(network)
+    at_m, gained_m = (np.concatenate([[0.0], np.cumsum(each)]) for each in (length_m, climb_m))
+    first = driven[:1]
+    skipped = Stretches(first.edge, np.zeros(1), first.from_m)
+    begin_m = network.elevation_m[network.tail[first.edge[0]]] + skipped.pieces(network)[1].sum()
+    return at_m, begin_m + gained_m
 
 
 @lru_cache(maxsize=2)

@@ -47,9 +47,8 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
     lowest = least.charge.lowest
     where = "at the start"
     if lowest:
-        driven = least.route.rows[:lowest]
-        length_km = network.length_m[driven].sum() / 1000
-        where = f"after {length_km:.1f} km, on {edge_label(network, int(driven[-1]))}"
+        length_km = least.edge_m[:lowest].sum() / 1000
+        where = f"after {length_km:.1f} km, on {edge_label(network, least.route.edges[lowest - 1])}"
     return f"lowest charge {plan.battery.percent(float(least.charge.low_wh[lowest])):.1f} % {where}"
 
 

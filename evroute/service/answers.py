@@ -92,6 +92,8 @@ class PlannedRoute(Answer):
     """One route of a plan."""
 
     edges: list[str] = Field(description="Ids of the network in driving order.")
+    start_m: float = Field(description="Metres along the first edge where the route begins.")
+    end_m: float = Field(description="Metres along the last edge where the route ends.")
     streets: list[Street]
     energy_wh: float
     parts_wh: dict[str, float] = Field(description="Energy by cause.")

@@ -23,15 +23,14 @@ from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
 from evroute.learning.records.history import read_history
 from evroute.network.catalog import load_network, network_version
-from evroute.network.places.names import route_ends
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.fields import day_of
-from evroute.planning.places import different_stops
+from evroute.planning.places import places_of
 from evroute.planning.planner import Planner
-from evroute.planning.reach import charge_needed, reach_asked
+from evroute.planning.reach import reach_asked, start_needed
 from evroute.service.problems import brief
 from evroute.service.requests import NeededRequest, PlacesRequest, PlanBody, RangeBody, Trips
 from evroute.tables import read_columns, write_columns
@@ -142,7 +141,7 @@ class Work:
         return {
             "network": network.name,
             "vehicle": planner.vehicle.name,
-            "origin": ids[found.origins[0]],
+            "origin": ids[found.origins[0].edge],
             "start_soc_percent": request.soc,
             "reserve_percent": request.reserve,
             "risk": request.risk,
@@ -178,22 +177,23 @@ class Work:
         with self._planning:
             planner = self._planner(request)
             network, capacity_kwh = planner.network, planner.vehicle.battery_kwh
-            ends = different_stops(network, None, (request.origin, request.destination))
+            ends = request.origin, request.destination
+            places = places_of(network, None, ends)
             least = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
-            expected_percent = charge_needed(planner, ends[1], least)[ends[0]]
             needed_percent = _least_percent(planner, ends, least, 1.0 - request.p)
+            expected_percent = start_needed(planner, places, least)
         return {
             "network": network.name,
             "vehicle": planner.vehicle.name,
-            "origin": network.edge_id[ends[0]],
-            "destination": network.edge_id[ends[1]],
-            "origin_name": route_ends(network, ends)[0],
-            "destination_name": route_ends(network, ends)[1],
+            "origin": network.edge_id[places.starts[0].edge],
+            "destination": network.edge_id[places.ends[0].edge],
+            "origin_name": places.titles[0],
+            "destination_name": places.titles[1],
             "reserve_percent": request.reserve,
             "p": request.p,
             "needed_percent": needed_percent,
             "needed_wh": 10.0 * capacity_kwh * needed_percent,
-            "expected_percent": float(expected_percent),
+            "expected_percent": expected_percent,
         }
 
     def learn(self, trips: Trips) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def _totals(network: RoadNetwork, within: BoolArray) -> dict[str, Any]:
     return {"roads": int(within.sum()), "length_m": float(network.length_m[within].sum())}
 
 
-def _least_percent(planner: Planner, ends: tuple[int, ...], battery: Battery, risk: float) -> int:
+def _least_percent(planner: Planner, ends: tuple[str, str], battery: Battery, risk: float) -> int:
     """Return the least whole per cent at the start with a route that keeps a risk."""
     try:
         planner.plan(*ends, battery=battery, risk=risk)

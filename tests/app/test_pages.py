@@ -250,6 +250,39 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     assert not shown(page, "cards")["dim"]
 
 
+def test_pins_move_the_route_by_metres_and_one_point_is_a_sentence() -> None:
+    page, network = opened("views/plan.py"), load_network("denver")
+    edge = int(np.argmax(network.length_m))
+    points = slice(*network.shape_start[edge : edge + 2].tolist())
+    lon, lat = (each[points] for each in network.lon_lat)
+    x_m, y_m = network.shape_x_m[points], network.shape_y_m[points]
+    along_m = np.append(0.0, np.cumsum(np.hypot(np.diff(x_m), np.diff(y_m))))
+    stretched = float(network.length_m[edge]) / along_m[-1]
+
+    def at(metres: float) -> str:
+        ends = [np.interp(metres / stretched, along_m, each) for each in (lat, lon)]
+        return f"{ends[0]:.9f},{ends[1]:.9f}"
+
+    def drive(origin: str, destination: str) -> Plan:
+        page.session_state["kept_stops"] = [origin, destination]
+        page.session_state["kept_trip"] = ""
+        page.run()
+        assert not page.exception
+        return page.session_state["last_plan"][1]
+
+    assert network.length_m[edge] > 260
+    assert drive(at(50), at(250)).routes["distance"].length_m == pytest.approx(200, abs=0.01)
+    assert drive(at(60), at(250)).routes["distance"].length_m == pytest.approx(190, abs=0.01)
+    line = shown(page, "map")["routes"][0]["line"]
+    for point, metres in ((line[0], 60), (line[-1], 250)):
+        assert point == pytest.approx([float(each) for each in at(metres).split(",")], abs=2e-6)
+    cards = shown(page, "cards")["cards"]
+    drive(at(250), at(250))
+    assert "Origin and destination are one point of" in page.error[0].value
+    assert shown(page, "cards") == {"cards": cards, "dim": True}
+    assert shown(page, "map")["routes"]
+
+
 def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
     page = linked({"trip": "A", "soc": "1", "reserve": "1"})
     assert "1 % is not enough" in page.error[0].value

@@ -342,7 +342,10 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
     [
         ("Blake Street", "'Blake Street' may be 23 places of network 'denver', give one of them: "),
         ("Blke Street & 17th", "has no place 'Blke Street & 17th'; similar names: Blake Street & "),
-        ("17th & blake", "are one place or the ends of one road; choose places further apart"),
+        (
+            "17th & blake",
+            "'Blake Street & 17th Street' follows itself; choose places further apart",
+        ),
     ],
 )
 def test_a_name_that_is_no_single_place_is_one_line(route: Run, place: str, message: str) -> None:

@@ -338,17 +338,25 @@ class RatioDay:
     def posterior(self) -> Marginals:
         return Marginals(self.mean_wh, self.belief.ratio.variance**0.5 * np.abs(self.eq8_wh))
 
-    def forecast(self, arms_of_route, energy_wh, expected=None) -> RouteForecast:
+    def stretch_wh(self, arms, stretches):
+        return self.belief.ratio.mean * self.space.stretch_wh(arms, stretches)
+
+    def forecast(self, arms_of_route, energy_wh, expected=None, stretches=None) -> RouteForecast:
         x = self.eq8_wh[arms_of_route]
+        if stretches is not None:
+            x = self.space.stretch_wh(arms_of_route, stretches)
         covariance = self.belief.ratio.variance * np.outer(x, x)
         covariance += Ratio.noise_wh**2 * np.eye(len(x))
         return RouteForecast(energy_wh, covariance).inflated(self.belief.errors.inflation)
 
-    def difference_std_wh(self, arms_of_route, others):
+    def difference_std_wh(self, arms_of_route, others, stretches=None):
+        if stretches is not None:
+            one, other = map(self.space.stretch_wh, (arms_of_route, others), stretches)
+            return self.belief.ratio.variance**0.5 * abs(one.sum() - other.sum())
         apart_wh = self.eq8_wh[arms_of_route].sum() - self.eq8_wh[others].sum()
         return self.belief.ratio.variance**0.5 * abs(apart_wh)
 
-    def reached_std_wh(self, arms, before, charge_wh):
+    def reached_std_wh(self, arms, before, charge_wh, stretches=None):
         routes = []
         for arm, previous in zip(arms.tolist(), before.tolist(), strict=True):
             routes.append([*(routes[previous] if previous >= 0 else []), arm])

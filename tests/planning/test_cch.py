@@ -27,7 +27,9 @@ def denver() -> RoadNetwork:
 
 
 def energies(planner: Planner, ends: np.ndarray, monkeypatch, *, contracted: bool) -> Energies:
-    monkeypatch.setattr("evroute.planning.planner.pays", lambda *_, built: contracted)
+    monkeypatch.setattr(
+        "evroute.planning.searches.least_energies.pays", lambda *_, built: contracted
+    )
     return planner.energies(*ends)
 
 

@@ -40,7 +40,7 @@ def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, phys
         denver,
         leaving=False,
     )
-    assert (max(len(stop.edges) for stop in destinations) > 1) == (physics == "driving")
+    assert (max(len(stop.positions) for stop in destinations) > 1) == (physics == "driving")
     matrix = energy_matrix(
         Planner(denver, load_vehicle("reference"), physics=physics), origins, destinations
     )

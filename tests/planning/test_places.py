@@ -11,7 +11,7 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.places import names
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import answer_all, document
-from evroute.planning.places import stops
+from evroute.planning.places import places_of, stops
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search
 
@@ -67,15 +67,26 @@ def test_the_streets_of_a_plan_are_those_of_its_edges(denver: RoadNetwork) -> No
         assert sum(s.energy_wh for s in route.streets) == pytest.approx(route.edge_wh.sum())
 
 
-def test_one_place_twice_or_the_next_corner_is_no_trip(denver: RoadNetwork) -> None:
+def test_one_place_twice_is_no_trip_and_the_next_corner_is_one_block(denver: RoadNetwork) -> None:
     corners = {names.junction_label(denver, row): row for row in range(denver.n_junctions)}
     ends = [names.route_ends(denver, (edge, edge)) for edge in range(denver.n_edges)]
-    blocks = [pair for pair in ends if pair[0] != pair[1] and corners.keys() >= set(pair)]
-    blocks = [pair for pair in blocks if all(len(names.find(denver, end)) == 1 for end in pair)]
+    blocks = [
+        (edge, pair)
+        for edge, pair in enumerate(ends)
+        if pair[0] != pair[1] and corners.keys() >= set(pair)
+    ]
+    blocks = [each for each in blocks if all(len(names.find(denver, end)) == 1 for end in each[1])]
     assert len(blocks) > 500
-    for places in [(FROM, FROM), *blocks[::100]]:
-        with pytest.raises(EvrouteError, match="one place or the ends of one road; choose places"):
-            stops(denver, None, places)
+    with pytest.raises(EvrouteError, match="follows itself; choose places further apart"):
+        places_of(denver, None, (FROM, FROM))
+    planner, driven = Planner(denver, physics="eq8"), 0
+    for edge, pair in blocks[::50]:
+        shortest = planner.plan(*pair).routes["distance"]
+        assert shortest.length_m <= denver.length_m[edge] + 1e-9
+        driven += shortest.route.edges == (edge,)
+        with pytest.raises(EvrouteError, match="one place or the ends of one road"):
+            stops(denver, None, pair)
+    assert driven > 5
 
 
 def test_a_round_trip_over_another_place_is_one(denver: RoadNetwork) -> None:

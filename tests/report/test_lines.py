@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.report.lines import edge_heights, edge_line, road_lines, route_line, thin_lines
 
 
 def test_a_route_is_one_line_without_doubled_points(hill: RoadNetwork) -> None:
-    line = route_line(hill, np.array([0, 1, 2]))
+    line = route_line(hill, Stretches.whole(hill, np.array([0, 1, 2])))
     assert line == [*edge_line(hill, 0), edge_line(hill, 1)[1], edge_line(hill, 2)[1]]
 
 

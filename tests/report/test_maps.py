@@ -123,7 +123,7 @@ def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
 def test_stretches_cover_the_route_in_order(hill: RoadNetwork) -> None:
     planned = plan(hill, waypoints=("in", "out")).recommended_route
     pieces = list(stretches(hill, planned))
-    line = route_line(hill, planned.route.rows)
+    line = route_line(hill, planned.stretches)
     joined = [point for _, piece, _ in pieces for point in piece]
     assert [point for k, point in enumerate(joined) if k == 0 or point != joined[k - 1]] == line
     assert {colour for colour, _, _ in pieces} <= set(ENERGY_CLASSES.colours)

@@ -11,6 +11,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import PastErrors
 from evroute.learning.pace import Pace
 from evroute.model.base import EnergyModel, mean_of
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
 from evroute.planning.forecasts.forecast import RouteForecast, difference_std_wh, forecast
@@ -78,8 +79,25 @@ class EdgeDay:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         return self.model.posterior(self.space.reference)
 
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the energy by physics of arms of whose edges a part is driven, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, stretches
+            (k,) arms, and the part of the edge of each.
+        """
+        return self.space.stretch_wh(arms, stretches)
+
+    def _share(self, stretches: Stretches) -> FloatArray:
+        return stretches.share(self.space.edges.network)
+
     def forecast(
-        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self,
+        arms_of_route: IntArray,
+        energy_wh: FloatArray,
+        expected: ChargeTrace | None = None,
+        stretches: Stretches | None = None,
     ) -> RouteForecast:
         """Forecast one trip over arms (k,) around its expected energies, for any charge.
 
@@ -91,24 +109,43 @@ class EdgeDay:
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the trip, which does not matter here.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
+        share = None if stretches is None else self._share(stretches)
         return (
-            forecast(self.model, self.space.reference, arms_of_route)
+            forecast(self.model, self.space.reference, arms_of_route, share)
             .inflated(self.errors.inflation)
             .around(energy_wh)
         )
 
-    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+    def difference_std_wh(
+        self,
+        arms_of_route: IntArray,
+        others: IntArray,
+        stretches: tuple[Stretches, Stretches] | None = None,
+    ) -> float:
         """Return the deviation of the difference of the expected energies of two routes, Wh.
 
         Parameters
         ----------
         arms_of_route, others
             Arms of two routes between the same places, in driving order.
+        stretches
+            Parts of the edges of both that are driven; None for whole edges.
         """
-        return difference_std_wh(self.model, self.space.reference, arms_of_route, others)
+        shares = None
+        if stretches is not None:
+            shares = (self._share(stretches[0]), self._share(stretches[1]))
+        return difference_std_wh(self.model, self.space.reference, arms_of_route, others, shares)
 
-    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+    def reached_std_wh(
+        self,
+        arms: IntArray,
+        before: IntArray,
+        charge_wh: FloatArray,
+        stretches: Stretches | None = None,
+    ) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
 
         Parameters
@@ -117,9 +154,12 @@ class EdgeDay:
             (k,) arms, and the position of the arm before each; -1 where a trip begins.
         charge_wh
             Charge at the start of each, which does not matter here.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
-        routes = [arms[way(before, position)] for position in range(len(arms))]
+        routes = [way(before, position) for position in range(len(arms))]
+        share = np.ones(len(arms)) if stretches is None else self._share(stretches)
         reference = self.space.reference
         return self.errors.inflation * np.array(
-            [forecast(self.model, reference, route).std_wh for route in routes]
+            [forecast(self.model, reference, arms[route], share[route]).std_wh for route in routes]
         )

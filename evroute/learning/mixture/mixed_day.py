@@ -19,6 +19,7 @@ from evroute.learning.mixture.physics_weight import PhysicsWeight
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_forecast import TripForecast
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
@@ -38,14 +39,15 @@ class MixedDay:
     spread
         Of the errors of the mixture.
     expected_time
-        Function that returns the prediction of the travel time of edges (k,) on this day, s.
+        Function that returns the prediction of the travel time of shares (k,) of edges (k,) on this
+        day, s.
     """
 
     driving: TripDay
     steady: TripDay
     weight: PhysicsWeight
     spread: ErrorSpread
-    expected_time: Callable[[IntArray], TripPrediction]
+    expected_time: Callable[[IntArray, FloatArray], TripPrediction]
 
     @cached_property
     def space(self) -> SearchSpace:
@@ -103,23 +105,46 @@ class MixedDay:
         variance = self.weight.variance(driving.std_wh**2, std_wh**2, apart_wh)
         return Belief(self.mean_wh, np.sqrt(variance))
 
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the energy of turns of whose edges a part is driven, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, stretches
+            (k,) turns, and the part of the edge of each.
+        """
+        energy_wh: FloatArray = self.weight.mixed(
+            self.driving.stretch_wh(arms, stretches),
+            self.steady.stretch_wh(self._edges[arms], stretches),
+        )
+        return energy_wh
+
     def forecast(
-        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self,
+        arms_of_route: IntArray,
+        energy_wh: FloatArray,
+        expected: ChargeTrace | None = None,
+        stretches: Stretches | None = None,
     ) -> TripForecast:
         """Forecast one trip.
 
         Parameters
         ----------
-        arms_of_route, energy_wh, expected
+        arms_of_route, energy_wh, expected, stretches
             As in `TripDay.forecast`.
         """
         edges = self._edges[arms_of_route]
-        driving = self.driving.along(arms_of_route, expected)
-        steady = self.steady.along(edges, expected)
+        driven = stretches or self.driving.whole(arms_of_route)
+        share = driven.share(self.space.edges.network)
+        driving = self.driving.along(arms_of_route, expected, driven)
+        steady = self.steady.along(edges, expected, driven)
         reached_wh2 = self.weight.covariance(
             driving.reached_wh2, steady.reached_wh2, driving.mean_wh - steady.mean_wh
         )
-        lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
+        plain_wh = self.weight.mixed(
+            self.driving.plain_wh(arms_of_route, driven), self.steady.plain_wh(edges, driven)
+        )
+        lost_wh = float((energy_wh - plain_wh).sum())
         if expected is not None:
             lost_wh += expected.lost_wh - self.weight.mixed(driving.faded_wh, steady.faded_wh)
         moved_wh = [
@@ -133,46 +158,63 @@ class MixedDay:
             trips=max(self.driving.belief.trips, self.steady.belief.trips),
             moved_wh=float(self.weight.mixed(*moved_wh)),
         )
-        return TripForecast(prediction, reached_wh2, lambda: measures_s(self.expected_time(edges)))
+        return TripForecast(
+            prediction, reached_wh2, lambda: measures_s(self.expected_time(edges, share))
+        )
 
-    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+    def difference_std_wh(
+        self,
+        arms_of_route: IntArray,
+        others: IntArray,
+        stretches: tuple[Stretches, Stretches] | None = None,
+    ) -> float:
         """Return the deviation of the difference of the expected energies of two routes, Wh.
 
         Parameters
         ----------
         arms_of_route, others
             Turns of two routes between the same places, in driving order.
+        stretches
+            Parts of the edges of both that are driven; None for whole edges.
         """
         edges, other_edges = self._edges[arms_of_route], self._edges[others]
+        one, other = stretches or (self.driving.whole(arms_of_route), self.driving.whole(others))
         apart_wh = [
-            float(day.mean_wh[arms].sum() - day.mean_wh[rest].sum())
+            float(day.plain_wh(arms, one).sum() - day.plain_wh(rest, other).sum())
             for day, arms, rest in (
                 (self.driving, arms_of_route, others),
                 (self.steady, edges, other_edges),
             )
         ]
         variance = self.weight.variance(
-            self.driving.difference_std_wh(arms_of_route, others) ** 2,
-            self.steady.difference_std_wh(edges, other_edges) ** 2,
+            self.driving.difference_std_wh(arms_of_route, others, (one, other)) ** 2,
+            self.steady.difference_std_wh(edges, other_edges, (one, other)) ** 2,
             apart_wh[0] - apart_wh[1],
         )
         return float(np.sqrt(variance))
 
-    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+    def reached_std_wh(
+        self,
+        arms: IntArray,
+        before: IntArray,
+        charge_wh: FloatArray,
+        stretches: Stretches | None = None,
+    ) -> FloatArray:
         """Return the deviation of the energy up to the end of each turn of a tree, (k,) Wh.
 
         Parameters
         ----------
-        arms, before, charge_wh
+        arms, before, charge_wh, stretches
             As in `TripDay.reached_std_wh`.
         """
         edges = self._edges[arms]
-        apart_wh = self.driving.mean_wh[arms] - self.steady.mean_wh[edges]
+        driven = stretches or self.driving.whole(arms)
+        apart_wh = self.driving.plain_wh(arms, driven) - self.steady.plain_wh(edges, driven)
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 apart_wh[arm] += apart_wh[previous]
-        driving_wh = self.driving.reached_std_wh(arms, before, charge_wh)
-        steady_wh = self.steady.reached_std_wh(edges, before, charge_wh)
+        driving_wh = self.driving.reached_std_wh(arms, before, charge_wh, driven)
+        steady_wh = self.steady.reached_std_wh(edges, before, charge_wh, driven)
         return np.sqrt(self.weight.variance(driving_wh**2, steady_wh**2, apart_wh))
 
     @property

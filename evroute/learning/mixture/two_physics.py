@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
@@ -213,8 +213,8 @@ class TwoPhysics(Belief):
             self.steady.under(conditions),
             self.weight,
             self.errors.spread,
-            lambda edges: self._expected_time(
-                edges, conditions.departed_s, speed_factor=conditions.speed_factor
+            lambda edges, share: self._expected_time(
+                edges, conditions.departed_s, speed_factor=conditions.speed_factor, share=share
             ),
         )
 
@@ -225,11 +225,16 @@ class TwoPhysics(Belief):
         *,
         speed_factor: float = 1.0,
         routes: int = 1,
+        share: FloatArray | float = 1.0,
     ) -> TripPrediction:
         """Return the prediction of a travel time, s; parameters as in `TripTimes.expect`."""
         driving, steady = (
             each.times.predict(
-                edge, departed_s=departed_s, speed_factor=speed_factor, routes=routes
+                edge,
+                departed_s=departed_s,
+                speed_factor=speed_factor,
+                routes=routes,
+                share=share,
             )
             for each in (self.driving, self.steady)
         )

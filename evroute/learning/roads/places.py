@@ -14,6 +14,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
 from evroute.learning.trips.landmarks import Landmarks
+from evroute.network.heights.stretches import Stretches
 
 
 class TripPlaces:
@@ -93,7 +94,25 @@ class TripPlaces:
         features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
         return features
 
-    def unknown_wh2(self, edge: IntArray, road_std: float, height_std: float) -> FloatArray:
+    def part_features(self, driven: Stretches) -> list[FloatArray]:
+        """Return the features of roads and of the potential over parts of edges, (k, m) each.
+
+        Parameters
+        ----------
+        driven
+            The parts.
+        """
+        network, edge = self.known.network, driven.edge
+        share = driven.share(network)[:, np.newaxis]
+        rise = np.zeros((len(edge), 0 if self.junctions is None else len(self.junctions)))
+        if self.junctions is not None and self.heights_unknown:
+            at = self.junctions.features
+            rise = at(network.head[edge]) - at(network.tail[edge])
+        return [share * self.road_features(edge), share * rise]
+
+    def unknown_wh2(
+        self, edge: IntArray, road_std: float, height_std: float, driven: Stretches | None = None
+    ) -> FloatArray:
         """Return the covariance of fields off their landmarks up to the ends of roads (k,), (k, k).
 
         Parameters
@@ -102,14 +121,18 @@ class TripPlaces:
             (k,) roads of a trip.
         road_std, height_std
             Deviations of the fields, Wh per km and Wh.
+        driven
+            Their parts that are driven, on the network; None for whole roads.
         """
         unknown = np.zeros((len(edge), len(edge)))
         if road_std:
-            km = self.known.length_m[edge] / 1000.0
+            km = (self.known.length_m[edge] if driven is None else driven.length_m) / 1000.0
             rest = self.roads.rest(edge) * np.outer(km, km)
             unknown += road_std**2 * rest.cumsum(axis=0).cumsum(axis=1)
         if self.junctions is not None and self.heights_unknown and not self._leaves(edge):
             rest = self.junctions.rest(self.ends(edge))
+            if driven is not None:
+                rest = driven.at_ends(self.known.network, rest)
             unknown += height_std**2 * (rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1])
         np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
         return unknown

@@ -32,6 +32,7 @@ from evroute.learning.trips.terms import (
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.trip_forecast import Along, TripForecast
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -53,9 +54,11 @@ class TripDay:
         (a, c) terms of the arms and features of fields, the full-battery term 0.
     columns
         (c,) columns of the belief that they are.
+    part_terms
+        Function that returns the terms of arms of whose edges a part is driven, (k, c).
     unknown_wh2
-        Function that returns the covariance of the energies up to the ends of edges (k,) that no
-        column explains, (k, k) Wh².
+        Function that returns the covariance of the energies up to the ends of parts of edges that
+        no column explains, (k, k) Wh².
     roads
         Landmarks of the deviations of roads.
     times
@@ -69,7 +72,8 @@ class TripDay:
     space: SearchSpace
     terms: FloatArray
     columns: IntArray
-    unknown_wh2: Callable[[IntArray], FloatArray]
+    part_terms: Callable[[IntArray, Stretches], FloatArray]
+    unknown_wh2: Callable[[Stretches], FloatArray]
     roads: Landmarks
     times: TripTimes
     season_wh_per_minute: float = 0.0
@@ -118,8 +122,23 @@ class TripDay:
             np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
         )
 
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the energy of arms of whose edges a part is driven, (k,) Wh, by their terms.
+
+        Parameters
+        ----------
+        arms, stretches
+            (k,) arms, and the part of the edge of each.
+        """
+        coefficients = self.belief.coefficients.coefficients[self.columns]
+        return self.part_terms(arms, stretches) @ coefficients
+
     def forecast(
-        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self,
+        arms_of_route: IntArray,
+        energy_wh: FloatArray,
+        expected: ChargeTrace | None = None,
+        stretches: Stretches | None = None,
     ) -> TripForecast:
         """Forecast one trip.
 
@@ -131,9 +150,13 @@ class TripDay:
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the route by expected energies; None where the charge is unknown.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
-        route = self.along(arms_of_route, expected)
-        lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
+        network = self.space.edges.network
+        driven = stretches or self.whole(arms_of_route)
+        route = self.along(arms_of_route, expected, driven)
+        lost_wh = float((energy_wh - self.plain_wh(arms_of_route, driven)).sum())
         if expected is not None:
             lost_wh += expected.lost_wh - route.faded_wh
         edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
@@ -141,11 +164,20 @@ class TripDay:
             self.belief.expect(route.row, route.unknown_wh2).shifted(lost_wh),
             route.reached_wh2,
             lambda: self.times.expect(
-                edges, departed_s=day.departed_s, speed_factor=day.speed_factor
+                edges,
+                departed_s=day.departed_s,
+                speed_factor=day.speed_factor,
+                share=driven.share(network),
             ),
         )
 
-    def along(self, arms_of_route: IntArray, expected: ChargeTrace | None = None) -> Along:
+    def whole(self, arms: IntArray) -> Stretches:
+        """Return the whole edges of arms (k,)."""
+        return Stretches.whole(self.space.edges.network, self.space.states.edge[arms])
+
+    def along(
+        self, arms_of_route: IntArray, expected: ChargeTrace | None, driven: Stretches
+    ) -> Along:
         """Return the energy of one trip along a route.
 
         Parameters
@@ -154,13 +186,15 @@ class TripDay:
             (k,) arms in driving order.
         expected
             Charge along the route by expected energies; None where the charge is unknown.
+        driven
+            The part of the edge of each arm that is driven.
         """
-        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
+        begin_wh = None if expected is None else expected.charge_wh[:-1]
+        terms = self._driven_terms(arms_of_route, begin_wh, driven)
         faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
         sums = reached(np.cumsum(terms, axis=0), self._heating, self.belief.prior)
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
-        edges = self.space.states.edge[arms_of_route]
-        unknown_wh2 = self.unknown_wh2(edges) + np.outer(season_wh, season_wh)
+        unknown_wh2 = self.unknown_wh2(driven) + np.outer(season_wh, season_wh)
         spread = sums @ self.belief.regression.root[self.columns]
         known_wh2 = spread @ spread.T + self.belief.noise.covariance(sums[:, KM])
         row = np.zeros(len(self.belief.column))
@@ -173,7 +207,12 @@ class TripDay:
             faded_wh=faded_wh,
         )
 
-    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+    def difference_std_wh(
+        self,
+        arms_of_route: IntArray,
+        others: IntArray,
+        stretches: tuple[Stretches, Stretches] | None = None,
+    ) -> float:
         """Return the deviation of the difference of the expected energies of two routes, Wh.
 
         The heights of their common ends cancel.
@@ -182,17 +221,27 @@ class TripDay:
         ----------
         arms_of_route, others
             Arms of two routes between the same places, in driving order.
+        stretches
+            Parts of the edges of both that are driven; None for whole edges.
         """
-        apart = self.terms[arms_of_route].sum(axis=0) - self.terms[others].sum(axis=0)
-        edges = self.space.states.edge[np.concatenate([arms_of_route, others])]
-        sign = np.where(np.arange(len(edges)) < len(arms_of_route), 1.0, -1.0)
-        variance = ((apart @ self.belief.regression.root[self.columns]) ** 2).sum()
+        of_one, of_other = stretches or (self.whole(arms_of_route), self.whole(others))
+        one = self._driven_terms(arms_of_route, None, of_one).sum(axis=0)
+        other = self._driven_terms(others, None, of_other).sum(axis=0)
+        variance = (((one - other) @ self.belief.regression.root[self.columns]) ** 2).sum()
         if self.belief.late_std:
-            km = sign * self.space.edges.network.length_m[edges] / 1000.0
-            variance += self.belief.late_std**2 * max(km @ self.roads.rest(edges) @ km, 0.0)
+            km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
+            edges = np.concatenate([of_one.edge, of_other.edge])
+            unknown = float(km @ self.roads.rest(edges) @ km)
+            variance += self.belief.late_std**2 * max(unknown, 0.0)
         return float(np.sqrt(variance))
 
-    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+    def reached_std_wh(
+        self,
+        arms: IntArray,
+        before: IntArray,
+        charge_wh: FloatArray,
+        stretches: Stretches | None = None,
+    ) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
 
         Parameters
@@ -203,8 +252,11 @@ class TripDay:
             (k,) position of the arm before each; -1 where a trip begins.
         charge_wh
             (k,) expected charge at the start of each, Wh.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
-        sums = self._terms(arms, charge_wh)
+        driven = stretches or self.whole(arms)
+        sums = self._driven_terms(arms, charge_wh, driven)
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 sums[arm] += sums[previous]
@@ -214,10 +266,48 @@ class TripDay:
         variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
         unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
-            edges = self.space.states.edge[arms]
-            routes = [edges[way(before, position)] for position in range(len(edges))]
-            unknown_wh2 += np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
+            routes = [way(before, position) for position in range(len(arms))]
+            unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
         return np.sqrt(variance + self.belief.noise.variance(sums[:, KM], unknown_wh2))
+
+    def plain_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the expected energy of parts of edges where nothing is lost, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, stretches
+            (k,) arms, and the part of the edge of each that is driven.
+        """
+        energy_wh, cut = self.mean_wh[arms], self._cut(stretches)
+        if len(cut):
+            energy_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
+        return energy_wh
+
+    def _cut(self, stretches: Stretches) -> IntArray:
+        """Return the positions of the stretches that are no whole edges."""
+        return np.flatnonzero(stretches.share(self.space.edges.network) != 1.0)
+
+    def _driven_terms(
+        self, arms: IntArray, charge_wh: FloatArray | None, stretches: Stretches
+    ) -> FloatArray:
+        """Return the terms of parts of edges, (k, c).
+
+        The full-battery term of a part is its share of that of the edge.
+
+        Parameters
+        ----------
+        arms, charge_wh
+            As in `_terms`.
+        stretches
+            The part of the edge of each arm that is driven.
+        """
+        terms, cut = self._terms(arms, charge_wh), self._cut(stretches)
+        if len(cut):
+            share = stretches[cut].share(self.space.edges.network)
+            faded = share * terms[cut, FADE]
+            terms[cut] = self.part_terms(arms[cut], stretches[cut])
+            terms[cut, FADE] = faded
+        return terms
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""

@@ -13,6 +13,7 @@ deviations of roads are learned anew; the coefficients and the spread of the err
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.trip_record import Terms
+from evroute.learning.trips.at_pace import terms_at_pace
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
@@ -40,10 +42,8 @@ from evroute.learning.trips.terms import (
     FADE,
     MINUTES,
     TURNING,
-    DrivenEdges,
     coefficient_prior,
     departed,
-    edge_terms,
     full_battery_term,
     heaviness,
     potential_slope,
@@ -55,6 +55,7 @@ from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -306,7 +307,8 @@ class TripEnergies(Belief):
             space,
             np.hstack(parts),
             np.concatenate(columns),
-            self._unknown_wh2,
+            lambda arms, stretches: self._part_terms(arms, stretches, conditions),
+            lambda driven: self._unknown_wh2(driven.edge, driven),
             self.roads,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
@@ -337,9 +339,6 @@ class TripEnergies(Belief):
         row[self.belief.column == FIELD] = self.places.rise(edge)
         return row
 
-    def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
-        return self.places.road_features_of(trips)
-
     def _known_wh2(self, trip: MeasuredTrip) -> float:
         """Return the variance of a trip's energy from its meter and its unknown places, Wh²."""
         edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
@@ -348,26 +347,42 @@ class TripEnergies(Belief):
             edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
         return unknown_wh2 + float(self._unknown_wh2(edge)[-1, -1])
 
-    def _unknown_wh2(self, edge: IntArray) -> FloatArray:
-        """Return the covariance of fields off their landmarks up to edges (k,), (k, k) Wh²."""
-        return self.places.unknown_wh2(edge, self.belief.late_std, self.belief.field_std)
+    def _unknown_wh2(self, edge: IntArray, driven: Stretches | None = None) -> FloatArray:
+        return self.places.unknown_wh2(edge, self.belief.late_std, self.belief.field_std, driven)
+
+    def _part_terms(
+        self, arms: IntArray, stretches: Stretches, conditions: DrivingConditions
+    ) -> FloatArray:
+        """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
+        roads, rise = self.places.part_features(stretches)
+        parts = [self._terms(arms, conditions, stretches=stretches)]
+        if self.belief.late_std:
+            parts.append(roads)
+        if self.junctions is not None and self.places.heights_unknown:
+            parts.append(rise)
+        return np.hstack(parts)
 
     def _terms(
         self,
         arms: IntArray,
         conditions: DrivingConditions,
         soc_percent: FloatArray | float = np.nan,
+        stretches: Stretches | None = None,
     ) -> FloatArray:
-        """Return the terms of arms (k,), (k, p)."""
+        """Return the terms of arms (k,) by the parts of their edges that are driven, (k, p)."""
         network, vehicle = self.network, self.vehicle
         edge, prior = self._entered[arms], self.belief.prior.mean
-        terms = self._at_pace(edge, self.pace.paces(edge, conditions.departed_s), conditions)
+        at_pace = partial(
+            terms_at_pace, vehicle, network, edge, self._moving[edge], conditions, stretches
+        )
+        terms = at_pace(self.pace.paces(edge, conditions.departed_s))
         if self.physics == "driving":
             energy = TurnEnergy(
                 network, vehicle, self.setting.turn_table, conditions, free_flow=True
             )
-            plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
-            at_map_pace = self._at_pace(edge, self._map_spm[edge], conditions)
+            speed_mps = conditions.speed_factor * network.speed_mps
+            plan_wh = energy.stretch_wh(arms, stretches, speed_mps)
+            at_map_pace = at_pace(self._map_spm[edge])
             terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
         if np.isfinite(soc_percent).any():
             returned_wh = returned_by_pieces(
@@ -375,25 +390,3 @@ class TripEnergies(Belief):
             )
             terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
         return with_level(terms, self.belief.prior)
-
-    def _at_pace(
-        self, edge: IntArray, pace_spm: FloatArray, conditions: DrivingConditions
-    ) -> FloatArray:
-        """Return the terms of edges (k,) at paces (k,), s/m, (k, 10)."""
-        network = self.network
-        driven = DrivenEdges(
-            network.length_m[edge],
-            network.ascent_m[edge],
-            0.0 - network.descent_m[edge],
-            pace_spm / conditions.speed_factor,
-            conditions.headwind_mps(network)[edge],
-            self._moving[edge],
-        )
-        return edge_terms(
-            self.vehicle,
-            driven,
-            auxiliary_w=conditions.auxiliary_w,
-            heating=conditions.heating(self.vehicle).per_minute,
-            air_density_kgpm3=conditions.air_density_kgpm3,
-            payload_kg=conditions.payload_kg,
-        )

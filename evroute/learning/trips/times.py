@@ -54,6 +54,7 @@ class TripTimes:
         departed_s: float | None = None,
         speed_factor: float = 1.0,
         routes: int = 1,
+        share: FloatArray | float = 1.0,
     ) -> dict[str, float]:
         """Return moments and intervals of the travel time of a trip by name, s.
 
@@ -67,9 +68,17 @@ class TripTimes:
             Driven speed over the usual one.
         routes
             Number of these routes.
+        share
+            (k,) shares of the edges that are driven.
         """
         return measures_s(
-            self.predict(edge, departed_s=departed_s, speed_factor=speed_factor, routes=routes)
+            self.predict(
+                edge,
+                departed_s=departed_s,
+                speed_factor=speed_factor,
+                routes=routes,
+                share=share,
+            )
         )
 
     def predict(
@@ -79,15 +88,16 @@ class TripTimes:
         departed_s: float | None = None,
         speed_factor: float = 1.0,
         routes: int = 1,
+        share: FloatArray | float = 1.0,
     ) -> TripPrediction:
         """Return the prediction of the travel time of a trip, in s.
 
         Parameters
         ----------
-        edge, departed_s, speed_factor, routes
+        edge, departed_s, speed_factor, routes, share
             As in `expect`.
         """
-        return self.errors.expect(self._row(edge, departed_s, speed_factor) / routes)
+        return self.errors.expect(self._row(edge, departed_s, speed_factor, share) / routes)
 
     def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
         """Learn one trip.
@@ -118,11 +128,15 @@ class TripTimes:
         self.errors.restore(part_of(state, "errors"))
 
     def _row(
-        self, edge: IntArray, departed_s: float | None, speed_factor: float = 1.0
+        self,
+        edge: IntArray,
+        departed_s: float | None,
+        speed_factor: float = 1.0,
+        share: FloatArray | float = 1.0,
     ) -> FloatArray:
-        """Return length, km, and expected time, s, of edges (k,)."""
-        expected_s = self.pace.times(edge, departed_s).sum() / speed_factor
-        return np.array([self._roads.length_m[edge].sum() / 1000.0, expected_s])
+        """Return length, km, and expected time, s, of shares of edges (k,)."""
+        expected_s = (share * self.pace.times(edge, departed_s)).sum() / speed_factor
+        return np.array([(share * self._roads.length_m[edge]).sum() / 1000.0, expected_s])
 
 
 def measures_s(prediction: TripPrediction) -> dict[str, float]:

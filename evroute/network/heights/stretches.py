@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray, expanded, freeze
+from evroute.network.heights.pieces import summed
 from evroute.network.road_network import RoadNetwork
 
 
@@ -35,12 +37,89 @@ class Stretches:
         if not ((self.from_m >= 0.0) & (self.from_m <= self.to_m)).all():
             raise ValueError("a stretch ends before it begins, or begins before its edge")
 
+    @classmethod
+    def of_route(cls, network: RoadNetwork, route: Route) -> "Stretches":
+        """Return the parts of the edges of a route that are driven, in driving order.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        route
+            A route of k edges.
+        """
+        edge = route.rows
+        from_m, to_m = np.zeros(len(edge)), network.length_m[edge]
+        from_m[:1] = route.start_m
+        if route.end_m is not None:
+            to_m[-1:] = route.end_m
+        return cls(edge, from_m, to_m)
+
+    @classmethod
+    def whole(cls, network: RoadNetwork, edge: IntArray) -> "Stretches":
+        """Return whole edges.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        edge
+            (k,) network rows.
+        """
+        return cls(edge, np.zeros(len(edge)), network.length_m[edge])
+
     def __len__(self) -> int:
         return len(self.edge)
 
+    def __getitem__(self, place: slice | IntArray) -> "Stretches":
+        """Return some of the stretches.
+
+        Parameters
+        ----------
+        place
+            Positions among the k stretches.
+        """
+        return Stretches(self.edge[place], self.from_m[place], self.to_m[place])
+
+    @property
+    def length_m(self) -> FloatArray:
+        """(k,) metres that are driven."""
+        return self.to_m - self.from_m
+
     def share(self, network: RoadNetwork) -> FloatArray:
         """Return the share of each edge that is driven, (k,)."""
-        return (self.to_m - self.from_m) / network.length_m[self.edge]
+        return self.length_m / network.length_m[self.edge]
+
+    def heights(self, network: RoadNetwork) -> tuple[FloatArray, FloatArray]:
+        """Return the height gained and the height lost over each, (k,) m, >= 0.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        """
+        _, climb_m, place = self.pieces(network)
+        gained_m = summed(np.maximum(climb_m, 0.0), place, len(self))
+        return gained_m, gained_m - summed(climb_m, place, len(self))
+
+    def at_ends(self, network: RoadNetwork, covariance: FloatArray) -> FloatArray:
+        """Return a covariance at the points between the stretches of a route, (k + 1, k + 1).
+
+        On the first and the last edge a field is the mean of that at both junctions, by distance.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        covariance
+            (k + 1, k + 1) that at the junctions along the k edges.
+        """
+        length_m = network.length_m[self.edge]
+        of_junctions = np.eye(len(self) + 1)
+        first, last = self.from_m[0] / length_m[0], self.to_m[-1] / length_m[-1]
+        of_junctions[0, :2] = 1.0 - first, first
+        of_junctions[-1, -2:] = 1.0 - last, last
+        return of_junctions @ covariance @ of_junctions.T
 
     def pieces(self, network: RoadNetwork) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return length and climb of the parts of pieces, (q,) m, and the stretch of each, (q,).
@@ -56,7 +135,7 @@ class Stretches:
         pieces, place = network.pieces, np.arange(len(self))
         if pieces is None:
             share = self.share(network)
-            return self.to_m - self.from_m, share * network.climb_m[self.edge], place
+            return self.length_m, share * network.climb_m[self.edge], place
         row, place = expanded(pieces.start, self.edge)
         length_m = pieces.length_m[row]
         begins_m = (row - pieces.start[self.edge][place]) * length_m  # they are equally long
@@ -64,3 +143,47 @@ class Stretches:
         high_m = np.minimum(begins_m + length_m, self.to_m[place])
         driven_m = np.clip(high_m - low_m, 0.0, length_m)
         return driven_m, pieces.climb_m[row] * (driven_m / length_m), place
+
+
+def part_shape(
+    network: RoadNetwork, edge: int, from_m: float, to_m: float | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return shares of an edge, longitudes and latitudes, of the shape points of a part of it.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edge
+        Network row.
+    from_m, to_m
+        Metres along the edge; its shape is stretched to its length. None is its end.
+    """
+    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
+    step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))
+    along_m = np.concatenate([[0.0], np.cumsum(step_m)])
+    share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(along_m))
+    lon, lat = (degrees[points] for degrees in network.lon_lat)
+    length_m = float(network.length_m[edge])
+    if from_m == 0.0 and to_m in (None, length_m):
+        return share, lon, lat
+    first, last = from_m / length_m, 1.0 if to_m is None else to_m / length_m
+    inside = share[(share > first) & (share < last)]
+    driven = np.concatenate([[first], inside, [last]])
+    return driven, np.interp(driven, share, lon), np.interp(driven, share, lat)
+
+
+def driven_line(network: RoadNetwork, driven: Stretches) -> FloatArray:
+    """Return longitudes and latitudes of the line along parts of edges, (j, 2).
+
+    Parameters
+    ----------
+    network
+        The roads.
+    driven
+        The parts, in driving order.
+    """
+    parts = zip(driven.edge, driven.from_m, driven.to_m, strict=True)
+    shapes = (part_shape(network, *part)[1:] for part in parts)
+    line = np.concatenate([np.column_stack(shape) for shape in shapes])
+    return line[np.append(True, (np.diff(line, axis=0) != 0).any(axis=1))]

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from evroute.network.geo import shapely
 from evroute.network.places import names
 from evroute.network.places.locate import coordinates, named_place, nearest_lines
 from evroute.network.road_network import RoadNetwork
@@ -103,6 +106,35 @@ def nearest_positions(
     ]
     kept = [each for each in near if _driven_m(network, each, leaving) > JUNCTION_M]
     return tuple(kept or near)
+
+
+def apart_m(network: RoadNetwork, one: Position, other: Position) -> float:
+    """Return the distance of two positions on the map, m.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    one, other
+        Positions.
+    """
+    return float(point(network, one).distance(point(network, other)))
+
+
+def point(network: RoadNetwork, position: Position) -> "shapely.Point":
+    """Return a position on the map, m.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    position
+        The position; the shape of its edge is stretched to its length.
+    """
+    share = position.along_m / float(network.length_m[position.edge])
+    start, end = network.shape_start[position.edge], network.shape_start[position.edge + 1]
+    line = np.column_stack([network.shape_x_m[start:end], network.shape_y_m[start:end]])
+    return shapely.LineString(line).interpolate(share, normalized=True)
 
 
 def _driven_m(network: RoadNetwork, position: Position, leaving: bool) -> float:

@@ -75,13 +75,56 @@ class ChargeFunctions:
         count = np.bincount(arm, minlength=len(edge))
         each_wh = piece_wh[row]
         each_wh += ((energy_wh - summed(each_wh, arm, len(edge))) / count)[arm]
+        return cls._of_steps(each_wh, arm, energy_wh)
+
+    @classmethod
+    def of_parts(
+        cls, piece_wh: FloatArray, length_m: FloatArray, arm: IntArray, energy_wh: FloatArray
+    ) -> "ChargeFunctions":
+        """Return the functions of c arms over parts of pieces, as `of_pieces` does.
+
+        Parameters
+        ----------
+        piece_wh, length_m
+            (q,) energy by physics, Wh, and length of each part, m.
+        arm
+            (q,) position of its arm, rising; each arm has a part.
+        energy_wh
+            (c,) energy of each arm, Wh.
+        """
+        driven_m = summed(length_m, arm, len(energy_wh))
+        rest_wh = energy_wh - summed(piece_wh, arm, len(energy_wh))
+        share = length_m / np.where(driven_m > 0.0, driven_m, 1.0)[arm]
+        first = np.searchsorted(arm, np.arange(len(energy_wh)))
+        share[first[driven_m <= 0.0]] = 1.0
+        return cls._of_steps(piece_wh + share * rest_wh[arm], arm, energy_wh)
+
+    @classmethod
+    def _of_steps(
+        cls, each_wh: FloatArray, arm: IntArray, energy_wh: FloatArray
+    ) -> "ChargeFunctions":
+        """Return the functions of arms from energies of pieces, joined where their sign stays."""
         first = np.flatnonzero(
             np.concatenate([[True], (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)])
         )
         return cls(
             energy_wh,
-            np.searchsorted(arm[first], np.arange(len(edge) + 1)),
+            np.searchsorted(arm[first], np.arange(len(energy_wh) + 1)),
             np.add.reduceat(each_wh, first),
+        )
+
+    def take(self, arms: IntArray) -> "ChargeFunctions":
+        """Return the functions of arms (k,), in their order; an arm may repeat."""
+        row, place = expanded(self.start, arms)
+        start = np.searchsorted(place, np.arange(len(arms) + 1))
+        return ChargeFunctions(self.energy_wh[arms], start, self.step_wh[row])
+
+    def joined(self, others: "ChargeFunctions") -> "ChargeFunctions":
+        """Return these functions, then those of other arms."""
+        return ChargeFunctions(
+            np.concatenate([self.energy_wh, others.energy_wh]),
+            np.concatenate([self.start, self.start[-1] + others.start[1:]]),
+            np.concatenate([self.step_wh, others.step_wh]),
         )
 
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:

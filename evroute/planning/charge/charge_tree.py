@@ -1,6 +1,7 @@
 """ChargeTree: from an origin to every road, the route that arrives with the most charge."""
 
 import heapq
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +19,14 @@ class ChargeTree:
     Parameters
     ----------
     edges, arms
-        (k,) edges within reach, and the arm that enters each.
+        (k,) edges within reach, and the arm of the problem that enters each.
     before
         (k,) position of the edge before each; -1 for an origin.
     begin_wh, end_wh, low_wh
         (k,) expected charge at the start and at the end of each edge, and the lowest on it after
         its beginning, Wh.
+    from_m
+        Metres along each edge of a start at which the routes begin on it.
     """
 
     edges: IntArray
@@ -32,10 +35,12 @@ class ChargeTree:
     begin_wh: FloatArray
     end_wh: FloatArray
     low_wh: FloatArray
+    from_m: Mapping[int, float]
 
     def route(self, position: int) -> Route:
         """Return the route to the edge at a position."""
-        return Route(tuple(self.edges[way(self.before, position)].tolist()))
+        edges = tuple(self.edges[way(self.before, position)].tolist())
+        return Route(edges, self.from_m[edges[0]])
 
 
 def way(before: IntArray, position: int) -> IntArray:
@@ -83,4 +88,6 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
                 reach(indices[turn], entering[turn], place[edge], left_wh)
     table = np.array(rows, dtype=float).reshape(-1, 6)
     edges, arms, before = table[:, :3].astype(np.int64).T
-    return ChargeTree(edges, arms, before, *table[:, 3:].T)
+    from_m = {start.edge: start.from_m for start in problem.legs.starts}
+    begin_wh, end_wh, low_wh = table[:, 3:].T
+    return ChargeTree(edges, arms, before, begin_wh, end_wh, low_wh, from_m)

@@ -10,12 +10,13 @@ from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
+from evroute.planning.charge.charge_functions import legs_between
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 from evroute.planning.spaces.arm_space import SearchSpace
 
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
@@ -54,17 +55,14 @@ class DayForecasts:
     ----------
     day
         Energies of the arms with their joint uncertainty.
-    charge
-        Charge functions of the arms at the expected energies.
-    arms_of_route
-        Function that returns the arms of a route.
+    numbers
+        Expected energies and charge functions of the arms.
     fading
         Function that returns a battery with the fade of regeneration of the day.
     """
 
     day: Day
-    charge: ChargeFunctions
-    arms_of_route: Callable[[Route], IntArray]
+    numbers: ArmNumbers
     fading: Callable[[Battery], Battery]
 
     def of_route(
@@ -80,9 +78,10 @@ class DayForecasts:
             Stops to charge, each of which ends a leg; one leg without.
         """
         pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-        arms, legs = self.arms_of_route(route), []
-        for leg, started in legs_between(self.fading(battery), arms, pairs):
-            energy, charge = self._followed(leg, started)
+        driven, legs = self.numbers.driven(route), []
+        positions = np.arange(len(driven.arms))
+        for leg, started in legs_between(self.fading(battery), positions, pairs):
+            energy, charge = self._followed(driven, leg, started)
             legs.append((energy, energy.charge(started, charge)))
         return legs[0][0], with_stops([charge for _, charge in legs])
 
@@ -103,14 +102,32 @@ class DayForecasts:
 
         @cache
         def least_of(route: Route, battery: Battery) -> float:
-            energy, charge = self._followed(self.arms_of_route(route), self.fading(battery))
+            driven = self.numbers.driven(route)
+            positions = np.arange(len(driven.arms))
+            energy, charge = self._followed(driven, positions, self.fading(battery))
             left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
             return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
 
-        passage = self.day.posterior().std_wh ** 2 + self.day.noise_std_wh**2
+        passage = problem.with_own(self.day.posterior().std_wh ** 2, np.square)
+        passage = passage + problem.with_own(self.day.noise_std_wh**2, np.asarray)
         return RiskSearch(problem, battery, risk, risk_of, least_of, np.sqrt(passage))
 
-    def _followed(self, arms: IntArray, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
-        """Return the forecast of the energy of arms, and the charge by expected energies."""
-        charge = self.charge.follow(battery, arms)
-        return self.day.forecast(arms, self.charge.energy_wh[arms], charge), charge
+    def _followed(
+        self, driven: DrivenArms, leg: IntArray, battery: Battery
+    ) -> tuple[EnergyForecast, ChargeTrace]:
+        """Return the forecast of the energy of a leg, and the charge by expected energies.
+
+        Parameters
+        ----------
+        driven
+            The arms of a route.
+        leg
+            (k,) positions of the leg among them.
+        battery
+            Charge that it begins with.
+        """
+        charge = driven.charge.follow(battery, leg)
+        energy = self.day.forecast(
+            driven.arms[leg], driven.energy_wh[leg], charge, driven.stretches[leg]
+        )
+        return energy, charge

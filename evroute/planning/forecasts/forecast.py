@@ -177,8 +177,13 @@ def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
     )
 
 
-def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteForecast:
+def forecast(
+    model: EnergyModel, arms: Arms, arms_of_route: IntArray, share: FloatArray | None = None
+) -> RouteForecast:
     """Return the forecast energy of one trip from the joint posterior of its arms.
+
+    Of an arm of whose edge a share is driven the deviation counts by this share, and so does the
+    variance of its noise.
 
     Parameters
     ----------
@@ -188,6 +193,8 @@ def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteFo
         Arms that include those of the trip.
     arms_of_route
         (k,) positions among ``arms``, in driving order.
+    share
+        (k,) shares of their edges that are driven; None for whole edges.
 
     Raises
     ------
@@ -199,12 +206,20 @@ def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteFo
     distinct, place = np.unique(arms_of_route, return_inverse=True)
     driven = arms.take(distinct)
     covariance = model.covariance(driven)[np.ix_(place, place)]
-    covariance += np.diag(model.noise_std(driven)[place] ** 2)
+    noise_wh2 = model.noise_std(driven)[place] ** 2
+    if share is not None:
+        covariance *= np.outer(share, share)
+        noise_wh2 *= share
+    covariance += np.diag(noise_wh2)
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 
 def difference_std_wh(
-    model: EnergyModel, arms: Arms, arms_of_route: IntArray, others: IntArray
+    model: EnergyModel,
+    arms: Arms,
+    arms_of_route: IntArray,
+    others: IntArray,
+    shares: tuple[FloatArray, FloatArray] | None = None,
 ) -> float:
     """Return the deviation of the difference of the expected energies of two routes, Wh.
 
@@ -216,6 +231,8 @@ def difference_std_wh(
         Arms that include those of the routes.
     arms_of_route, others
         Positions among ``arms``, in driving order.
+    shares
+        Shares of their edges that are driven; None for whole edges.
 
     Raises
     ------
@@ -227,7 +244,7 @@ def difference_std_wh(
     positions = np.concatenate([arms_of_route, others])
     sign = np.where(np.arange(len(positions)) < len(arms_of_route), 1.0, -1.0)
     distinct, place = np.unique(positions, return_inverse=True)
-    times = np.bincount(place, sign)
+    times = np.bincount(place, sign if shares is None else sign * np.concatenate(shares))
     if not times.any():
         return 0.0
     apart = arms.take(distinct[times != 0])

@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.forecasts.forecast import EnergyForecast
@@ -51,8 +52,26 @@ class Day(Protocol):
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
 
+    def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the energy of arms of whose edges a part is driven, (k,) Wh.
+
+        It leaves out the deviations that are learned for each arm, which count by the share that is
+        driven.
+
+        Parameters
+        ----------
+        arms
+            (k,) arms.
+        stretches
+            The part of the edge of each that is driven.
+        """
+
     def forecast(
-        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
+        self,
+        arms_of_route: IntArray,
+        energy_wh: FloatArray,
+        expected: ChargeTrace | None,
+        stretches: Stretches | None = None,
     ) -> EnergyForecast:
         """Forecast a trip.
 
@@ -64,9 +83,16 @@ class Day(Protocol):
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the trip, None if unknown.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
 
-    def difference_std_wh(self, arms_of_route: IntArray, others: IntArray) -> float:
+    def difference_std_wh(
+        self,
+        arms_of_route: IntArray,
+        others: IntArray,
+        stretches: tuple[Stretches, Stretches] | None = None,
+    ) -> float:
         """Return the deviation of the difference of the expected energies of two routes, Wh.
 
         What they share cancels, and the noise of single trips is left out.
@@ -75,9 +101,17 @@ class Day(Protocol):
         ----------
         arms_of_route, others
             Arms of two routes between the same places, in driving order.
+        stretches
+            Parts of the edges of both that are driven; None for whole edges.
         """
 
-    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+    def reached_std_wh(
+        self,
+        arms: IntArray,
+        before: IntArray,
+        charge_wh: FloatArray,
+        stretches: Stretches | None = None,
+    ) -> FloatArray:
         """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
 
         Parameters
@@ -88,6 +122,8 @@ class Day(Protocol):
             (k,) position of the arm before each; -1 where a trip begins.
         charge_wh
             (k,) expected charge at the start of each, Wh.
+        stretches
+            The part of the edge of each arm that is driven; None for whole edges.
         """
 
 

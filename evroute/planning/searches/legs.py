@@ -109,6 +109,11 @@ class Legs:
         return single and self.starts[0].from_m == 0.0 and not self.pieces
 
     @property
+    def ends_inside(self) -> bool:
+        """Whether routes end by exits and pieces."""
+        return bool(self.stops) and not self.stops[-1]
+
+    @property
     def n_states(self) -> int:
         """Number of states before arrival."""
         return len(self.stops) * self.search.line_graph.n_edges
@@ -165,11 +170,10 @@ class Legs:
         reached = [
             Way(float(weights[each.arm]), (each.edge,), each.from_m, None) for each in self.starts
         ]
-        for edges in self.stops:
-            if edges:
-                found = (self._onward(weights, reached, self._exits_of(edge)) for edge in edges)
-                reached = [way for way in found if way is not None]
-        if self.exits:
+        for edges in self.stops[: len(self.stops) - self.ends_inside]:
+            found = (self._onward(weights, reached, self._exits_of(edge)) for edge in edges)
+            reached = [way for way in found if way is not None]
+        if self.ends_inside:
             last = self._onward(weights, reached, self.exits)
             reached = [] if last is None else [last]
         best = min((*ways, *reached), key=lambda way: way.cost, default=None)
@@ -205,7 +209,8 @@ class Legs:
     @property
     def destinations(self) -> tuple[int, ...]:
         """The last edges of routes."""
-        return (*(each.edge for each in self.exits), *self.stops[-1])
+        ends = [each.edge for each in self.exits] + [each.edge for each in self.pieces]
+        return (*ends, *self.stops[-1])
 
     def total(self, values: FloatArray, route: Route) -> float:
         """Return the sum of values (a,) over the arms of a route."""
@@ -230,12 +235,9 @@ class Legs:
         """
         begins = [tuple(each.edge for each in self.starts), *self.stops]
         trees = [np.zeros(1)]
-        if self.exits:
-            last = _cheapest_exits(weights, self.exits)
-            roots = _ends((edge, float(weights[each.arm])) for edge, each in last.items())
-            until = () if whole else begins[len(self.stops) - 1]
-            trees.append(self.search.rest(weights, roots, until=until))
-        for leg in reversed(range(len(self.stops) - bool(self.exits))):
+        if self.ends_inside:
+            trees.append(self._to_exits(weights, () if whole else begins[len(self.stops) - 1]))
+        for leg in reversed(range(len(self.stops) - self.ends_inside)):
             edges, until = self.stops[leg], () if whole else begins[leg]
             after = [float(trees[-1][edge]) if len(trees) > 1 else 0.0 for edge in edges]
             if len(edges) == 1:
@@ -244,6 +246,20 @@ class Legs:
                 tree = self.search.rest(weights, _ends(zip(edges, after, strict=True)), until=until)
             trees.append(tree)
         return np.concatenate(trees[::-1])
+
+    def _to_exits(self, weights: FloatArray, until: Sequence[int]) -> FloatArray:
+        """Return the least cost from the end of every edge by an exit, (n,); ``until`` as `rest`.
+
+        Parameters
+        ----------
+        weights, until
+            As in `Search.rest`.
+        """
+        last = _cheapest_exits(weights, self.exits)
+        if not last:
+            return np.full(self.search.line_graph.n_edges, np.inf)
+        roots = _ends((edge, float(weights[each.arm])) for edge, each in last.items())
+        return self.search.rest(weights, roots, until=until)
 
     def climbs_wh(self, head_wh: FloatArray) -> FloatArray:
         """Return the rise of the potential from every state to the destination, Wh, 0 on arrival.
@@ -254,7 +270,10 @@ class Legs:
             (a,) potential after each arm, Wh.
         """
         after_wh = head_wh[self.search.starts]
-        end_wh = head_wh[self.exits[0].arm] if self.exits else after_wh[self.stops[-1][0]]
+        if self.ends_inside:
+            end_wh = head_wh[self.exits[0].arm if self.exits else self.pieces[0].arm]
+        else:
+            end_wh = after_wh[self.stops[-1][0]]
         return np.concatenate([end_wh - after_wh] * len(self.stops) + [np.zeros(1)])
 
     def own_turns(self) -> dict[int, list[tuple[int, int]]]:

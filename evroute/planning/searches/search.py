@@ -64,8 +64,10 @@ class Search:
         Parameters
         ----------
         closed
-            Network rows.
+            Network rows; the search itself is returned if there are none.
         """
+        if not len(closed):
+            return self
         graph, left = self.line_graph, Search(self.line_graph, compiled=self.compiled)
         kept = ~np.isin(graph.indices, closed)
         n_before = np.concatenate([[0], np.cumsum(kept)])

@@ -1,11 +1,12 @@
 """SearchProblem: one request with the numbers of the arms."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray, expanded
+from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.shortage import Shortage
@@ -33,6 +34,9 @@ class SearchProblem:
         (a,) standard deviation of one measurement, for the weight rules.
     tail_wh, head_wh
         (a,) potential before and after each arm.
+    own
+        The last c of the arms, which only this request has: rows of the arms of the network, and
+        the share of the edge of each that is driven, (c,).
     """
 
     legs: Legs
@@ -42,6 +46,24 @@ class SearchProblem:
     noise_std_wh: FloatArray
     tail_wh: FloatArray
     head_wh: FloatArray
+    own: tuple[IntArray, FloatArray] | None = None
+
+    def with_own(
+        self, values: FloatArray, of_share: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Return values of the arms of the network, (n,), and behind them of the own arms, (a,).
+
+        Parameters
+        ----------
+        values
+            Values of the n arms of the network.
+        of_share
+            Function from the shares that are driven to their factors on the values.
+        """
+        if self.own is None:
+            return values
+        arms, share = self.own
+        return np.concatenate([values, of_share(share) * values[arms]])
 
     @property
     def energy_wh(self) -> FloatArray:

@@ -209,23 +209,35 @@ class EdgeSpace:
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
+        of, rows = self.parts, route.rows
+        if not route.whole:
+            of, place = self.stretch_parts(Stretches.of_route(self.network, route))
+            rows = np.arange(len(place))
         return {
-            name.removesuffix("_wh"): float(getattr(self.parts, name)[route.rows].sum())
-            for name in self.parts.__slots__
+            name.removesuffix("_wh"): float(getattr(of, name)[rows].sum())
+            for name in of.__slots__
             if name != "held_wh" or self.parts.held_wh.any()
         }
 
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return eq. 8 of parts of edges, (k,) Wh; the arms are these edges."""
-        parts, place = piece_energy(
+        parts, place = self.stretch_parts(stretches)
+        return summed(parts.total_wh, place, len(stretches))
+
+    def stretch_parts(self, stretches: Stretches) -> tuple[EnergyParts, IntArray]:
+        """Return eq. 8 of the pieces of parts of edges by cause, and the stretch of each, (q,)."""
+        return piece_energy(
             self.network,
             self._loaded,
             stretches,
             self.conditions.speed_factor * self.network.speed_mps[stretches.edge],
-            headwind_mps=self.conditions.headwind_mps(self.network)[stretches.edge],
+            headwind_mps=self._headwind_mps[stretches.edge],
             air_density_kgpm3=self.conditions.air_density_kgpm3,
         )
-        return summed(parts.total_wh, place, len(stretches))
+
+    @cached_property
+    def _headwind_mps(self) -> FloatArray:
+        return self.conditions.headwind_mps(self.network)
 
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of the edges unchanged."""

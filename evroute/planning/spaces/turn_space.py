@@ -257,14 +257,14 @@ class TurnSpace:
         ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8, the energy
         of stops, turns and changes of speed.
         """
-        parts = self.edges.parts_wh(route)
-        parts["auxiliary"] = (
-            self.energy.vehicle.auxiliary_w * float(self.time_s[route.rows].sum()) / J_PER_WH
-        )
-        return parts | {
-            "turning": float(self._expected_wh[self.arms_of_route(route)].sum())
-            - sum(parts.values())
-        }
+        parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
+        time_s, expected_wh = self.time_s[route.rows], self._expected_wh[arms]
+        if not route.whole:
+            stretches = Stretches.of_route(self.edges.network, route)
+            time_s = time_s * stretches.share(self.edges.network)
+            expected_wh = self.stretch_wh(arms, stretches)
+        parts["auxiliary"] = self.energy.vehicle.auxiliary_w * float(time_s.sum()) / J_PER_WH
+        return parts | {"turning": float(expected_wh.sum()) - sum(parts.values())}
 
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy (k,) of parts of the edges of arms at expected speeds, Wh."""

@@ -27,10 +27,10 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
     heights, charges = [], []
     for name, label in distinct_routes(plan).items():
         planned = plan.routes[name]
-        heights += _points(label, *route_heights(network, planned.route.rows))
+        heights += _points(label, *route_heights(network, planned.stretches))
         if battery is not None and planned.charge is not None:
             percent = planned.charge.charge_wh / battery.capacity_wh * 100
-            at_m, after = _ends_m(network, planned), [stop.after_edges for stop in planned.stops]
+            at_m, after = _ends_m(planned), [stop.after_edges for stop in planned.stops]
             later = [k + 1 for k in after]
             percent = np.insert(percent, later, [stop.to_percent for stop in planned.stops])
             charges += _points(label, np.insert(at_m, later, at_m[after]), percent)
@@ -39,7 +39,7 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         charts["charge"] = _curves(plan, charges, "charge (%)")
         if forecast := plan.recommended_route.charge_forecast:
             low, high = forecast.band_percent.T
-            points = _points("", _ends_m(network, plan.recommended_route), low)
+            points = _points("", _ends_m(plan.recommended_route), low)
             band = [
                 point | {"high": top}
                 for point, top in zip(points, high.round(3).tolist(), strict=True)
@@ -64,9 +64,9 @@ def svg(chart: "alt.TopLevelMixin") -> str:
     return document.getvalue()
 
 
-def _ends_m(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
+def _ends_m(planned: PlannedRoute) -> FloatArray:
     """Return the distances of the start and of the end of each edge, (k + 1,) m."""
-    return np.concatenate([[0.0], np.cumsum(network.length_m[planned.route.rows])])
+    return np.concatenate([[0.0], np.cumsum(planned.edge_m)])
 
 
 def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, Any]]:

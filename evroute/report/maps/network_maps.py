@@ -25,7 +25,7 @@ from evroute.report.colours import (
     value_classes,
 )
 from evroute.report.extras import folium
-from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
+from evroute.report.lines import LonLat, edge_line, road_lines, route_line, stop_places, thin_lines
 from evroute.report.maps.leaflet import embedded
 from evroute.report.maps.page import Figure, MacroElement, MapPage, Template
 from evroute.report.words import distinct_routes, totals
@@ -224,7 +224,7 @@ def _route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup
         planned = plan.routes[name]
         title = f"{label}: {totals(planned)}"
         layer = folium.FeatureGroup(name=_text(title))
-        line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
+        line = [(lat, lon) for lon, lat in route_line(network, planned.stretches)]
         colour, dashes = route_style(name, plan.recommended)
         if name == plan.recommended:
             folium.PolyLine(line, color=colour, weight=9).add_to(layer)
@@ -252,20 +252,22 @@ def stretches(
 
     The text holds length, difference in height and energy.
     """
-    rows = planned.route.rows
-    of_edge = ENERGY_CLASSES.of(planned.edge_wh / network.length_m[rows] * 1000)
+    rows, length_m = planned.route.rows, planned.edge_m
+    of_edge = ENERGY_CLASSES.of(planned.edge_wh / length_m * 1000)
     names = [network.street[row] for row in rows]
     for (kind, street), group in groupby(
         range(len(rows)), key=lambda i: (int(of_edge[i]), names[i])
     ):
         piece = list(group)
-        energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
-        climb_m, middle = network.climb_m[rows[piece]].sum(), int(rows[piece[len(piece) // 2]])
+        driven = planned.stretches[np.array(piece)]
+        energy_wh, driven_m = planned.edge_wh[piece].sum(), length_m[piece].sum()
+        climb_m = driven.pieces(network)[1].sum()
+        name = street or edge_label(network, int(rows[piece[len(piece) // 2]]))
         text = (
-            f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
-            f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
+            f"{name}: {driven_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{energy_wh:,.0f} Wh ({energy_wh / driven_m * 1000:,.0f} Wh per km)"
         )
-        yield ENERGY_CLASSES.colours[kind], route_line(network, rows[piece]), text
+        yield ENERGY_CLASSES.colours[kind], route_line(network, driven), text
 
 
 def _text(text: str) -> str:
@@ -294,12 +296,12 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
     """
     planned = plan.routes[name]
     edges, charge = planned.route.edges, planned.charge
-    spots = {"start": network.tail[edges[0]], "destination": network.head[edges[-1]]}
+    line = route_line(network, planned.stretches)
+    found = {"start": line[0], "destination": line[-1]}
     if plan.battery is not None and charge is not None and 0 < charge.lowest < len(edges):
         percent = plan.battery.percent(float(charge.low_wh.min()))
-        spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
-    lon, lat = network.junction_lon_lat
-    found = {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+        at = edge_line(network, edges[charge.lowest - 1])[-1]
+        found[f"lowest charge: {percent:.1f} %"] = at
     return found | {stop.advice: at for stop, at in stop_places(network, planned).items()}
 
 

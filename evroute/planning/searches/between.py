@@ -1,0 +1,204 @@
+"""The search problem of a request between positions.
+
+A request between places that are not whole edges has arms of its own behind those of the roads: a
+start on each edge on which it may begin, a turn into each on which it may end, and a piece for two
+positions on one edge. All its starts have one potential before them and all its ends one after
+them, low and high enough that no weight is negative. So the weights of every candidate sum to its
+energy but for one constant, and each search compares the candidates exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.errors import NoRouteError
+from evroute.network.heights.stretches import Stretches
+from evroute.network.places.positions import JUNCTION_M, Position
+from evroute.planning.searches.legs import Exit, Legs, Piece, Start
+from evroute.planning.searches.search import Search, no_way
+from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
+
+Vias = Sequence[tuple[int, ...]]
+
+
+def problem_between(
+    numbers: ArmNumbers,
+    search: Search,
+    starts: Sequence[Position],
+    via: Vias,
+    ends: Sequence[Position],
+) -> SearchProblem:
+    """Return the searches of a request.
+
+    Parameters
+    ----------
+    numbers
+        The numbers of the arms.
+    search
+        The search over them.
+    starts
+        Positions at which it may begin, on different edges.
+    via
+        For each place on the way the edges, one of which is driven from end to end.
+    ends
+        Positions at which it may end, on different edges; none for trips to every edge.
+
+    Raises
+    ------
+    NoRouteError
+        If no open way leads to an end.
+    """
+    if len(starts) == 1 and len(ends) < 2 and all(_whole(numbers, each) for each in ends):
+        (start,) = starts
+        if start.along_m == 0.0:
+            last = tuple((each.edge,) for each in ends)
+            return problem_over(numbers, search, start.edge, (*via, *last))
+    own = OwnArms(numbers, search)
+    own.add_starts(starts)
+    if ends:
+        own.add_ends(() if via else starts, ends)
+        if not (own.exits or own.pieces):
+            raise NoRouteError(no_way(starts[0].edge, ends[0].edge))
+    stops = (*(tuple(each) for each in via), *(() for _ in ends[:1]))
+    return own.problem(problem_over(numbers, search, starts[0].edge, stops))
+
+
+def problem_over(
+    numbers: ArmNumbers, search: Search, origin: int, stops: Sequence[tuple[int, ...]]
+) -> SearchProblem:
+    """Return the searches of a request over whole edges.
+
+    Parameters
+    ----------
+    numbers, search
+        As in `problem_between`.
+    origin
+        First edge.
+    stops
+        For each leg the edges that end it.
+    """
+    states = numbers.states
+    start = Start(origin, search.starts.start + origin)
+    legs = Legs(search, (start,), tuple(stops), numbers.space.arms_of_route)
+    return SearchProblem(
+        legs,
+        numbers.time_s[states.edge],
+        numbers.length_m,
+        numbers.charge,
+        numbers.noise_std_wh,
+        states.tail_wh,
+        states.head_wh,
+    )
+
+
+def _whole(numbers: ArmNumbers, end: Position) -> bool:
+    """Return True if an end of a trip is the end of its edge."""
+    return end.along_m == numbers.network.length_m[end.edge]
+
+
+@dataclass(slots=True)
+class OwnArms:
+    """The arms that only one request has, and their places in its legs."""
+
+    numbers: ArmNumbers
+    search: Search
+    arms: list[int] = field(default_factory=list)
+    from_m: list[float] = field(default_factory=list)
+    to_m: list[float] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=list)
+    exits: list[Exit] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+
+    def add_starts(self, starts: Sequence[Position]) -> None:
+        """Add the starts at positions."""
+        for each in starts:
+            row = self._row(self._start(each.edge), each.along_m, self._length_m(each.edge))
+            self.starts.append(Start(each.edge, row, each.along_m))
+
+    def add_ends(self, starts: Sequence[Position], ends: Sequence[Position]) -> None:
+        """Add the turns into the edges of positions, and the pieces from starts to them."""
+        first, before, arms = self.search.turns_into
+        for end in ends:
+            to_m = None if _whole(self.numbers, end) else end.along_m
+            turns = slice(first[end.edge], first[end.edge + 1])
+            rows: dict[int, int] = {}
+            for left, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
+                if arm not in rows:
+                    rows[arm] = self._row(arm, 0.0, end.along_m)
+                self.exits.append(Exit(left, end.edge, rows[arm], to_m))
+        self.add_pieces(starts, ends)
+
+    def add_pieces(self, starts: Sequence[Position], ends: Sequence[Position]) -> None:
+        """Add the pieces from starts to ends ahead on the same edge."""
+        ahead = {each.edge: each.along_m for each in starts}
+        for end in ends:
+            from_m = ahead.get(end.edge, np.inf)
+            if from_m + JUNCTION_M < end.along_m:
+                to_m = None if _whole(self.numbers, end) else end.along_m
+                row = self._row(self._start(end.edge), from_m, end.along_m)
+                self.pieces.append(Piece(end.edge, row, from_m, to_m))
+
+    def driven(self) -> DrivenArms:
+        """Return the arms by the parts of their edges that are driven, in their order."""
+        arms = np.array(self.arms, dtype=np.int64)
+        edge = self.numbers.states.edge[arms]
+        stretches = Stretches(edge, np.array(self.from_m), np.array(self.to_m))
+        return self.numbers.of_parts(arms, stretches)
+
+    def place(self, row: int) -> int:
+        """Return the position among these arms of a row behind those of the network."""
+        return row - len(self.numbers.mean_wh)
+
+    def problem(self, base: SearchProblem) -> SearchProblem:
+        """Return a search problem with these arms behind its own."""
+        numbers, driven = self.numbers, self.driven()
+        arms = driven.arms
+        tail_wh, head_wh = self._potentials(driven.energy_wh, base)
+        noise_wh = np.sqrt(driven.share) * numbers.noise_std_wh[arms]
+        return SearchProblem(
+            replace(
+                base.legs,
+                starts=tuple(self.starts),
+                exits=tuple(self.exits),
+                pieces=tuple(self.pieces),
+            ),
+            np.concatenate([base.time_s, driven.time_s]),
+            np.concatenate([base.length_m, driven.length_m]),
+            base.charge.joined(driven.charge),
+            np.concatenate([base.noise_std_wh, noise_wh]),
+            np.concatenate([base.tail_wh, tail_wh]),
+            np.concatenate([base.head_wh, head_wh]),
+            (arms, driven.share),
+        )
+
+    def _potentials(
+        self, energy_wh: FloatArray, base: SearchProblem
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the potential before and after the arms, (c,) Wh each."""
+        first, arms = len(base.time_s), np.array(self.arms, dtype=np.int64)
+        tail_wh, head_wh = base.tail_wh[arms], base.head_wh[arms]
+        begin, end, direct = (
+            np.unique([each.arm - first for each in own]).astype(np.int64)
+            for own in (self.starts, self.exits, self.pieces)
+        )
+        before_wh = float((head_wh - energy_wh)[begin].max())
+        tail_wh[begin] = tail_wh[direct] = before_wh
+        last = np.concatenate([end, direct])
+        head_wh[last] = (tail_wh + energy_wh)[last].min(initial=np.inf)
+        return tail_wh, head_wh
+
+    def _row(self, arm: int, from_m: float, to_m: float) -> int:
+        """Add an arm and return its row."""
+        self.arms.append(arm)
+        self.from_m.append(from_m)
+        self.to_m.append(to_m)
+        return len(self.numbers.mean_wh) + len(self.arms) - 1
+
+    def _start(self, edge: int) -> int:
+        return self.search.starts.start + edge
+
+    def _length_m(self, edge: int) -> float:
+        return float(self.numbers.network.length_m[edge])

@@ -1,0 +1,152 @@
+"""ArmNumbers: expected energy, time and charge of all arms of a day, and of parts of their edges.
+
+A trip may begin and end inside an edge. An arm of whose edge only a part is driven takes the
+energy by physics of that part, with its own pieces of the profile and the whole energy of its turn,
+plus the share of the edge that is driven of what is learned or raised beyond physics.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.network.crossings import along_m, lanes_m
+from evroute.network.heights.stretches import Stretches
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.arm_states import ArmStates
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrivenArms:
+    """Arms by the parts of their edges that are driven, such as those of a route.
+
+    Parameters
+    ----------
+    arms
+        (k,) rows of the arms.
+    stretches
+        The part of the edge of each that is driven.
+    share
+        (k,) share of the edge that it is.
+    length_m, time_s
+        (k,) length as driven, m, and travel time, s.
+    charge
+        Their charge functions, with their expected energies.
+    """
+
+    arms: IntArray
+    stretches: Stretches
+    share: FloatArray
+    length_m: FloatArray
+    time_s: FloatArray
+    charge: ChargeFunctions
+
+    @property
+    def energy_wh(self) -> FloatArray:
+        """(k,) expected energy of each, Wh."""
+        return self.charge.energy_wh
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmNumbers:
+    """Numbers of a arms over n edges.
+
+    Parameters
+    ----------
+    space
+        The arms.
+    states
+        Their potential.
+    mean_wh, held_wh
+        (a,) expected energy of each arm, and by how much it was raised to the physical minimum, Wh.
+    noise_std_wh
+        (a,) standard deviation of one measurement, Wh.
+    length_m
+        (a,) length of each arm as driven, m.
+    time_s
+        (n,) travel time of each edge, s.
+    charge
+        Charge functions of the arms.
+    stretch_wh
+        Function that returns the energy of parts of edges, without the deviations that are learned
+        for each arm, (k,) Wh.
+    """
+
+    space: SearchSpace
+    states: ArmStates
+    mean_wh: FloatArray
+    held_wh: FloatArray
+    noise_std_wh: FloatArray
+    length_m: FloatArray
+    time_s: FloatArray
+    charge: ChargeFunctions
+    stretch_wh: Callable[[IntArray, Stretches], FloatArray]
+
+    @property
+    def network(self) -> RoadNetwork:
+        """The roads."""
+        return self.space.edges.network
+
+    def driven(self, route: Route) -> DrivenArms:
+        """Return the arms of a route by the parts of its edges that are driven.
+
+        Parameters
+        ----------
+        route
+            A route of k edges.
+        """
+        arms = self.space.arms_of_route(route)
+        driven = self.of_parts(arms, Stretches.of_route(self.network, route))
+        return replace(driven, length_m=along_m(self.network, route.rows, driven.share))
+
+    def of_parts(self, arms: IntArray, stretches: Stretches) -> DrivenArms:
+        """Return arms by parts of their edges.
+
+        Parameters
+        ----------
+        arms
+            (k,) rows of arms; an arm may repeat.
+        stretches
+            The part of the edge of each that is driven.
+        """
+        share = stretches.share(self.network)
+        charge, cut = self.charge.take(arms), np.flatnonzero(share != 1.0)
+        if len(cut):
+            pool = charge.joined(self._charge_of(arms[cut], stretches[cut]))
+            order = np.arange(len(arms))
+            order[cut] = len(arms) + np.arange(len(cut))
+            charge = pool.take(order)
+        time_s = share * self.time_s[stretches.edge]
+        length_m = self.length_m[arms] - (1.0 - share) * lanes_m(self.network, stretches.edge)
+        return DrivenArms(arms, stretches, share, length_m, time_s, charge)
+
+    def _charge_of(self, arms: IntArray, stretches: Stretches) -> ChargeFunctions:
+        """Return the charge functions of arms of whose edges a part is driven."""
+        whole = Stretches.whole(self.network, stretches.edge)
+        beyond_wh = self.mean_wh[arms] - self.stretch_wh(arms, whole)
+        energy_wh = self.stretch_wh(arms, stretches) + stretches.share(self.network) * beyond_wh
+        if self.network.pieces is None:
+            return ChargeFunctions.of_one_step(energy_wh)
+        parts, place = self.space.edges.stretch_parts(stretches)
+        length_m, _, _ = stretches.pieces(self.network)
+        return ChargeFunctions.of_parts(parts.total_wh, length_m, place, energy_wh)
+
+
+def charge_functions(space: SearchSpace, states: ArmStates, mean_wh: FloatArray) -> ChargeFunctions:
+    """Return the charge functions of all arms of a space.
+
+    Parameters
+    ----------
+    space, states
+        The arms and their potential.
+    mean_wh
+        (a,) expected energy of each arm, Wh.
+    """
+    network = space.edges.network
+    if network.pieces is None:
+        return ChargeFunctions.of_one_step(mean_wh)
+    return ChargeFunctions.of_pieces(network.pieces, space.edges.piece_wh, states.edge, mean_wh)
