@@ -207,13 +207,10 @@ class PlanRequest(Request):
         UnknownNameError
             If the network has no road of a name or id; the message has similar ones.
         """
-        if not self.avoid:
-            return ()
         rows = {network.row_of[road] for road in self.avoid if road in network.row_of}
         names = {road.lower(): road for road in self.avoid if road not in network.row_of}
-        named = [
-            (row, name.lower()) for row, name in enumerate(network.street) if name.lower() in names
-        ]
+        streets = network.street if names else ()  # those of a region take a while
+        named = [(row, name.lower()) for row, name in enumerate(streets) if name.lower() in names]
         rows.update(row for row, _ in named)
         for _, name in named:
             names.pop(name, None)
