@@ -14,11 +14,12 @@ from pydantic import (
     WrapValidator,
 )
 
-from evroute.energy.driving import LEAST_C, MOST_C, DrivingConditions
+from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
 from evroute.forms import Form
 from evroute.invalid import first_problem
-from evroute.planning.reach import RangeRequest
+from evroute.planning.fields import DEPART, entries_of
+from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
 
@@ -37,7 +38,6 @@ BeliefName = Annotated[
 ]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]
-Clock = Annotated[str, Field(max_length=5, description="Departure, HH:MM.")]
 
 
 class Body(BaseModel):
@@ -192,6 +192,9 @@ class RangeBody(RangeRequest):
     edges: bool = Field(default=False, description="List the ids of the roads within reach.")
 
 
+_DAY = entries_of(RangeRequest)
+
+
 class NeededRequest(Body):
     """A trip whose charge is wanted, as the query of a URL."""
 
@@ -201,11 +204,11 @@ class NeededRequest(Body):
     p: float = Field(
         default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
     )
-    reserve: Percent = Field(default=0.0, description="Lowest allowed charge, %.")
-    vehicle: Name | None = Field(default=None, description="That of the belief if left out.")
-    depart: Clock | None = None
-    temperature_c: float | None = Field(default=None, ge=LEAST_C, le=MOST_C)
-    payload_kg: float = Field(default=0.0, ge=0, le=20_000)
+    reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
+    vehicle: VehicleName = None
+    depart: Annotated[str | None, DEPART] = None
+    temperature_c: Annotated[float | None, _DAY["temperature"].form] = None
+    payload_kg: Annotated[float, _DAY["payload"].form] = 0.0
     belief: Name | None = Field(default=None, description="Belief to go by; physics if left out.")
 
     @property

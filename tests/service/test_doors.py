@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from typer.testing import CliRunner
@@ -323,3 +324,27 @@ def test_a_range_is_refused_in_the_same_words(
     shown = CliRunner().invoke(cli, ["range", *options]).exception
     assert refused in str(caught.value)
     assert str(shown) == str(caught.value) == asked_of(address, "/v1/range", fields)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "text"),
+    [
+        ("depart", "depart", "25:00"),
+        ("reserve", "reserve", "120"),
+        ("reserve", "reserve", "nan"),
+        ("temperature", "temperature_c", "-300"),
+        ("payload", "payload_kg", "much"),
+    ],
+)
+def test_a_needed_charge_is_refused_in_the_words_of_the_command(
+    name: str, key: str, text: str, address: str
+) -> None:
+    query = urlencode({"from": IDS["from"], "to": IDS["to"], key: text})
+    with closing(http.client.HTTPConnection(address, timeout=120)) as line:
+        line.request("GET", f"/v1/needed?{query}")
+        answer = line.getresponse()
+        assert answer.status == 422
+        detail = json.loads(answer.read())["detail"]
+    done = CliRunner().invoke(cli, ["range", "--to", IDS["to"], option_of(name), text])
+    assert isinstance(done.exception, EvrouteError)
+    assert detail == str(done.exception)

@@ -136,6 +136,6 @@ def test_findings_leave_out_trips_that_were_set_aside(tmp_path: Path) -> None:
     belief = load_belief(folder)
     recorded = read_history(folder, belief.setting).learned[0]
     thirsty = replace(recorded, trip="thirsty", energy_wh=recorded.energy_wh + 1e4)
-    append_part(folder, [thirsty], network, Folder(folder).manifest())
+    append_part(folder, [thirsty], belief.setting, Folder(folder).manifest())
     assert "thirsty" in read_history(folder, belief.setting).gate.skipped
     assert work.belief("own")["findings"] == before
