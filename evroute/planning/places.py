@@ -3,7 +3,7 @@
 Both directions of a street, and all edges at a junction, are candidates, between which the search
 chooses. A place on the way is passed without a stop: one of its edges is driven from end to end.
 
-Named trips shipped with evroute: origin and destination edges (``data/trips.toml``).
+A named trip is shipped with evroute: its origin and destination edges are in ``data/trips.toml``.
 """
 
 import tomllib

@@ -1,6 +1,6 @@
 """Planner: plans requests on one network with one vehicle, and caches their common values.
 
-It plans on physics, or on the means of a belief, which also gives each route an interval.
+It uses physics, or the means of a belief, which also gives each route an interval.
 """
 
 from collections.abc import Sequence

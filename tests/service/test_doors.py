@@ -223,6 +223,16 @@ def on_the_page(asked: Asked) -> Any:
         return str(error)
 
 
+def without_bands(shown: Any, expected: Any) -> Any:
+    """Return the page's document without the bands of charge that only the page adds."""
+    if not isinstance(shown, str) and not isinstance(expected, str):
+        for name, route in shown["routes"].items():
+            if "forecast" not in expected["routes"][name]:
+                added = route.pop("forecast", {})
+                assert not any(number.endswith(("_wh", "_s")) for number in added)
+    return shown
+
+
 @pytest.fixture(scope="module")
 def batches(folder: Path) -> dict[str, Any]:
     return of_a_batch(folder, learned=False) | of_a_batch(folder, learned=True)
@@ -241,7 +251,7 @@ def test_every_door_gives_one_answer(name: str, address: str, batches: dict[str,
     assert on_the_command_line(asked) == expected
     assert batches[name] == expected
     assert by_the_service(address, asked) == expected
-    assert on_the_page(asked) == expected
+    assert without_bands(on_the_page(asked), expected) == expected
 
 
 OF_MATRIX = {"from", "to", "vehicle", *(name for name, entry in entries().items() if entry.of_day)}
