@@ -79,6 +79,20 @@ def test_lowest_charges_of_the_tree_are_those_along_its_routes(
     assert descents > 5
 
 
+def test_the_compiled_tree_is_that_of_plain_python(hilly: Callable[[int], RoadNetwork]) -> None:
+    for seed in range(3):
+        trees = []
+        for compiled in (True, False):
+            planner = Planner(hilly(seed), load_vehicle("nissan-leaf-40"))
+            planner.search.compiled = compiled
+            battery = planner.fading(Battery(5000.0, 4900.0, 4000.0))
+            trees.append(charge_tree(planner.problem((0,)), battery))
+        for column in ("edges", "arms", "before", "begin_wh", "end_wh", "low_wh"):
+            compiled_values, plain_values = (getattr(tree, column) for tree in trees)
+            assert compiled_values.tolist() == plain_values.tolist()
+        assert len(trees[0].edges) > 1
+
+
 def test_least_start_charges_equal_the_search_of_each_request(planner: Planner) -> None:
     battery = Battery.of_percent(planner.vehicle.battery_kwh, 50.0, 2.0)
     needed = charge_needed(planner, 700, battery)

@@ -1,6 +1,5 @@
 """ChargeTree: from an origin to every road, the route that arrives with the most charge."""
 
-import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -8,8 +7,12 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.battery import Battery
+from evroute.planning.searches.compiled import read_only, run
+from evroute.planning.searches.label_loops import Steps
+from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.tree_loop import PIECES, Roads, settle_charges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,37 +60,24 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
     The charge left plus the potential never rises along a route, so the first route that the
     search settles for an edge is final.
     """
-    search = problem.legs.search
+    search, starts = problem.legs.search, problem.legs.starts
     graph = search.line_graph
-    indptr, indices = graph.indptr.tolist(), graph.indices.tolist()
-    entering, drive = search.entering.tolist(), problem.charge.driven(battery)
-    after_wh = problem.head_wh[search.starts].tolist()
-    least_wh = battery.reserve_wh - TOLERANCE_WH
-    place = np.full(graph.n_edges, -1).tolist()
-    rows: list[tuple[int, int, int, float, float, float]] = []
-    queue: list[tuple[float, int, int, int, float, float, float]] = []
-
-    def reach(edge: int, arm: int, previous: int, charge_wh: float) -> None:
-        left_wh, low_wh = drive(charge_wh, arm)
-        if low_wh >= least_wh:
-            heapq.heappush(
-                queue,
-                (-(left_wh + after_wh[edge]), edge, arm, previous, charge_wh, left_wh, low_wh),
-            )
-
-    for start in problem.legs.starts:
-        reach(start.edge, start.arm, -1, battery.start_wh)
-    while queue:
-        _, edge, arm, previous, charge_wh, left_wh, low_wh = heapq.heappop(queue)
-        if place[edge] >= 0:
-            continue
-        place[edge] = len(rows)
-        rows.append((edge, arm, previous, charge_wh, left_wh, low_wh))
-        for turn in range(indptr[edge], indptr[edge + 1]):
-            if place[indices[turn]] < 0:
-                reach(indices[turn], entering[turn], place[edge], left_wh)
-    table = np.array(rows, dtype=float).reshape(-1, 6)
-    edges, arms, before = table[:, :3].astype(np.int64).T
-    from_m = {start.edge: start.from_m for start in problem.legs.starts}
-    begin_wh, end_wh, low_wh = table[:, 3:].T
+    rows = run(
+        search,
+        settle_charges,
+        PIECES,
+        Roads(
+            read_only(graph.indptr),
+            read_only(graph.indices.astype(np.int64)),
+            read_only(search.entering),
+            read_only(problem.head_wh[search.starts]),
+            read_only(np.array([start.edge for start in starts], dtype=np.int64)),
+            read_only(np.array([start.arm for start in starts], dtype=np.int64)),
+        ),
+        Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
+        charges_of(battery, battery.reserve_wh),
+    )
+    edges, arms, before = rows[:, :3].astype(np.int64).T
+    begin_wh, end_wh, low_wh = rows[:, 3:].T
+    from_m = {start.edge: start.from_m for start in starts}
     return ChargeTree(edges, arms, before, begin_wh, end_wh, low_wh, from_m)

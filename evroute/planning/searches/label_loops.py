@@ -170,7 +170,7 @@ def settle_two_costs(
                 into = ways.own_into[turn - high]
             else:
                 continue
-            left_wh, low_wh = _drive(steps, charges, charge_wh, arm)
+            left_wh, low_wh = drive(steps, charges, charge_wh, arm)
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
             total_wh = charges.first_wh - left_wh + costs.rest_wh[place]
@@ -198,21 +198,39 @@ def _route(states: list[int], parents: list[int], label: int) -> list[int]:
     return path
 
 
-def _drive(steps: Steps, charges: Charges, charge_wh: float, arm: int) -> tuple[float, float]:
-    """Return the charge after an arm and the lowest on it after its beginning, Wh."""
+def drive(steps: Steps, charges: Charges, charge_wh: float, arm: int) -> tuple[float, float]:
+    """Return the charge after an arm and the lowest on it after its beginning, Wh.
+
+    Parameters
+    ----------
+    steps, charges
+        Charge functions of the arms, and the battery.
+    charge_wh
+        Charge before the arm, Wh.
+    arm
+        Row of the arm.
+    """
     left_wh = charge_wh
     low_wh = math.inf
     for step in range(steps.start[arm], steps.start[arm + 1]):
         before_wh = left_wh
         left_wh -= steps.step_wh[step]
         if left_wh > charges.lossless_wh:
-            left_wh = min(_faded(charges, before_wh, left_wh), charges.capacity_wh)
+            left_wh = min(faded(charges, before_wh, left_wh), charges.capacity_wh)
         low_wh = min(low_wh, left_wh)
     return left_wh, low_wh
 
 
-def _faded(charges: Charges, before_wh: float, left_wh: float) -> float:
-    """Return the charge after a step with the loss near a full battery, Wh (`Battery.after`)."""
+def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
+    """Return the charge after a step with the loss near a full battery, Wh (`Battery.after`).
+
+    Parameters
+    ----------
+    charges
+        The battery.
+    before_wh, left_wh
+        Charge before the step, and after it without the loss, Wh.
+    """
     if charges.fade > 0.0 and left_wh > before_wh:
         full_wh = max(before_wh, charges.lossless_wh)
         taken = max(1.0 - charges.fade * (full_wh - charges.lossless_wh), 0.0)
@@ -220,5 +238,5 @@ def _faded(charges: Charges, before_wh: float, left_wh: float) -> float:
     return left_wh
 
 
-PIECES = (_within, _route, _drive, _faded)
+PIECES = (_within, _route, drive, faded)
 """Functions that the loop calls, compiled with it."""
