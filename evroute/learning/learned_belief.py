@@ -26,6 +26,7 @@ from evroute.methods.method import Method, checked_method, make_model, make_spac
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, HasJoint, LearnsTotals, State
 from evroute.model.exact import ExactGP
+from evroute.network.zones import local_s
 from evroute.planning.forecasts.forecast import predict
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
@@ -182,7 +183,9 @@ class LearnedBelief(Belief):
         if trip.whole:
             return self._expected(*self._moments_of(self._total(trip)))
         route = Route(tuple(trip.edge.tolist()))
-        return self._expected(*predict(self.model, *self.route_arms(route, trip.departed_s)))
+        return self._expected(
+            *predict(self.model, *self.route_arms(route, local_s(trip.departed_s, self.network)))
+        )
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the edges of a trip, its times, and the error of its expectation.
@@ -261,7 +264,9 @@ class LearnedBelief(Belief):
         begins = np.append(0, starts if trip.routes > 1 else starts[:0])
         first, last = trip.edge[[0, -1]].tolist()
         edges = self.space.edges.reference
-        arms = self.space.arms(Round(1, edges, first, last, departed_s=trip.departed_s))
+        arms = self.space.arms(
+            Round(1, edges, first, last, departed_s=local_s(trip.departed_s, self.network))
+        )
         rows = arms.rows_of(self.space.arms_of_routes(trip.edge, begins))
         share = np.full(len(rows), 1.0 / trip.routes)
         energy_wh = float(trip.energy_wh.sum())

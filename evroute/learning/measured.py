@@ -15,6 +15,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
 from evroute.learning.roads.trip_record import TripRecord
 from evroute.methods.setting import Setting
+from evroute.network.zones import local_s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg", "pa
 class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
-    departed_s: since the midnight before the table's first trip; None if unknown.
+    departed_s: since 1970-01-01 UTC, or a local clock where the date is unknown; None if unknown.
     soc_percent, auxiliary_w, temperature_c, payload_kg, parked_minutes: charge, %, auxiliary power,
     W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes;
     NaN where unknown.  auxiliary_mean_w: mean auxiliary power over the trip, W, which teaches
@@ -77,7 +78,7 @@ class MeasuredTrip:
             travel_s=self.travel_s,
             trip_id=self.trip,
             vehicle=setting.vehicle.name,
-            departed_s=self.departed_s,
+            departed_s=local_s(self.departed_s, setting.network),
         )
 
 

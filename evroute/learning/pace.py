@@ -23,6 +23,7 @@ from evroute.energy.free_flow import speed_factors
 from evroute.errors import require
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.network.road_network import RoadNetwork
+from evroute.network.zones import local_s
 from evroute.planning.forecasts.day_profile import DayProfile
 
 MAP_PASSES = 1.0
@@ -48,6 +49,9 @@ class Pace:
         (n, d) middle of each edge in metres.
     start_factor
         Driven time over the map's time before any trip.
+    network
+        Network of the edges, whose zone has the local clock of dated departures; None if no
+        departure has a date.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class Pace:
         map_s: FloatArray,
         middle_m: FloatArray,
         start_factor: float = START_FACTOR,
+        network: RoadNetwork | None = None,
     ) -> None:
+        self._network = network
         self._length_m = length_m
         self._start_factor = start_factor
         self._map_s = map_s
@@ -77,15 +83,20 @@ class Pace:
         """Return the pace of edges before any trip, that of drivers' plans if ``driving``."""
         if driving:
             return cls(
-                network.length_m, network.time_s / speed_factors(network), network.middle_m, 1.0
+                network.length_m,
+                network.time_s / speed_factors(network),
+                network.middle_m,
+                1.0,
+                network,
             )
-        return cls(network.length_m, network.time_s, network.middle_m)
+        return cls(network.length_m, network.time_s, network.middle_m, network=network)
 
     @classmethod
     def of_roads(cls, roads: KnownRoads, *, driving: bool = False) -> "Pace":
         """Return the pace of known roads before any trip, as in `of_network`."""
         start = 1.0 if driving else START_FACTOR
-        return cls(roads.length_m, roads.map_s(driving=driving), roads.middle_m, start)
+        map_s = roads.map_s(driving=driving)
+        return cls(roads.length_m, map_s, roads.middle_m, start, roads.network)
 
     @property
     def trips(self) -> int:
@@ -127,7 +138,7 @@ class Pace:
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
         if departed_s is not None:
-            return self.times(edge) * self._profile.factor(edge, departed_s)
+            return self.times(edge) * self._profile.factor(edge, self._clock_s(departed_s))
         if self._of_all_s is not None:
             return self._of_all_s[edge]
         known, asked = self._known, edge.tobytes()  # another thread may replace `_known`
@@ -140,6 +151,10 @@ class Pace:
     def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
         return self.times(edge, departed_s) / self._length_m[edge]
+
+    def _clock_s(self, departed_s: float | None) -> float | None:
+        """Return the local time of day of a departure, s."""
+        return departed_s if self._network is None else local_s(departed_s, self._network)
 
     def _local_factor(self, edge: IntArray) -> FloatArray:
         """Return driven time over the map's time near edges (k,)."""
@@ -166,7 +181,7 @@ class Pace:
         travel_s
             (k,) travel times, s; NaN where not measured.
         departed_s
-            Departure since a midnight, s; None if unknown.
+            Departure since 1970-01-01 UTC or on a local clock, s; None if unknown.
         """
         measured = np.isfinite(travel_s)
         if not measured.any():
@@ -177,7 +192,7 @@ class Pace:
         self._known, self._of_all_s = {}, None
         moved = travel_s > 0
         log_ratio = np.log(travel_s[moved] / self._map_s[edge[moved]])
-        self._profile.add(edge[moved], log_ratio, departed_s)
+        self._profile.add(edge[moved], log_ratio, self._clock_s(departed_s))
         added = travel_s.sum(), self._map_s[edge].sum(), 1.0
         self._totals = self._totals + np.array(added)
 

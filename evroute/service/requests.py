@@ -122,7 +122,8 @@ class Trip(Body):
     trip: str = Field(min_length=1, max_length=200, description="Id; the same trip is one row.")
     edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
     departed_s: float | None = Field(
-        default=None, description="Time of departure since a midnight, s; unknown if left out."
+        default=None,
+        description="Departure since 1970 (UTC), s; below 1e8 a local time of day; unknown if left out.",
     )
     soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
     auxiliary_w: float | None = None

@@ -1,5 +1,7 @@
 """Learning a table of trips by edges: what is read, refused, set aside, kept and continued."""
 
+from datetime import datetime, timedelta, timezone
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -160,7 +162,9 @@ def test_iso_times_give_departures_and_travel_times(setting, tmp_path) -> None:
     n = len(columns["trip"])
     times = [f"2026-05-04T07:{k // 60:02d}:{k % 60:02d}" for k in range(0, 5 * n, 5)]
     learned = learn(write(tmp_path / "t.csv", columns | {"time": times}), tmp_path / "out", **QUICK)
-    assert learned.trips["departed_s"].to_pylist() == [7 * 3600.0]
+    summer = timezone(timedelta(hours=-6))  # in Denver
+    departed_s = datetime(2026, 5, 4, 7, tzinfo=summer).timestamp()
+    assert learned.trips["departed_s"].to_pylist() == [departed_s]
     travel_s = pq.read_table(tmp_path / "out" / "routes" / "denver-learned.parquet")[
         "travel_s"
     ].to_numpy()

@@ -22,7 +22,7 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.clocks import since_1970
 from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
@@ -62,7 +62,11 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     check_columns(path, table.column_names, ("trip", "edge", "energy_wh"))
     edge_id = table["edge"].to_pylist()
     energy_wh, travel_s = log.numbers("energy_wh"), log.numbers("travel_s")
-    time_s = seconds(path, table["time"].to_pylist()) if "time" in log.columns else None
+    time_s = (
+        since_1970(path, table["time"].to_pylist(), setting.network)
+        if "time" in log.columns
+        else None
+    )
     departures_s = log.numbers("departed_s") if time_s is None else time_s
     of_day = {name: log.numbers(name) for name in ONCE}
     measured = Measured()

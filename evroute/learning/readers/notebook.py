@@ -24,7 +24,7 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.clocks import since_1970
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meters import Meter, display_step
 from evroute.learning.readers.table import Log, check_columns
@@ -62,7 +62,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
     start, end = (log.numbers(name) for name in ("soc_start", "soc_end"))
     meter = Meter("charge", start, display_step(np.concatenate([start, end])))
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
-    departed_s = seconds(log.path, table["departed"].to_pylist())
+    departed_s = since_1970(log.path, table["departed"].to_pylist(), setting.network)
     odometer_km = log.numbers("odometer_km")
     of_day = {name: log.numbers(name) for name in AT_DEPARTURE} | {"soc_percent": start}
     measured = Measured()

@@ -23,7 +23,7 @@ from evroute.learning.measured import (
 )
 from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.clocks import seconds
+from evroute.learning.readers.clocks import since_1970
 from evroute.learning.readers.cuts import Piece, cut, rise
 from evroute.learning.readers.degrees import without_minutes
 from evroute.learning.readers.headers import recognised
@@ -131,7 +131,7 @@ def _drives(
         Gets the trips that are set aside, and notes.
     """
     lat, lon = _positions(log)
-    time_s = seconds(log.path, log.table["time"].to_pylist())
+    time_s = since_1970(log.path, log.table["time"].to_pylist(), setting.network)
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
     drives: list[_Drive] = []

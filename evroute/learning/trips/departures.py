@@ -14,11 +14,10 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import Moved
 from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
+from evroute.network.zones import DATED_S
 
 DAY_S = 86_400.0
 UNKNOWN_S = -1.0
-DATED_S = 1e8
-"""Departures from this second of the Unix epoch on have a date; smaller ones have a clock alone."""
 PLACE_DAYS = 365.0
 """Days for which the change to another place counts: half of the level belongs to the place."""
 SEASON_TRIPS = 30.0

@@ -3,7 +3,7 @@
 import gzip
 import os
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,11 @@ from evroute.learning.readers.meter_noise import (
 )
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import read_any
+from evroute.network.zones import local_s
 
 VOLTS = 360.0
+
+DENVER_SUMMER = timezone(timedelta(hours=-6))
 
 
 def read(path, setting):
@@ -133,7 +136,7 @@ def test_leafspy_is_read_by_its_names(setting, drive, tmp_path) -> None:
     measured = read(written(tmp_path / "monday.csv", leafspy), setting)
     (trip,) = measured.trips
     assert (trip.trip, trip.soc_percent, trip.auxiliary_w) == ("monday", 80.0, 700.0)
-    assert trip.departed_s == 7.5 * 3600
+    assert trip.departed_s == start.replace(tzinfo=DENVER_SUMMER).timestamp()
     assert trip.edge.tolist()[1:-1] == edges.tolist()[1 : len(trip.edge) - 1]
     assert trip.energy_wh.sum() == pytest.approx(used_wh[-1] - used_wh[0], rel=0.02)
     assert measured.notes[0] == "columns not read: Gids"
@@ -262,7 +265,7 @@ def gpx(path, columns, readings=()):
 def test_gpx_with_an_extension_or_a_table_beside_it(setting, drive, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     (trip,) = read(gpx(tmp_path / "in.gpx", columns, ["energy_wh"]), setting).trips
-    assert (trip.trip, trip.departed_s) == ("a", 6 * 3600)
+    assert (trip.trip, trip.departed_s) == ("a", datetime(2026, 5, 4, 6, tzinfo=UTC).timestamp())
     assert trip.edge.tolist() == edges.tolist()
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=1e-3)
     beside = gpx(tmp_path / "beside.gpx", columns)
@@ -310,21 +313,21 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
-    ("name", "expected_wh", "tolerance_wh"),
+    ("name", "expected_wh", "tolerance_wh", "zone"),
     [
-        ("points.csv", 293, 2),
-        ("track.gpx", 293, 2),
-        ("obd.csv", 293, 6),
-        ("leafspy.csv", 293, 6),
-        ("percent.csv", 520, 3),
+        ("points.csv", 293, 2, DENVER_SUMMER),
+        ("track.gpx", 293, 2, UTC),
+        ("obd.csv", 293, 6, timezone(timedelta(hours=2))),
+        ("leafspy.csv", 293, 6, DENVER_SUMMER),
+        ("percent.csv", 520, 3, DENVER_SUMMER),
     ],
 )
-def test_the_examples_are_one_trip(name, expected_wh, tolerance_wh) -> None:
+def test_the_examples_are_one_trip(name, expected_wh, tolerance_wh, zone) -> None:
     zoe = load_setting("denver", "renault-zoe")
     measured = read_measured(ROOT / "data/examples" / name, zoe, ["renault-zoe"])
     (trip,) = measured.trips
     assert trip.energy_wh.sum() == pytest.approx(expected_wh, abs=tolerance_wh)
-    assert trip.departed_s == 7.5 * 3600
+    assert trip.departed_s == datetime(2026, 5, 4, 7, 30, tzinfo=zone).timestamp()
     assert measured.skipped == {}
 
 
@@ -347,7 +350,7 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
     for each in measured.trips:
         assert each.known_variance_wh2 == pytest.approx((0.02 * 61) ** 2 / 6)
     first = measured.trips[0]
-    assert 11 * 3600 < first.departed_s < 12 * 3600
+    assert 11 * 3600 < local_s(first.departed_s, setting.network) < 12 * 3600
     assert measured.notes[0].startswith("columns not read: altitude_m, speed_kmh")
 
 
