@@ -123,7 +123,7 @@ class Trip(Body):
     edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
     departed_s: float | None = Field(
         default=None,
-        description="Departure since 1970 (UTC), s; below 1e8 a local time of day; unknown if left out.",
+        description="Departure since 1970 (UTC), s; or below 1e8 a local clock; else unknown.",
     )
     soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
     auxiliary_w: float | None = None
