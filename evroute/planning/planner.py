@@ -34,9 +34,9 @@ from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
 from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
 from evroute.planning.places import Places, places_of
-from evroute.planning.plan import Plan, PlannedRoute, Routes
+from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
-from evroute.planning.route_numbers import RouteNumbers, expected_saving
+from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
 from evroute.planning.searches.between import problem_between, problem_over
 from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search

@@ -132,6 +132,16 @@ def streets_of(
     return tuple(map(Street, labels, *(each.tolist() for each in sums)))
 
 
+class Routes(dict[str, PlannedRoute]):
+    """Routes by row; ``charge``, a name of earlier versions, is another name of ``time``."""
+
+    def __missing__(self, name: str) -> PlannedRoute:
+        """Return the route of a row by its other name."""
+        if name == "charge" and any(route.stops for route in self.values()):
+            return self["time"]
+        raise KeyError(name)
+
+
 def expected_saving(
     day: Day | None, fastest: PlannedRoute, recommended: PlannedRoute
 ) -> Saving | None:
