@@ -209,7 +209,8 @@ class EdgeSpace:
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
-        parts, rows, cut = self.parts, route.rows, None
+        parts, rows = self.parts, route.rows
+        cut = None
         if not route.whole:
             ends = np.unique([0, len(rows) - 1])
             cut, _ = self.stretch_parts(Stretches.of_route(self.network, route)[ends])
