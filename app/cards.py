@@ -81,7 +81,7 @@ def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
     words = f"Falls to {lowest:.1f} %, below the {keep:.0f} % to keep."
     if charge.low_wh.min() >= battery.reserve_wh:
         share = refused.charge_forecast.never_below_reserve
-        words = f"Keeps {keep:.0f} % in only {share:.0%} of trips."
+        words = f"Keeps {keep:.0f} % in only {100 * share:.0f} % of trips."
     return _texts(plan, refused, [*shown_rows(plan)]) | {
         "name": "",
         "title": "Fastest, but refused",

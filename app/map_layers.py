@@ -6,21 +6,25 @@ from typing import Any
 import streamlit as st
 from layers import LAYERS, Drawn, layer_named
 from literal import sentence
-from map_component import address, classes_of, json_of
+from map_component import LatLon, address, bounds_of, classes_of, json_of, legend_of_marks
 from request import Request
 
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 
+STATION = ("dot", "#ffffff")
+"""Mark of the points of a layer, as the map draws them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A drawn layer as the page shows it; contents: JSON."""
+    """A drawn layer as the page shows it; contents: JSON; corners: points around its roads."""
 
     words: str
     contents: bytes
     legends: tuple[dict[str, Any], ...]
+    corners: tuple[LatLon, ...] = ()
 
 
 def shown_layers(request: Request, planner: Planner) -> dict[str, Shown]:
@@ -50,7 +54,11 @@ def contents_of(roads: RoadNetwork, drawn: Drawn) -> Shown:
         lines = classes_of(roads, drawn.values, drawn.classes)
     points = [{"at": (lat, lon), "text": text} for lat, lon, text in drawn.points]
     contents = json_of({"classes": lines["classes"], "points": points})
-    return Shown(drawn.words, contents, tuple(lines["legends"]))
+    legends = [*lines["legends"]]
+    if drawn.mark:
+        legends.append(legend_of_marks({drawn.mark: STATION}))
+    at = [point for each in lines["classes"] for line in each["lines"] for point in line]
+    return Shown(drawn.words, contents, tuple(legends), bounds_of(at) or ())
 
 
 def layers_data(request: Request | None, shown: dict[str, Shown]) -> list[dict[str, Any]]:
@@ -61,6 +69,7 @@ def layers_data(request: Request | None, shown: dict[str, Shown]) -> list[dict[s
             "label": layer_named(name).label,
             "shown": request is not None and name in request.layers,
             "url": address(name, shown[name].contents) if name in shown else "",
+            "wide": name in shown and bool(shown[name].corners),
         }
         for name in LAYERS
     ]

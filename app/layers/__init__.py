@@ -37,12 +37,15 @@ class Drawn:
         Classes of the quantity, with their colours; None if no road is coloured.
     points
         Latitude, longitude and text of each point.
+    mark
+        Label of the points in the legend; empty without points.
     """
 
     words: str = ""
     values: FloatArray | None = None
     classes: Classes | None = None
     points: Sequence[tuple[float, float, str]] = ()
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

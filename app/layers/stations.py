@@ -19,7 +19,7 @@ def draw(request: Request, planner: Planner) -> Drawn:
         for station in found
     ]
     words = "" if found else "No charging stations are known on these roads"
-    return Drawn(words=words, points=points)
+    return Drawn(words=words, points=points, mark="charging station" if found else "")
 
 
 LAYER = Layer(label="Charging stations", draw=draw)

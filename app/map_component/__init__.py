@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
-import numpy as np
 import streamlit as st
 from cache import BY_DIGEST
 from streamlit.runtime import exists, get_instance
@@ -19,14 +18,15 @@ from streamlit.runtime import exists, get_instance
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import Classes
-from evroute.report.lines import LonLat, road_lines
+from evroute.report.lines import LonLat
 from evroute.report.maps.network_maps import class_lines
+from map_component.roads import lines_by_rank, place_names, street_names
 
 LatLon = tuple[float, float]
 LAST_EVENT = "last_event"
-NAME_EVERY_M = 600.0
-STRAIGHT = 0.9
-"""Least ratio of the distance of its ends to the length of a road that bears a name."""
+OTHER_ROUTE = "#5f7fb8"
+SPOT = "#f1c40f"
+"""Colours of routes that are not selected and of marks on the route, as in ``map.js``."""
 
 
 def _read(name: str) -> str:
@@ -41,7 +41,7 @@ _map, _cards = (
         js="".join(map(_read, scripts)),
         isolate_styles=False,  # Leaflet's style sheet is one of the page
     )
-    for name, scripts in (("map", ("map.js", "names.js")), ("cards", ("cards.js",)))
+    for name, scripts in (("map", ("map.js", "names.js", "route.js")), ("cards", ("cards.js",)))
 )
 
 
@@ -163,9 +163,23 @@ def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict
 
 
 def legend(classes: Classes) -> dict[str, Any]:
-    """Return title and entries of a legend."""
-    entries = list(zip(classes.colours, classes.labels, strict=True))
-    return {"title": classes.title, "entries": entries}
+    """Return title and entries of a legend: colour, label and kind of mark of each."""
+    entries = zip(classes.colours, classes.labels, strict=True)
+    return {"title": classes.title, "entries": [(*each, "line") for each in entries]}
+
+
+def legend_of_marks(marks: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """Return a legend without a title: kind of mark (``line``, ``dot``) and colour by label."""
+    entries = [(colour, label, kind) for label, (kind, colour) in marks.items()]
+    return {"title": "", "entries": entries}
+
+
+def bounds_of(corners: list[LatLon]) -> tuple[LatLon, LatLon] | None:
+    """Return the south-west and north-east corner around points; None without points."""
+    if not corners:
+        return None
+    lats, lons = zip(*corners, strict=True)
+    return (min(lats), min(lons)), (max(lats), max(lons))
 
 
 def flipped(line: Sequence[LonLat]) -> list[LatLon]:
@@ -182,42 +196,18 @@ def address(name: str, contents: bytes) -> str:
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
 def _lines_json(roads: RoadNetwork) -> bytes:
-    return json_of([flipped(line) for line in road_lines(roads)])
+    by_rank = lines_by_rank(roads)
+    return json_of([[flipped(line) for line in lines] for lines in by_rank])
 
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
 def _names_json(roads: RoadNetwork) -> bytes:
-    return json_of(street_names(roads))
+    return json_of({"streets": street_names(roads), "places": place_names(roads)})
 
 
 def json_of(lines: Any) -> bytes:
     """Return contents for `address`."""
     return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def street_names(roads: RoadNetwork) -> list[tuple[str, float, float, float, float]]:
-    """Return names with the ends of a straight road each, the longest first.
-
-    A street has one name in each square of `NAME_EVERY_M`, on its longest road there.
-
-    Returns
-    -------
-    list of tuple
-        Name, latitude and longitude of one end, latitude and longitude of the other.
-    """
-    first, last = roads.shape_start[:-1], roads.shape_start[1:] - 1
-    x, y = roads.shape_x_m, roads.shape_y_m
-    straight_m = np.hypot(x[last] - x[first], y[last] - y[first])
-    named = np.array([bool(name) for name in roads.street])
-    rows = np.flatnonzero(named & (straight_m > STRAIGHT * roads.length_m))
-    rows = rows[np.argsort(-straight_m[rows], kind="stable")]
-    squares = np.column_stack([x[first], y[first]])[rows] // NAME_EVERY_M
-    lon, lat = roads.lon_lat
-    found = {}
-    for row, square in zip(rows.tolist(), squares.tolist(), strict=True):
-        ends = [round(float(each[at[row]]), 6) for at in (first, last) for each in (lat, lon)]
-        found.setdefault((roads.street[row], *square), (roads.street[row], *ends))
-    return list(found.values())
 
 
 def _extent(roads: RoadNetwork) -> tuple[LatLon, LatLon]:

@@ -3,6 +3,8 @@
 
 const LEAFLET = "/app/static/leaflet/";
 const OTHER_ROUTE = "#5f7fb8";
+const SPOT = "#f1c40f";
+const ROAD_WIDTHS = [3.2, 2, 1.2]; // of main, collecting and other roads
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
 
 function loadLeaflet() {
@@ -43,11 +45,13 @@ class DashboardMap {
     this.map = L.map(canvas, { zoomSnap: 0.25, ...own });
     L.control.zoom({ position: "topright" }).addTo(this.map);
     this.map.createPane("roads").style.zIndex = 350;
-    this.roads = L.polyline([], {
-      renderer: L.canvas({ pane: "roads", padding: 0.3 }), interactive: false, weight: 1.5,
-    }).addTo(this.map);
+    this.renderer = L.canvas({ pane: "roads", padding: 0.3 });
+    this.roads = ROAD_WIDTHS.map((weight) => L.polyline([], {
+      renderer: this.renderer, interactive: false, weight,
+    })).reverse().map((line) => line.addTo(this.map)).reverse(); // main roads lie on top
     this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
+    this.way = new RouteWay(L, this.map);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
     this.boxOfLayers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
     this.layers = new Map();
@@ -101,6 +105,7 @@ class DashboardMap {
     this.root.classList.toggle("evroute-dim", data.dim);
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();
+    this.way.clear();
     this.labels = [];
     this.closeMenu();
     this.drawLegends(data.legends);
@@ -124,21 +129,22 @@ class DashboardMap {
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
-  view({ view, bounds, pins }) {
+  view({ view, bounds, pins, layers }) {
     const kept = this.viewed === view || this.keptView(view);
     this.viewed = null; // the moves of this method are not kept
-    const places = JSON.stringify(pins.map(({ at }) => at));
-    const isOutside = ({ at }) => !this.map.getBounds().contains(at);
-    if (!kept || (places !== this.places && pins.some(isOutside))) this.fit(bounds);
+    const places = JSON.stringify([pins.map(({ at }) => at), layers.some(({ wide, shown }) => wide && shown)]);
+    const isOutside = (at) => !this.map.getBounds().contains(at);
+    if (!kept || (places !== this.places && bounds.some(isOutside))) this.fit(bounds);
     this.places = places; // drawn again, the same pins move nothing: the user may have zoomed in
     this.viewed = view;
   }
 
   fit(bounds) {
-    const narrow = this.root.clientWidth < 600; // there the legend covers half of the width
+    const narrow = this.root.clientWidth < 600; // there the source lies below the legend
+    const below = this.legend.hidden ? 35 : this.legend.offsetHeight + (narrow ? 50 : 25);
     this.map.fitBounds(bounds, {
       paddingTopLeft: [30, 50 + this.hint.offsetHeight],
-      paddingBottomRight: [65, narrow ? 50 + this.legend.offsetHeight : 35],
+      paddingBottomRight: [65, below],
       maxZoom: 18, // two pins at one place have no extent
       animate: false,
     });
@@ -165,12 +171,15 @@ class DashboardMap {
   }
 
   async drawRoads(url) {
-    this.roads.setStyle({ color: getComputedStyle(this.map.getContainer()).borderTopColor });
+    const tones = getComputedStyle(this.map.getContainer());
+    [tones.borderTopColor, tones.borderRightColor, tones.borderBottomColor].forEach((color, rank) => {
+      this.roads[rank].setStyle({ color });
+    });
     if (url === this.roadsUrl) return;
     this.roadsUrl = url;
     const answer = await fetch(url);
     if (!answer.ok || url !== this.roadsUrl) return;
-    this.roads.setLatLngs(await answer.json());
+    (await answer.json()).forEach((lines, rank) => this.roads[rank].setLatLngs(lines));
     this.root.dataset.roads = url;
   }
 
@@ -206,7 +215,7 @@ class DashboardMap {
     const { classes, points } = await answer.json();
     group.clearLayers();
     for (const { colour, weight, lines } of classes) {
-      const style = { color: colour, weight, renderer: this.roads.options.renderer };
+      const style = { color: colour, weight, renderer: this.renderer };
       this.L.polyline(lines, { interactive: false, ...style }).addTo(group);
     }
     for (const { at, text } of points) {
@@ -267,17 +276,19 @@ class DashboardMap {
 
   spot({ at, text, label }) {
     this.tip(this.L.circleMarker(at, {
-      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
+      radius: 6, weight: 3, color: "#222222", fillColor: SPOT, fillOpacity: 1,
     }).addTo(this.drawn), text);
     if (label) this.label([at, at], label, text, () => {});
   }
 
   selected({ line, stretches }) {
-    this.line(line, { color: "#ffffff", weight: 10, className: "evroute-casing" });
+    this.way.follow(line);
+    this.way.beside(this.line(line, { color: "#ffffff", weight: 10, className: "evroute-casing" }));
     for (const { colour, line: piece, text } of stretches) {
       const style = { color: colour, weight: 6, interactive: true, className: "evroute-selected" };
-      this.tip(this.line(piece, style), text);
+      this.tip(this.way.beside(this.line(piece, style)), text);
     }
+    this.way.drawArrows();
   }
 
   pin({ row, label, text, at, stop }) {
@@ -326,9 +337,9 @@ class DashboardMap {
 
   drawLegends(legends) {
     this.legend.replaceChildren(...legends.flatMap(({ title, entries }) => [
-      node("b", "", title), ...entries.map(([colour, label]) => {
+      ...(title ? [node("b", "", title)] : []), ...entries.map(([colour, label, kind]) => {
         const entry = node("span", "", label);
-        const swatch = node("i", "");
+        const swatch = node("i", `evroute-${kind}`);
         swatch.style.background = colour;
         entry.prepend(swatch);
         return entry;

@@ -20,7 +20,17 @@ from cards import (
 )
 from forecasts import refused_fastest
 from literal import sentence
-from map_component import LatLon, MapEvent, flipped, legend, show_cards, show_map
+from map_component import (
+    OTHER_ROUTE,
+    SPOT,
+    MapEvent,
+    bounds_of,
+    flipped,
+    legend,
+    legend_of_marks,
+    show_cards,
+    show_map,
+)
 from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
@@ -208,7 +218,9 @@ def draw_map(
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
         drawn["spots"] = spots_of(roads, shown, selected)
         drawn["legends"].insert(0, legend(ENERGY_CLASSES))
+        drawn["legends"].insert(1, legend_of_marks(marks_shown(drawn)))
         corners += [point for route in drawn["routes"] for point in route["line"]]
+    corners += [corner for layer in layers.values() for corner in layer.corners]
     show_map(
         roads,
         key="map",
@@ -217,6 +229,14 @@ def draw_map(
         bounds=bounds_of(corners),
         on_event=on_event,
     )
+
+
+def marks_shown(drawn: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return the marks of the routes for a legend: kind and colour by label."""
+    found = {"other routes": ("line", OTHER_ROUTE)} if len(drawn["routes"]) > 1 else {}
+    for spot in drawn["spots"]:
+        found["stop to charge" if spot["label"] else "lowest charge"] = ("dot", SPOT)
+    return found
 
 
 def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
@@ -228,14 +248,6 @@ def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
         for text, (lon, lat) in marks(roads, plan, selected).items()
         if text not in ("start", "destination")
     ]
-
-
-def bounds_of(corners: list[LatLon]) -> tuple[LatLon, LatLon] | None:
-    """Return the south-west and north-east corner around points; None without points."""
-    if not corners:
-        return None
-    lats, lons = zip(*corners, strict=True)
-    return (min(lats), min(lons)), (max(lats), max(lons))
 
 
 def on_event(event: MapEvent) -> None:
@@ -317,7 +329,7 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
         found.append(f"{ends[0]:.1f} to {ends[1]:.1f} min in 90 % of the trips")
     if charge := planned.charge_forecast:
         share = charge.never_below_reserve
-        words = f"{share:.0%}" if share < 0.995 else "more than 99 %"
+        words = f"{100 * share:.0f} %" if share < 0.995 else "more than 99 %"
         found.append(f"the charge stays above the reserve in {words} of the trips")
     if belief is not None and belief.note:
         found.append(belief.note)

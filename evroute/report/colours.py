@@ -45,16 +45,16 @@ def route_style(name: str, recommended: str) -> tuple[str, tuple[int, int]]:
 
 PART_COLOURS = {
     "climb": "#0072b2",
-    "rolling": "#e69f00",
+    "rolling": "#779900",
     "drag": "#56b4e9",
     "auxiliary": "#cc79a7",
-    "warm-up": "#661100",
+    "warm-up": "#444400",
     "turning": "#f0e442",
-    "lost": "#d55e00",
-    "learned": "#009e73",
+    "lost": "#ccddaa",
+    "learned": "#4411ee",
     "held": "#444444",
 }
-"""Okabe & Ito's colours of the parts of a route's energy."""
+"""Colours of the parts of a route's energy, none of them near one of `ENERGY_CLASSES`."""
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fdbe6f", "#f98a1c", "#cc4c02", "#7a2c04")

@@ -152,7 +152,7 @@ def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
     assert not page.error
     *allowed, refused = shown(page, "cards")["cards"]
     assert refused["refused"]
-    assert refused["reason"] == f"Keeps 10 % in only {keeps:.0%} of trips."
+    assert refused["reason"] == f"Keeps 10 % in only {100 * keeps:.0f} % of trips."
     made = page.session_state["last_plan"][1]
     assert len(allowed) == len({planned.route for planned in made.routes.values()})
     assert all(
@@ -303,7 +303,7 @@ def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
     assert f"up to {found.extent_m / 1000:.1f} km away" in words
     drawn = shown(page, "map")
     assert [each["name"] for each in drawn["layers"] if each["shown"]] == ["range"]
-    assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "Charge there, %"]
+    assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "", "Charge there, %"]
     assert link.items() <= page.query_params.items()
     page.toggle(key="kept_range").set_value(False)
     page.session_state["kept_risk"] = 1.0
@@ -768,7 +768,23 @@ def test_each_street_is_named_on_its_longest_straight_road(
     expected = ("Long Road", lat[1], lon[1], lat[2], lon[2])
     assert len(names) == 1, "crooked and unnamed roads bear no name"
     assert names[0][0] == expected[0]
-    assert names[0][1:] == pytest.approx(expected[1:], abs=1e-6)
+    assert names[0][1:5] == pytest.approx(expected[1:], abs=1e-6)
+
+
+def test_names_of_main_roads_come_first_and_roads_have_three_ranks(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    from map_component.roads import lines_by_rank, road_ranks, street_names
+
+    positions = [(0, 0, 0), (900, 0, 0), (1000, 0, 0), (1200, 0, 0)]
+    roads = make_network([("a", 0, 1), ("b", 1, 2), ("c", 2, 3)], positions, speed_mps=[8, 14, 30])
+    named = replace(roads, street=("Lane", "Avenue", "Highway"))
+    assert road_ranks(named).tolist() == [2, 1, 0], "by speed where no class is known"
+    assert [name[0] for name in street_names(named)] == ["Highway", "Avenue", "Lane"]
+    classes = ("highway.primary_bridge", "tertiary_link", "highway.residential")
+    by_class = replace(named, road_class=classes)
+    assert road_ranks(by_class).tolist() == [0, 1, 2]
+    assert [len(lines) for lines in lines_by_rank(by_class)] == [1, 1, 1]
 
 
 def test_each_network_keeps_its_places() -> None:

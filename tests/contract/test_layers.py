@@ -124,7 +124,7 @@ def test_a_legend_explains_its_colours(name, request_with, planner) -> None:
     drawn = layer_named(name).draw(request_with(), planner)
     colours = {each["colour"] for each in contents(name, request_with(), planner)[0]["classes"]}
     legends = contents_of(planner.network, drawn).legends
-    assert colours <= {colour for legend in legends for colour, _ in legend["entries"]}
+    assert colours <= {entry[0] for legend in legends for entry in legend["entries"]}
 
 
 @pytest.mark.parametrize("name", LAYERS)

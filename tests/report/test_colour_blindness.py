@@ -89,6 +89,14 @@ def test_colours_are_apart(name: str, sight: str) -> None:
     assert distances[worst] >= least, worst
 
 
+def test_the_parts_of_the_energy_repeat_no_colour_of_the_map() -> None:
+    sight = SIMULATIONS["none"]
+    for part, colour in PART_COLOURS.items():
+        for other in ENERGY_CLASSES.colours:
+            apart = np.linalg.norm(seen(colour, sight) - seen(other, sight))
+            assert apart >= 25, (part, other)
+
+
 @pytest.mark.parametrize("sight", SIMULATIONS)
 def test_the_energy_of_a_route_darkens_with_the_class(sight: str) -> None:
     lightness = [seen(colour, SIMULATIONS[sight])[0] for colour in ENERGY_CLASSES.colours[1:]]

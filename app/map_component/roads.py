@@ -1,0 +1,69 @@
+"""Roads and names of the map: three classes of roads, names of streets and of places."""
+
+import numpy as np
+
+from evroute.arrays import IntArray
+from evroute.network.places import names
+from evroute.network.road_network import RoadNetwork
+from evroute.report.lines import LonLat, thin_lines
+
+NAME_EVERY_M = 600.0
+STRAIGHT = 0.9
+"""Least ratio of the distance of its ends to the length of a road that bears a name."""
+MAIN, COLLECTING, OTHER = range(3)
+RANKS = {"motorway": MAIN, "trunk": MAIN, "primary": MAIN}
+RANKS |= {"secondary": COLLECTING, "tertiary": COLLECTING}
+"""Ranks of roads by class; further classes are `OTHER`."""
+MAIN_MPS, COLLECTING_MPS = 65.0 / 3.6, 45.0 / 3.6
+"""Least speeds of a main and of a collecting road where no class is known."""
+StreetName = tuple[str, float, float, float, float, int]
+
+
+def road_ranks(roads: RoadNetwork) -> IntArray:
+    """Return the rank of each edge, (n,): 0 is a main road; by speed where no class is known."""
+    if not any(roads.road_class):
+        return np.digitize(-roads.speed_mps, [-MAIN_MPS, -COLLECTING_MPS], right=True)
+    words = (name.removeprefix("highway.").partition("_")[0] for name in roads.road_class)
+    return np.array([RANKS.get(word, OTHER) for word in words])
+
+
+def lines_by_rank(roads: RoadNetwork) -> list[list[list[LonLat]]]:
+    """Return the lines of the roads of each rank, degrees."""
+    ranks = road_ranks(roads)
+    return [thin_lines(roads, np.flatnonzero(ranks == rank)) for rank in (MAIN, COLLECTING, OTHER)]
+
+
+def street_names(roads: RoadNetwork) -> list[StreetName]:
+    """Return names with the ends of a straight road each, main roads and long roads first.
+
+    A street has one name in each square of `NAME_EVERY_M`, on its longest road there.
+
+    Returns
+    -------
+    list of tuple
+        Name, latitude and longitude of one end, latitude and longitude of the other, and rank.
+    """
+    first, last = roads.shape_start[:-1], roads.shape_start[1:] - 1
+    x, y = roads.shape_x_m, roads.shape_y_m
+    straight_m = np.hypot(x[last] - x[first], y[last] - y[first])
+    named = np.array([bool(name) for name in roads.street])
+    rows = np.flatnonzero(named & (straight_m > STRAIGHT * roads.length_m))
+    ranks = road_ranks(roads)
+    rows = rows[np.lexsort([-straight_m[rows], ranks[rows]])]
+    squares = np.column_stack([x[first], y[first]])[rows] // NAME_EVERY_M
+    lon, lat = roads.lon_lat
+    found: dict[tuple[str, float, float], StreetName] = {}
+    for row, (east, north) in zip(rows.tolist(), squares.tolist(), strict=True):
+        ends = [round(float(each[at[row]]), 6) for at in (first, last) for each in (lat, lon)]
+        place = (roads.street[row], east, north)
+        found.setdefault(place, (roads.street[row], *ends, int(ranks[row])))
+    return list(found.values())
+
+
+def place_names(roads: RoadNetwork) -> list[tuple[str, float, float]]:
+    """Return label, latitude and longitude of the named places that are no crossings."""
+    return [
+        (place.label, round(place.lat, 6), round(place.lon, 6))
+        for place in names.places(roads)
+        if " & " not in place.label
+    ]
