@@ -19,12 +19,13 @@ def with_bands(planner: Planner, plan: Plan) -> Plan:
     if plan.battery is None or plan.recommended_route.charge_forecast is not None:
         return plan
     day = _on_day(planner, plan)
-    described = {
-        planned.route: day.describe(planned.route, plan.battery, risky=True, stops=planned.stops)
-        for planned in plan.routes.values()
+    driven = {(planned.route, planned.stops) for planned in plan.routes.values()}
+    forecasts = {
+        (route, stops): day.describe(route, plan.battery, risky=True, stops=stops).charge_forecast
+        for route, stops in driven
     }
     routes = {
-        name: replace(planned, charge_forecast=described[planned.route].charge_forecast)
+        name: replace(planned, charge_forecast=forecasts[planned.route, planned.stops])
         for name, planned in plan.routes.items()
     }
     return replace(plan, routes=routes)
