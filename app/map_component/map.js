@@ -132,9 +132,13 @@ class DashboardMap {
   view({ view, bounds, pins, layers }) {
     const kept = this.viewed === view || this.keptView(view);
     this.viewed = null; // the moves of this method are not kept
-    const places = JSON.stringify([pins.map(({ at }) => at), layers.some(({ wide, shown }) => wide && shown)]);
+    const places = JSON.stringify(pins.map(({ at }) => at));
+    const wide = layers.filter((layer) => layer.wide).map(({ name }) => name).join();
     const isOutside = (at) => !this.map.getBounds().contains(at);
-    if (!kept || (places !== this.places && bounds.some(isOutside))) this.fit(bounds);
+    const moved = places !== this.places && pins.some(({ at }) => isOutside(at));
+    const grown = wide && this.wide !== undefined && wide !== this.wide && bounds.some(isOutside);
+    if (!kept || moved || grown) this.fit(bounds);
+    this.wide = wide;
     this.places = places; // drawn again, the same pins move nothing: the user may have zoomed in
     this.viewed = view;
   }
