@@ -34,7 +34,6 @@ LAYERS = (
     "experiments",
     "report",
     "service",
-    "testing",
     "cli",
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
