@@ -28,6 +28,7 @@ from evroute.planning.searches.search import Search
 from evroute.planning.searches.search_problem import SearchProblem
 
 NEAR = 1e-6
+ARRIVED = -2
 CLIMB_WH = 5.2
 """Energy of a metre of climb of a car of 1,900 kg, Wh."""
 
@@ -152,7 +153,9 @@ def _request(rng, ends, height_m, numbers, capacity_wh, places, chargers):
     )
 
 
-def independent(request: Request, step: float, *, by: str = "time") -> float:
+def independent(
+    request: Request, step: float, *, by: str = "time", worth: tuple[float, float] = (0.0, 1.0)
+) -> float:
     """Return the least time, s, or energy driven, Wh, over steps of charge, %; inf if none.
 
     Parameters
@@ -162,12 +165,17 @@ def independent(request: Request, step: float, *, by: str = "time") -> float:
     step
         Stops end at whole multiples of it.
     by
-        ``time`` or ``energy``.
+        ``time``, ``energy`` or ``money``.
+    worth
+        Own price of one Wh, and value of one second, money.
     """
     battery, wishes = request.battery, request.wishes
     levels = np.round(np.arange(0, wishes.to_percent + step / 2, step), 9)
     level_wh = (battery.capacity_wh * levels / 100).tolist()
-    tables = [np.interp(levels, np.arange(101), each.time_s).tolist() for each in request.chargers]
+    per_wh, per_s = worth
+    whole = [per_s * each.time_s + _paid(each, request, by) for each in request.chargers]
+    tables = [np.interp(levels, np.arange(101), each).tolist() for each in whole]
+    setup = per_s * wishes.setup_s
     at = {
         edge: [row for row, each in enumerate(request.chargers) if edge in each.edges]
         for each in request.chargers
@@ -181,7 +189,7 @@ def independent(request: Request, step: float, *, by: str = "time") -> float:
 
     def known(edge: int, cost: float, charge_wh: float) -> bool:
         """Return True if as much charge at the edge costs no more, losses of more counted in."""
-        if by == "time":  # the last one has the most charge
+        if by != "energy":  # the last one has the most charge
             return edge in kept and kept[edge][-1][1] >= charge_wh - NEAR
         return any(
             left_wh >= charge_wh - NEAR and spent + (left_wh - charge_wh) <= cost + 1e-12
@@ -192,40 +200,67 @@ def independent(request: Request, step: float, *, by: str = "time") -> float:
     queue = [(0.0, -1, battery.start_wh, -1, 0, 0.0)]
     while queue:
         cost, edge, charge_wh, row, level, begun = heapq.heappop(queue)
+        if edge == ARRIVED:
+            return cost
         if row >= 0 and level + 1 < len(level_wh):
-            more = tables[row][level + 1] if by == "time" else 0.0
+            more = tables[row][level + 1] if by != "energy" else 0.0
             heapq.heappush(queue, (begun + more, edge, level_wh[level + 1], row, level + 1, begun))
         if edge >= 0 and known(edge, cost, charge_wh):
             continue
-        if edge == destination and charge_wh >= arrive_wh - NEAR:
+        if edge == destination:
+            if charge_wh < arrive_wh - NEAR:
+                continue
             from_wh, to_wh = request.height_wh[0, origin], request.height_wh[1, destination]
-            return cost if by == "time" else cost + float(to_wh - from_wh)
+            if by == "energy":
+                return cost + float(to_wh - from_wh)
+            own = per_wh * max(battery.start_wh - charge_wh, 0.0)
+            heapq.heappush(queue, (cost + own, ARRIVED, charge_wh, -1, 0, 0.0))
+            kept.setdefault(edge, []).append((cost, charge_wh))
+            continue
         kept.setdefault(edge, []).append((cost, charge_wh))
         if row < 0 and charge_wh >= battery.capacity_wh * wishes.from_percent / 100:
             percent = battery.percent(charge_wh)
             above = int(np.searchsorted(levels, percent + 1e-9))
             for station in at.get(edge, ()):
                 if above < len(levels):
-                    since = np.interp(percent, np.arange(101), request.chargers[station].time_s)
-                    start = cost + wishes.setup_s - float(since) if by == "time" else cost
-                    first = start + tables[station][above] if by == "time" else cost
+                    since = float(np.interp(percent, np.arange(101), whole[station]))
+                    start = cost if by == "energy" else cost + setup - since
+                    first = start if by == "energy" else start + tables[station][above]
                     heapq.heappush(queue, (first, edge, level_wh[above], station, above, start))
         for into in [origin] if edge < 0 else request.following[edge]:
             left_wh = min(battery.capacity_wh, charge_wh - energy_wh[into])
             if left_wh >= battery.reserve_wh - NEAR:
                 # less the rise of the potential, no edge takes a negative energy
-                spent = cost + time_s[into]
+                spent = cost + per_s * time_s[into]
                 if by == "energy":
                     spent = cost + charge_wh - left_wh - rise_wh[into]
                 heapq.heappush(queue, (spent, into, left_wh, -1, 0, 0.0))
     return np.inf
 
 
-def planned(request: Request, *, compiled: bool, by: str = "time") -> StopPlan | None:
-    """Return the plan of least time or energy."""
+def _paid(charger: Charger, request: Request, by: str) -> FloatArray:
+    """Return what a charger takes from empty to each whole per cent, (101,) money."""
+    if by != "money":
+        return np.zeros(101)
+    charged_wh = request.battery.capacity_wh * np.arange(101) / 100
+    # DC: the wall gives what enters the battery
+    per_kwh = request.wishes.own_price if charger.price_kwh is None else charger.price_kwh
+    return per_kwh * charged_wh / 1000 + charger.price_minute * charger.time_s / 60
+
+
+def planned(
+    request: Request,
+    *,
+    compiled: bool,
+    by: str = "time",
+    worth: tuple[float, float] = (0.0, 1.0),
+) -> StopPlan | None:
+    """Return the plan of least time, energy or money."""
     problem, chargers = request.problem(compiled=compiled), request.chargers
     if by == "time":
         aim = Aim.least_time(problem, chargers, request.wishes)
+    elif by == "money":
+        aim = Aim.least_money(problem, request.battery, chargers, request.wishes, worth)
     else:
         aim = Aim.least_energy(problem, request.battery, chargers, request.wishes)
     return best_plan(problem, request.battery, chargers, aim, request.wishes)
@@ -264,6 +299,47 @@ def check_energy(request: Request, *, compiled: bool, step: float) -> str:
     return "stops" if found.visits else "no stop"
 
 
+def check_money(request: Request, *, compiled: bool, step: float) -> str:
+    """Compare the least money likewise, with prices by seed at some stations."""
+    rng = np.random.default_rng(len(request.time_s) + int(request.battery.capacity_wh))
+    priced = [
+        replace(
+            each,
+            socket="ccs",
+            price_kwh=None if rng.random() < 0.3 else rng.uniform(0.1, 0.9),
+            price_minute=0.0 if rng.random() < 0.5 else rng.uniform(0.0, 0.3),
+        )
+        for each in request.chargers
+    ]
+    own = rng.uniform(0.1, 0.6)
+    worth = own / 1000, rng.uniform(0.0, 20.0) / 3600
+    request = replace(request, chargers=priced, wishes=replace(request.wishes, own_price=own))
+    found = planned(request, compiled=compiled, by="money", worth=worth)
+    least = independent(request, step, by="money", worth=worth)
+    if found is None:
+        assert least == np.inf
+        return "none"
+    steepest = max(
+        np.diff(worth[1] * each.time_s + _paid(each, request, "money")).max() for each in priced
+    )
+    most = found.cost + len(found.visits) * step * steepest
+    assert found.cost - NEAR <= least <= most + NEAR, (least, found)
+    bought = found.visits and request.battery.percent(request.battery.start_wh)
+    return "stops" if bought else "no stop"
+
+
+def wished(request: Request, seed: int) -> Request:
+    """Return a request with wishes for its stops, by seed."""
+    rng = np.random.default_rng(seed)
+    wishes = StopWishes(
+        setup_s=rng.uniform(0, 900),
+        from_percent=rng.uniform(0, 20),
+        to_percent=float(rng.integers(50, 100)),
+        arrive_percent=rng.uniform(0, 45),
+    )
+    return replace(request, wishes=wishes)
+
+
 def main(networks: int, countries: int) -> None:
     """Check requests and print their kinds."""
     for name, draw, number in (
@@ -274,6 +350,7 @@ def main(networks: int, countries: int) -> None:
             ("time, steps of 1 %", check, 1.0),
             ("time, steps of 0.1 %", check, 0.1),
             ("energy, steps of 1 %", check_energy, 1.0),
+            ("money, steps of 1 %", check_money, 1.0),
         ):
             begun = time.process_time()
             seen = Counter(compare(draw(seed), compiled=True, step=step) for seed in range(number))

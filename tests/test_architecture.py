@@ -34,6 +34,7 @@ LAYERS = (
     "experiments",
     "report",
     "service",
+    "testing",
     "cli",
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -7,6 +7,8 @@ charging curve allows, so AC charging tapers near full too. The curve is the car
 `DEFAULT_CURVE` times its DC power where that is unknown; a car without DC has no such limit.
 """
 
+from typing import TypeVar
+
 import numpy as np
 
 from evroute.arrays import FloatArray
@@ -19,6 +21,7 @@ AC_SOCKETS = ("ac", "household")
 AC_SHARE, AC_CONSTANT_KW = 0.94, 0.24
 """Line through the mean losses of four cars at 2.3 kW (16.4 %) and at 11 kW (8.2 %), ADAC 2022."""
 
+Number = TypeVar("Number", float, FloatArray)
 Curve = tuple[tuple[float, float], ...]
 
 
@@ -54,17 +57,17 @@ def charging_s(vehicle: Vehicle, socket: str, socket_kw: float) -> FloatArray | 
     return _time_s(curve, most_kw, vehicle.battery_kwh) if most_kw > 0 else None
 
 
-def wall_wh(socket: str, energy_wh: float, time_s: float) -> float:
-    """Return the energy that a charge takes from the wall, Wh: the one that is paid for.
+def wall_wh(socket: str, energy_wh: Number, time_s: Number) -> Number:
+    """Return the energy that charges take from the wall, Wh: the one that is paid for.
 
     Parameters
     ----------
     socket
         One of `network.sources.chargers.SOCKETS`.
     energy_wh
-        Energy into the battery, Wh.
+        Energy into the battery, Wh: a number, or (...).
     time_s
-        Time for which the car charges, s.
+        Time for which the car charges, s; likewise.
     """
     if socket not in AC_SOCKETS:
         return energy_wh

@@ -279,9 +279,13 @@ class TurnEnergy:
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
         dip_wh = self._round_trip_wh(slower_mps) - self._round_trip_wh(turn_mps)
         if self.free_flow:
-            stops = stop_probability(self.table.control, len(self.table))[rows]
-            dip_wh = BRAKING * dip_wh + stops * self._round_trip_wh(turn_mps)
+            dip_wh = BRAKING * dip_wh + self._stops[rows] * self._round_trip_wh(turn_mps)
         return np.where(rows < self.table.n_turns, dip_wh, 0.0)
+
+    @cached_property
+    def _stops(self) -> FloatArray:
+        """(a,) probability of a stop before each row of the table."""
+        return stop_probability(self.table.control, len(self.table))
 
     def _round_trip_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return the energy lost by stopping from speeds and reaching them again, (a,) Wh."""

@@ -4,6 +4,7 @@ A request is a pydantic model whose fields have forms (`evroute.forms`). Options
 columns of tables and page addresses are made of these forms.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -23,10 +24,12 @@ from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Clock, Form, Number, Place, Share, clock_s, forms_of
+from evroute.forms import Clock, Form, Number, Place, Share, clock_s, forms_of, refused
 from evroute.invalid import UNKNOWN_NAME, first_problem
 
 CONDITIONS = "conditions"
+CHARGER = "charger"
+"""A charge at the end that reaches a charging station."""
 ORIGIN = Place(
     "Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
     name="from",
@@ -55,6 +58,32 @@ RISK = Share(
 VehicleField = Annotated[
     str | Vehicle | None, VEHICLE, WithJsonSchema({"type": ["string", "null"]})
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Form):
+    """A charge at the end, %, or the word ``charger``: enough to reach a charging station."""
+
+    def read(self, name: str, value: Any) -> Any:
+        """Return a charge from 0 to 100 %, or ``charger``."""
+        if value == CHARGER:
+            return value
+        try:
+            percent = float(value)
+        except (TypeError, ValueError, OverflowError):
+            percent = math.nan
+        if isinstance(value, bool) or not 0 <= percent <= 100:
+            raise refused(name, value, f"a charge from 0 to 100 %, or '{CHARGER}'")
+        return percent
+
+    def write(self, value: Any) -> str:
+        """Return the text from which `read` returns the value."""
+        return value if isinstance(value, str) else Number("").write(value)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Keywords of the JSON schema."""
+        return {"minimum": 0, "maximum": 100}
 
 
 class Request(BaseModel):

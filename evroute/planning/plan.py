@@ -122,16 +122,6 @@ class PlannedRoute:
         return self.energy_wh / self.length_m * 1000
 
 
-class Routes(dict[str, PlannedRoute]):
-    """Routes by row; ``charge``, a name of earlier versions, is another name of ``time``."""
-
-    def __missing__(self, name: str) -> PlannedRoute:
-        """Return the route of a row by its other name."""
-        if name == "charge" and any(route.stops for route in self.values()):
-            return self["time"]
-        raise KeyError(name)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The routes of one request.
@@ -272,9 +262,19 @@ class Plan:
         return words
 
     def energy_cost(self, name: str) -> float | None:
-        """Return the price of the energy of a row, money; None without a price."""
-        price = self.request.price
-        return None if price is None else price * self.routes[name].energy_wh / 1000
+        """Return the price of the energy of a row, money; None without a price.
+
+        With charging on the way it is the own price of the charge at the start less that on
+        arrival, at least 0, and what is paid at stations.
+        """
+        price, route = self.request.price, self.routes[name]
+        if price is None:
+            return None
+        if not self.request.charge or route.charge is None:
+            return price * route.energy_wh / 1000
+        own_wh = float(route.charge.charge_wh[0] - route.charge.charge_wh[-1])
+        paid = sum(stop.paid or 0.0 for stop in route.stops)
+        return price * max(own_wh, 0.0) / 1000 + paid
 
     def cost(self, name: str) -> float | None:
         """Return the price of energy and time of a row, money; None without a value of time."""

@@ -34,9 +34,9 @@ from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
 from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
 from evroute.planning.places import Places, places_of
-from evroute.planning.plan import Plan, PlannedRoute, Routes
+from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
-from evroute.planning.route_numbers import RouteNumbers, expected_saving
+from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
 from evroute.planning.searches.between import problem_between, problem_over
 from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search
@@ -163,6 +163,7 @@ class Planner:
     @cached_property
     def numbers(self) -> ArmNumbers:
         """Expected energy, time and charge of all arms."""
+        of = self.learned or self.space
         return ArmNumbers(
             self.space,
             self.states,
@@ -172,7 +173,8 @@ class Planner:
             arm_lengths_m(self.network, self.states.edge),
             self.time_s,
             self.charge,
-            (self.learned or self.space).stretch_wh,
+            of.whole_wh,
+            of.stretch_wh,
         )
 
     @cached_property
@@ -362,7 +364,7 @@ class Planner:
         driven = self.numbers.driven(route)
         minutes = float(driven.time_s.sum()) / 60.0
         left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
-        described = self._of_routes.of(route, left, stops)
+        described = self._of_routes.of(route, driven, left, stops)
         if self.learned is not None:
             energy = self.learned.forecast(
                 driven.arms, described.edge_wh, described.charge, driven.stretches
@@ -389,12 +391,6 @@ class Planner:
         return problem_over(self.numbers, search, stops[0] if stops else 0, legs)
 
     def between(self, places: Places, closed: tuple[int, ...] = ()) -> SearchProblem:
-        """Return the searches of a request between places without edges ``closed``.
-
-        Raises
-        ------
-        NoRouteError
-            If no open way leads to its end.
-        """
+        """Return the searches between places without edges ``closed``, as `problem_between`."""
         search = self._search_without(closed)
         return problem_between(self.numbers, search, places.starts, places.via, places.ends)

@@ -23,6 +23,7 @@ from evroute.planning.fields import (
     RESERVE,
     RISK,
     SOC,
+    Arrival,
     Entry,
     Request,
     VehicleField,
@@ -34,6 +35,11 @@ MOST_VIA = 25
 MOST_ALTERNATIVES = 5
 MOST_AVOIDED = 100
 MOST_MONEY = 1e9
+MOST_LOST, MOST_KW = 24 * 60.0, 5000.0
+SETUP_S = 300.0
+"""Time of a stop beside charging: parking, plugging in, paying."""
+OF_STOPS = ("arrive", "stop_from", "stop_to", "stop_minutes", "least_kw", "avoid_stations")
+"""Fields of plans that may charge on the way."""
 PLACES = ("from", "via", "to", "trip")
 """Names of the texts of places."""
 
@@ -112,10 +118,43 @@ class PlanRequest(Request):
     charge: Annotated[
         bool,
         Truth(
-            "Charge on the way where no route keeps the reserve, or the limit of --risk: the "
-            "fastest such plan. Needs --soc and 'evroute network chargers'."
+            "Charge on the way: the fastest plan with any number of stops, within --risk if given. "
+            "Needs --soc and 'evroute network chargers'."
         ),
     ] = False
+    arrive: Annotated[
+        float | str | None,
+        Arrival(
+            "Least charge at the end, %, or 'charger': enough to reach a station that fits the "
+            "car. Needs --charge.",
+            metavar="PERCENT",
+        ),
+    ] = None
+    stop_from: Annotated[
+        float,
+        Number("Least charge on arrival at a station, %.", unit="%", least=0, most=100),
+    ] = 0.0
+    stop_to: Annotated[
+        float,
+        Number("Greatest charge on leaving a station, %.", unit="%", above=0, most=100),
+    ] = 100.0
+    stop_minutes: Annotated[
+        float,
+        Number("Minutes that a stop takes beside charging.", unit="min", least=0, most=MOST_LOST),
+    ] = SETUP_S / 60
+    least_kw: Annotated[
+        float,
+        Number("Least power of a socket, kW.", metavar="KW", unit="kW", least=0, most=MOST_KW),
+    ] = 0.0
+    avoid_stations: Annotated[
+        tuple[str, ...],
+        Places(
+            "Stations to leave out: the name, or a part of it such as a charging network; "
+            "repeatable.",
+            metavar="STATION",
+            most=MOST_AVOIDED,
+        ),
+    ] = ()
     detour_extra_time: Annotated[
         float,
         Share(
@@ -233,6 +272,7 @@ class PlanRequest(Request):
             yield "a value of time needs the price of energy: price"
         yield from self._contradictions_of_search()
         yield from self._contradictions_of_charge()
+        yield from self._contradictions_of_stops()
 
     def _contradictions_of_search(self) -> Iterator[str]:
         limits = (self.soc, self.max_extra_time, self.time_value)
@@ -249,12 +289,26 @@ class PlanRequest(Request):
             yield "a risk does not go with alternatives; leave one of them out"
         if self.charge and self.soc is None:
             yield "charging on the way needs the charge at the start: soc"
-        limits = (self.max_extra_time, self.time_value)
-        if self.charge and (self.alternatives or any(each is not None for each in limits)):
+        if self.charge and (self.alternatives or self.max_extra_time is not None):
             yield (
-                "charging on the way takes the least time; leave out the extra time, alternatives "
-                "and the value of time"
+                "charging on the way takes neither extra time nor alternatives; leave out "
+                "max_extra_time and alternatives"
             )
+        if self.charge and self.time_value is not None and self.risk is not None:
+            yield "a risk does not go with stops of least cost; leave out risk or time_value"
+
+    def _contradictions_of_stops(self) -> Iterator[str]:
+        own = [name for name in OF_STOPS if getattr(self, name) != self._default(name)]
+        if own and not self.charge:
+            yield f"{own[0]} goes with charging on the way: charge"
+        if self.stop_from >= self.stop_to:
+            yield (
+                f"stop_from is {self.stop_from:g} %; it must be below stop_to, {self.stop_to:g} %"
+            )
+
+    @classmethod
+    def _default(cls, name: str) -> Any:
+        return cls.model_fields[name].default
 
 
 def entries(model: type[Request] = PlanRequest) -> dict[str, Entry]:

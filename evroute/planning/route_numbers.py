@@ -36,21 +36,24 @@ class RouteNumbers:
     learned_with_w: float | None
 
     def of(
-        self, route: Route, battery: Battery | None, stops: tuple[ChargingStop, ...]
+        self,
+        route: Route,
+        driven: DrivenArms,
+        battery: Battery | None,
+        stops: tuple[ChargingStop, ...],
     ) -> PlannedRoute:
         """Return the numbers of a route, without forecasts.
 
         Parameters
         ----------
-        route
-            The route.
+        route, driven
+            The route and its arms.
         battery
             Charge that it begins with, with the fade of regeneration; None for no charge.
         stops
             Stops to charge.
         """
         network, space = self.numbers.network, self.numbers.space
-        driven = self.numbers.driven(route)
         length_m, parts = driven.length_m, self._parts_wh(route, driven)
         gained_m, lost_m = self._heights(route, driven)
         charge = None
@@ -82,11 +85,12 @@ class RouteNumbers:
 
     def _heights(self, route: Route, driven: DrivenArms) -> tuple[float, float]:
         """Return the height gained and the height lost along a route, m."""
-        network = self.numbers.network
-        if not route.whole:
-            gained_m, lost_m = driven.stretches.heights(network)
-            return float(gained_m.sum()), float(lost_m.sum())
-        return float(network.ascent_m[route.rows].sum()), float(network.descent_m[route.rows].sum())
+        network, rows = self.numbers.network, route.rows
+        gained_m, lost_m = network.ascent_m[rows], network.descent_m[rows]
+        cut = np.flatnonzero(driven.share != 1.0)
+        if len(cut):
+            gained_m[cut], lost_m[cut] = driven.stretches[cut].heights(network)
+        return float(gained_m.sum()), float(lost_m.sum())
 
     def _parts_wh(self, route: Route, driven: DrivenArms) -> dict[str, float]:
         """Return the energy of a route by cause, Wh, without lost regeneration."""
@@ -97,9 +101,9 @@ class RouteNumbers:
             driven_s = driven.time_s.sum()
             minutes_wh = self.learned_with_w * driven_s / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            prior_wh = space.reference.prior_mean_wh[driven.arms]
-            if not route.whole:
-                prior_wh = space.stretch_wh(driven.arms, driven.stretches)
+            prior_wh, cut = space.whole_wh[driven.arms], np.flatnonzero(driven.share != 1.0)
+            if len(cut):
+                prior_wh[cut] = space.stretch_wh(driven.arms[cut], driven.stretches[cut])
             off_wh = ((driven.energy_wh - held_wh) - prior_wh).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.numbers.held_wh > ROUNDING_WH).any():
@@ -130,6 +134,16 @@ def streets_of(
     first = [part.start for part in parts]
     sums = (np.add.reduceat(each, first) for each in (length_m, edge_wh))
     return tuple(map(Street, labels, *(each.tolist() for each in sums)))
+
+
+class Routes(dict[str, PlannedRoute]):
+    """Routes by row; ``charge``, a name of earlier versions, is another name of ``time``."""
+
+    def __missing__(self, name: str) -> PlannedRoute:
+        """Return the route of a row by its other name."""
+        if name == "charge" and any(route.stops for route in self.values()):
+            return self["time"]
+        raise KeyError(name)
 
 
 def expected_saving(

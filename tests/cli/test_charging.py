@@ -78,7 +78,10 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     [
         (("--charge",), "needs the charge at the start: soc"),
         (("--charge", "--soc", 9), "add them with 'evroute network chargers denver FILE'"),
-        (("--charge", "--soc", 9, "--alternatives", 2), "takes the least time; leave out"),
+        (
+            ("--charge", "--soc", 9, "--alternatives", 2),
+            "takes neither extra time nor alternatives; leave out",
+        ),
     ],
 )
 def test_requests_that_cannot_be_met_have_one_line(

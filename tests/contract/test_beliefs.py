@@ -338,6 +338,10 @@ class RatioDay:
     def posterior(self) -> Marginals:
         return Marginals(self.mean_wh, self.belief.ratio.variance**0.5 * np.abs(self.eq8_wh))
 
+    @property
+    def whole_wh(self):
+        return self.mean_wh
+
     def stretch_wh(self, arms, stretches):
         return self.belief.ratio.mean * self.space.stretch_wh(arms, stretches)
 

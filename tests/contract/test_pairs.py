@@ -11,11 +11,12 @@ from evroute.errors import EvrouteError
 from evroute.experiments.play import run_loop
 from evroute.experiments.regret import RegretScorer
 from evroute.methods.method import Method, make_index, make_model
-from evroute.methods.parts import INDICES, MODELS
+from evroute.methods.parts import INDICES, MODELS, index_options
 from evroute.methods.setting import Setting
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
+from evroute.testing import check_index
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.world import load_world
 
@@ -90,14 +91,8 @@ def test_three_rounds_are_driven_and_repeat_under_a_seed(
 
 
 @pytest.mark.parametrize(("model", "index"), PAIRS)
-def test_every_index_is_a_finite_energy_for_each_arm(setting, model, index) -> None:
-    _, agent = play(setting, model, index, "potential-rectified", "sampled-gp")
-    some = setting.arms.take(np.array([0, 2, 3, 5]))
-    for t in (1, 2, 1000):
-        values = agent.index(t, some, agent.model, default_rng(t))
-        assert values.shape == (4,)
-        assert values.dtype == np.float64
-        assert np.all(np.isfinite(values))
+def test_every_index_keeps_the_protocol_on_every_model(model: str, index: str) -> None:
+    check_index(index_options(index), model=model)
 
 
 def test_every_model_has_an_index_and_every_index_a_model() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import charging_checks as checks
 import numpy as np
@@ -15,7 +16,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
@@ -23,7 +24,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
 from evroute.planning.charge.refusals import whole_percent, with_advice
-from evroute.planning.charge.station_needs import StationNeeds
+from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stops import best_plan, charging_stops
 from evroute.planning.charge.stops_within import stops_within
 from evroute.planning.planner import Planner
@@ -208,6 +209,23 @@ def test_least_energy_with_stops_equals_an_independent_search(
     seen = Counter(
         checks.check_energy(draw(seed), compiled=False, step=1.0) for seed in range(n_cases)
     )
+    assert seen["stops"] >= 3, seen
+
+
+@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
+def test_wishes_for_the_stops_are_kept_at_least_time(draw: Callable[[int], checks.Request]) -> None:
+    seen = Counter(
+        checks.check(checks.wished(draw(seed), seed), compiled=False, step=1.0)
+        for seed in range(30)
+    )
+    assert seen["stops"] >= 3, seen
+
+
+@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
+def test_least_money_with_stops_equals_an_independent_search(
+    draw: Callable[[int], checks.Request],
+) -> None:
+    seen = Counter(checks.check_money(draw(seed), compiled=False, step=1.0) for seed in range(30))
     assert seen["stops"] >= 3, seen
 
 
@@ -498,6 +516,63 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
     assert advised[1] < advised[0]
 
 
+def test_stations_are_left_out_by_name_and_power(planner: Planner) -> None:
+    battery = Battery.of_percent(6.1, 4.5, 2)
+    wishes: dict[str, Any] = {"battery": battery, "charge": True}
+    (stop,) = planner.plan(21, 99, **wishes).recommended_route.stops
+    for avoid in ([stop.station], [stop.station.upper()]):
+        with_others = planner.plan(21, 99, **wishes, avoid_stations=avoid)
+        assert stop.station not in {each.station for each in with_others.recommended_route.stops}
+    with pytest.raises(EvrouteError, match=r"no charging station is left: the greatest .* 22 kW"):
+        planner.plan(21, 99, **wishes, avoid_stations=["post"])
+    with pytest.raises(EvrouteError, match=r"no charging station is left"):
+        planner.plan(21, 99, **wishes, least_kw=50)
+    with pytest.raises(
+        UnknownNameError, match="no station that fits the car is named 'pst 1'; sim"
+    ):
+        planner.plan(21, 99, **wishes, avoid_stations=["pst 1"])
+    quick = planner.plan(21, 99, **wishes, stop_minutes=1).recommended_route
+    assert quick.time_s == pytest.approx(planner.plan(21, 99, **wishes).routes["time"].time_s - 240)
+
+
+def test_enough_at_the_end_to_reach_a_station(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems, planner: Planner
+) -> None:
+    problem = problem_of(
+        line_of_stations(make_network, 6), np.array([10.0, 20, 30, 100, 200, 40]), 0, 2
+    )
+    chargers = [Charger("S4", (4,), "ac", 3.6, 10 * np.arange(101.0))]
+    # 300 Wh from the end of the third edge, and the reserve
+    assert to_a_station(problem, Battery(1000, 900, 50), chargers) == pytest.approx(35)
+    with pytest.raises(EvrouteError, match="no charging station is within reach of the dest"):
+        to_a_station(problem, Battery(300, 300, 50), chargers)
+    battery = Battery.of_percent(6.1, 9, 2)
+    plans = [
+        planner.plan(21, 99, battery=battery, charge=True, arrive=arrive).recommended_route
+        for arrive in (None, 8, "charger")
+    ]
+    left = [battery.percent(float(plan.charge.charge_wh[-1])) for plan in plans]
+    assert left[0] < 8 <= left[1]
+    assert left[2] > 2
+    with pytest.raises(NotEnoughChargeError, match="no plan arrives with 100 %"):
+        planner.plan(21, 99, battery=battery, charge=True, arrive=100)
+
+
+def test_the_price_of_a_plan_is_own_energy_and_what_stations_take(planner: Planner) -> None:
+    battery = Battery.of_percent(6.1, 4, 2)
+    plan = planner.plan(21, 99, battery=battery, charge=True, price=0.4, time_value=9)
+    assert plan.recommended == "cost"
+    costs = {name: plan.cost(name) for name in plan.routes}
+    assert min(costs.values()) == pytest.approx(costs["cost"], abs=0.02)
+    route = plan.routes["time"]
+    charge_wh = route.charge.charge_wh
+    own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0)
+    paid = sum(0.4 * stop.wall_wh / 1000 for stop in route.stops)
+    expected = 0.4 * own_wh / 1000 + paid + 9 * route.time_s / 3600
+    assert costs["time"] == pytest.approx(expected)
+    assert paid == pytest.approx(sum(stop.paid for stop in route.stops))
+
+
 def test_bad_requests_have_one_line(planner: Planner) -> None:
     battery, network = Battery.of_percent(6.1, 4, 2), planner.network
     with pytest.raises(EvrouteError, match="add them with 'evroute network chargers denver FILE'"):
@@ -513,5 +588,5 @@ def test_bad_requests_have_one_line(planner: Planner) -> None:
         Planner(network, ccs, physics="eq8").plan(3, 9, battery=battery, charge=True)
     with pytest.raises(EvrouteError, match="needs the charge at the start"):
         planner.plan(3, 9, charge=True)
-    with pytest.raises(EvrouteError, match="takes the least time; leave out"):
+    with pytest.raises(EvrouteError, match="takes neither extra time nor"):
         planner.plan(3, 9, battery=battery, charge=True, max_extra_time=0.1)

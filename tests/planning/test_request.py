@@ -90,6 +90,9 @@ def _app(command: Any = route) -> typer.Typer:
     return app
 
 
+CHARGING = {"trip": "A", "soc": 50, "charge": True}
+
+
 @pytest.mark.parametrize(
     ("name", "notes"),
     [
@@ -117,6 +120,19 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         ({"trip": "A", "charge": True}, "charging on the way needs the charge at the start: soc"),
         ({"trip": "A", "soc": 9, "risk": 0.1, "alternatives": 1}, "a risk does not go with alt"),
         ({"trip": "A", "soc": 9, "charge": True, "max_extra_time": 0.1}, "charging on the way tak"),
+        ({"trip": "A", "arrive": 20}, "arrive goes with charging on the way: charge"),
+        ({"trip": "A", "stop_from": 80, "stop_to": 80}, "stop_from goes with charging on the way"),
+        (
+            CHARGING | {"stop_from": 80, "stop_to": 80},
+            "stop_from is 80 %; it must be below stop_to",
+        ),
+        (CHARGING | {"arrive": 120}, "arrive is 120; it must be a charge from 0 to 100 %, or 'ch"),
+        (CHARGING | {"arrive": "home"}, "arrive is 'home'; it must be a charge from 0 to 100 %"),
+        (CHARGING | {"stop_minutes": -1}, "stop_minutes is -1 min; it must be from 0 to 1440 min"),
+        (
+            CHARGING | {"risk": 0.1, "price": 1, "time_value": 9},
+            "a risk does not go with stops of least cost",
+        ),
         ({"trip": "A", "time_value": 9}, "a value of time needs the price of energy: price"),
         ({"trip": "A", "soc": 9, "search": "clamped"}, "a battery, a time limit or a value of tim"),
         ({"trip": "A", "conditions": {"wind_from_deg": 9}}, "wind_from needs a wind speed: wind"),

@@ -79,6 +79,11 @@ class EdgeDay:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         return self.model.posterior(self.space.reference)
 
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) energy of the arms by physics, Wh."""
+        return self.space.whole_wh
+
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy by physics of arms of whose edges a part is driven, (k,) Wh.
 

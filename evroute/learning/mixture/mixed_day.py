@@ -105,6 +105,11 @@ class MixedDay:
         variance = self.weight.variance(driving.std_wh**2, std_wh**2, apart_wh)
         return Belief(self.mean_wh, np.sqrt(variance))
 
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) energy of the turns with whole edges, as of `stretch_wh`, Wh."""
+        return self.mean_wh
+
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy of turns of whose edges a part is driven, (k,) Wh.
 

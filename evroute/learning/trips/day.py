@@ -122,6 +122,11 @@ class TripDay:
             np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
         )
 
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) energy of the arms with whole edges, as of `stretch_wh`, Wh."""
+        return self.mean_wh
+
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy of arms of whose edges a part is driven, (k,) Wh, by their terms.
 

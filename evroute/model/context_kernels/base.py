@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
+from evroute.optional import check_extra
 
 if TYPE_CHECKING:
     from gpytorch.kernels import Kernel
@@ -223,3 +224,37 @@ def _both(
     pair: Sum | Product, x: FloatArray, y: FloatArray, lengthscales: FloatArray
 ) -> list[tuple[FloatArray, list[FloatArray]]]:
     return [kernel.log_gradient(x, y, lengthscales) for kernel in (pair.first, pair.second)]
+
+
+def torch_values(
+    kernel: ContextKernel, x: FloatArray, y: FloatArray, lengthscales: FloatArray
+) -> FloatArray:
+    """Return the values of a kernel by its form for gpytorch.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    x, y
+        (n, d) and (m, d) contexts.
+    lengthscales
+        (d,) positive.
+
+    Returns
+    -------
+    FloatArray
+        (n, m).
+
+    Raises
+    ------
+    MissingPackageError
+        If gpytorch is not installed.
+    EvrouteError
+        If it has no such form.
+    """
+    check_extra("gp")
+    import torch
+
+    form = kernel.torch_kernel(lengthscales)
+    values: FloatArray = form(torch.tensor(x), torch.tensor(y)).to_dense().detach().numpy()
+    return values

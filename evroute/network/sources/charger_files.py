@@ -1,16 +1,16 @@
 """Files of charging stations in three formats.
 
 Open Charge Map exports (``.json``), OpenStreetMap (``.osm``, ``.osm.pbf``: ``amenity`` =
-``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status; the last two may be
-empty). A socket of an unknown kind with a known power or current has the usual kind of that power:
-type 2 up to `MOST_AC_KW`, CCS above.
+``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status, price_kwh and
+price_minute; the last four may be empty). A socket of an unknown kind with a known power or current
+has the usual kind of that power: type 2 up to `MOST_AC_KW`, CCS above.
 """
 
 import csv
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -83,11 +83,15 @@ class ListedSocket:
         Power, kW; None if unknown.
     assumed
         Numbers that the file does not state: ``"socket"``, ``"power"``, both, or none.
+    price_kwh, price_minute
+        Prices of a kWh from the wall and of a minute, money; None where the first is unknown.
     """
 
     kind: str | None
     kw: float | None
     assumed: tuple[str, ...] = ()
+    price_kwh: float | None = None
+    price_minute: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +213,25 @@ def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
     closed = (row.get("status") or "").strip().lower() not in _OPEN
     kw = _kw(row.get("kw") or None, where)
     known = ListedSocket(_KINDS.get(kind), kw)
-    socket = known if kind in _KINDS or kw is None else _of_power(kw)
+    socket = replace(
+        known if kind in _KINDS or kw is None else _of_power(kw),
+        price_kwh=_price(row, "price_kwh", where),
+        price_minute=_price(row, "price_minute", where) or 0.0,
+    )
     name = text_of_cell(row["name"] or "")
     return ListedStation(_unused(closed=closed, private=False), name, lon, lat, (socket,))
+
+
+def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
+    """Return a price of a row, money; None if it is empty."""
+    text = (row.get(column) or "").strip()
+    try:
+        price = _number(text) if text else None
+    except ValueError:
+        price = -1.0
+    if price is not None and not 0 <= price < np.inf:
+        raise EvrouteError(f"{where}: {column} is '{text}'; it must be a number of 0 or more")
+    return price
 
 
 def _openstreetmap(path: Path) -> Iterator[ListedStation]:

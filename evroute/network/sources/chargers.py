@@ -2,7 +2,8 @@
 
 The table has a row for each kind of socket and power of a station: ``name``, ``lon``, ``lat``,
 ``socket`` (one of `SOCKETS`), ``kw`` and ``assumed`` (``socket``, ``power``, both or empty: values
-that the source does not state; absent in earlier files). Rows of one position are one station.
+that the source does not state), ``price_kwh`` (NaN if unknown) and ``price_minute``. The last three
+are absent in earlier files. Rows of one position are one station.
 """
 
 import math
@@ -45,11 +46,16 @@ class Socket:
     assumed
         Values that the source does not state: ``"socket"``, ``"power"``, ``"socket and power"`` or
         "".
+    price_kwh, price_minute
+        Prices of a kWh from the wall and of a minute, money; None where the first is unknown, 0
+        where there is no price of a minute.
     """
 
     kind: str
     kw: float
     assumed: str = ""
+    price_kwh: float | None = None
+    price_minute: float = 0.0
 
     @property
     def words(self) -> str:
@@ -139,7 +145,8 @@ def _station(listed: ListedStation) -> Station:
     for each in listed.sockets:
         if each.kind:
             assumed = each.assumed if each.kw else (*each.assumed, "power")
-            sockets.append(Socket(each.kind, each.kw or SOCKETS[each.kind], " and ".join(assumed)))
+            kw, words = each.kw or SOCKETS[each.kind], " and ".join(assumed)
+            sockets.append(Socket(each.kind, kw, words, each.price_kwh, each.price_minute))
     name = clean(listed.name) or "charging station"
     return Station(name, listed.lon, listed.lat, tuple(dict.fromkeys(sockets)))
 
@@ -184,7 +191,13 @@ def _table(stations: Sequence[Station]) -> Table:
         "socket": tuple(socket.kind for socket in sockets),
         "kw": np.array([socket.kw for socket in sockets]),
         "assumed": tuple(socket.assumed for socket in sockets),
+        "price_kwh": np.array([_or_nan(socket.price_kwh) for socket in sockets]),
+        "price_minute": np.array([socket.price_minute for socket in sockets]),
     }
+
+
+def _or_nan(price: float | None) -> float:
+    return math.nan if price is None else price
 
 
 @lru_cache(maxsize=4)
@@ -198,13 +211,19 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
     """
     table = network.tables.get("chargers", {})
     columns = [table.get(column, ()) for column in ("name", "lon", "lat", "socket", "kw")]
-    columns.append(table.get("assumed", ("",) * len(columns[0])))
+    n = len(columns[0])
+    columns.append(table.get("assumed", ("",) * n))
+    columns.append(table.get("price_kwh", np.full(n, np.nan)))
+    columns.append(table.get("price_minute", np.zeros(n)))
     found: defaultdict[tuple[str, float, float], list[Socket]] = defaultdict(list)
     try:
-        for name, lon, lat, kind, kw, assumed in zip(*columns, strict=True):
+        for name, lon, lat, kind, kw, assumed, per_kwh, per_minute in zip(*columns, strict=True):
             if kind not in SOCKETS or not 0 < kw < np.inf or assumed not in ASSUMED:
                 raise ValueError(f"socket '{kind}' of {kw} kW, assumed '{assumed}'")
-            socket = Socket(str(kind), float(kw), str(assumed))
+            if not (math.isnan(per_kwh) or 0 <= per_kwh < np.inf) or not 0 <= per_minute < np.inf:
+                raise ValueError(f"prices of {per_kwh} a kWh and {per_minute} a minute")
+            price = None if math.isnan(per_kwh) else float(per_kwh)
+            socket = Socket(str(kind), float(kw), str(assumed), price, float(per_minute))
             found[clean(str(name)), float(lon), float(lat)].append(socket)
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(

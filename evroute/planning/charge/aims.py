@@ -87,6 +87,35 @@ class Aim:
             unlimited=True,
         )
 
+    @classmethod
+    def least_money(
+        cls,
+        problem: SearchProblem,
+        battery: Battery,
+        chargers: Sequence[Charger],
+        wishes: StopWishes,
+        worth: tuple[float, float],
+    ) -> Self:
+        """Return the aim of least money: own energy, charges at stations, and time.
+
+        Own energy is the charge at the start less that on arrival, at least 0: charge bought beyond
+        that has no value.
+
+        Parameters
+        ----------
+        problem, chargers, wishes
+            As in `least_time`.
+        battery
+            Usable capacity.
+        worth
+            Own price of one Wh, and value of one second, money.
+        """
+        per_wh, per_s = worth
+        charged_wh = battery.capacity_wh * np.arange(101.0) / 100
+        paid = [each.paid(charged_wh, each.time_s, wishes.own_price) for each in chargers]
+        table = np.array(paid, dtype=float).reshape(-1, 101) + per_s * _tables_s(chargers)
+        return cls(per_s * problem.time_s, table, per_s * wishes.setup_s, credit=per_wh)
+
     def per_wh(self, battery: Battery) -> float:
         """Return the least cost of one Wh, charged anywhere or missing on arrival."""
         if not len(self.table):

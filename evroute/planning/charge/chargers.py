@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.energy.charging import wall_wh
+from evroute.energy.charging import Number, wall_wh
 from evroute.planning.battery import Battery
+from evroute.planning.request import SETUP_S, PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem
 
-SETUP_S = 300.0
-"""Time of a stop beside charging: parking, plugging in, paying."""
 NEAR_PERCENT = 1e-7
 
 
@@ -34,6 +33,9 @@ class Charger:
         (101,) time from empty to each whole per cent of charge, s (`energy.charging`).
     assumed
         Values of the socket that its source does not state, in words; "" if it states all.
+    price_kwh, price_minute
+        Prices of a kWh from the wall and of a minute, money; None where the first is unknown, 0
+        where there is no price of a minute.
     """
 
     station: str
@@ -42,6 +44,24 @@ class Charger:
     kw: float
     time_s: FloatArray
     assumed: str = ""
+    price_kwh: float | None = None
+    price_minute: float = 0.0
+
+    def paid(self, energy_wh: Number, time_s: Number, own: float | None) -> Number | None:
+        """Return the price of charges, money; None where it is unknown.
+
+        Parameters
+        ----------
+        energy_wh, time_s
+            Energies into the battery, Wh, and their times, s.
+        own
+            Price of a kWh where the station has none, money; None if it is unknown, too.
+        """
+        per_kwh = own if self.price_kwh is None else self.price_kwh
+        if per_kwh is None:
+            return None
+        from_wall_wh = wall_wh(self.socket, energy_wh, time_s)
+        return per_kwh * from_wall_wh / 1000 + self.price_minute * time_s / 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +76,26 @@ class StopWishes:
         Least charge on arrival at a stop, and greatest charge on leaving it, %.
     arrive_percent
         Least charge at the end, %.
+    own_price
+        Price of a kWh where a station has none, money; None if it is unknown.
     """
 
     setup_s: float = SETUP_S
     from_percent: float = 0.0
     to_percent: float = 100.0
     arrive_percent: float = 0.0
+    own_price: float | None = None
+
+    @classmethod
+    def of(cls, request: PlanRequest) -> Self:
+        """Return the wishes of a request, with a charge at the end in per cent only."""
+        return cls(
+            60 * request.stop_minutes,
+            request.stop_from,
+            request.stop_to,
+            0.0 if isinstance(request.arrive, str) else request.arrive or 0.0,
+            request.price,
+        )
 
 
 class Visit(NamedTuple):
@@ -94,6 +128,8 @@ class ChargingStop:
         Energy taken from the wall for it, Wh: the one that is paid for.
     assumed
         Values of the socket that its source does not state, in words; "" if it states all.
+    paid
+        Price of the charge at the station, money; None if it is unknown.
     """
 
     station: str
@@ -107,6 +143,7 @@ class ChargingStop:
     energy_wh: float
     wall_wh: float
     assumed: str = ""
+    paid: float | None = None
 
     @property
     def advice(self) -> str:
@@ -177,6 +214,7 @@ def stops_at(
                 energy_wh=energy_wh,
                 wall_wh=wall_wh(used.socket, energy_wh, charged_s),
                 assumed=used.assumed,
+                paid=used.paid(energy_wh, charged_s, wishes.own_price),
             )
         )
     return tuple(stops)

@@ -1,6 +1,5 @@
 """Refusals that help: the least start with stations, or the gap that no full charge bridges."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -11,7 +10,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
+from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.station_needs import StationNeeds
 from evroute.planning.searches.search_problem import SearchProblem
 
@@ -110,23 +109,16 @@ def whole_percent(battery: Battery, need_wh: float) -> int:
     return percent
 
 
-def needs_at_risk(
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    wishes: StopWishes,
-    risk: tuple[float, FloatArray],
-) -> StationNeeds:
-    """Return needs with every energy at its quantile, which is about enough for a risk.
+def at_quantile(problem: SearchProblem, risk: tuple[float, FloatArray]) -> SearchProblem:
+    """Return a request with the energy of every arm at its quantile.
 
     Parameters
     ----------
-    problem, battery, chargers, wishes
-        As in `StationNeeds.of`.
+    problem
+        The request and its numbers.
     risk
-        Greatest probability of falling below the reserve, and the deviation of each arm, (a,) Wh.
+        Probability above the quantile, and the deviation of each arm, (a,) Wh.
     """
     most, std_wh = risk
     raised_wh = problem.energy_wh - ndtri(most) * std_wh
-    raised = replace(problem, charge=ChargeFunctions.of_one_step(raised_wh))
-    return StationNeeds.of(raised, battery, chargers, wishes)
+    return replace(problem, charge=ChargeFunctions.of_one_step(raised_wh))

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from evroute.errors import require
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.chargers import Charger, StopWishes
 from evroute.planning.searches.label_loops import BEFORE_START
@@ -229,3 +230,40 @@ class StationNeeds:
                 need_wh = charge.before(unbounded, after.charge_wh, start.arm)
                 gaps.append((need_wh - full.start_wh, "", after.station))
         return min(gaps, default=None)
+
+
+def to_a_station(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> float:
+    """Return the least charge at the end of a request that reaches a station, %.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    battery
+        Capacity and reserve.
+    chargers
+        Sockets that fit the car.
+
+    Raises
+    ------
+    EvrouteError
+        If no full charge reaches one.
+    """
+    legs, charge = problem.legs, problem.charge
+    last = len(legs.stops) - 1
+    needs = StationNeeds.of(problem, battery, chargers, StopWishes())
+    known = {(last, edge): name for edge, name in needs.stations.items()}
+    found = replace(needs, end_wh=np.inf).needs(battery, known)
+    ends = [found[last, edge].charge_wh for edge in legs.stops[last] if (last, edge) in found]
+    for each in legs.exits:
+        if (last, each.edge) in found:
+            # a position on the road: the whole road is driven
+            whole = legs.search.starts.start + each.edge
+            ends.append(charge.before(battery, found[last, each.edge].charge_wh, whole))
+    least_wh = min(ends, default=np.inf)
+    require(
+        least_wh <= battery.capacity_wh,
+        "no charging station is within reach of the destination, even with a full battery; leave "
+        "out arrive",
+    )
+    return battery.percent(float(least_wh))

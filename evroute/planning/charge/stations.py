@@ -1,19 +1,22 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import NotEnoughChargeError
+from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import edges_at, stations
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
-from evroute.planning.charge.refusals import needs_at_risk, with_advice
+from evroute.planning.charge.refusals import at_quantile, with_advice
 from evroute.planning.charge.risk import choose_safe_rows
-from evroute.planning.charge.station_needs import StationNeeds
+from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stop_rows import StopRows
+from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
@@ -23,7 +26,16 @@ from evroute.planning.searches.search_problem import SearchProblem
 def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
     """Return the sockets of a network that fit a car."""
     return tuple(
-        Charger(station.name, edges_at(network, station), each.kind, each.kw, time_s, each.assumed)
+        Charger(
+            station.name,
+            edges_at(network, station),
+            each.kind,
+            each.kw,
+            time_s,
+            each.assumed,
+            each.price_kwh,
+            each.price_minute,
+        )
         for station in stations(network)
         for each in station.sockets
         if (time_s := charging_s(vehicle, each.kind, each.kw)) is not None
@@ -62,6 +74,44 @@ def why_no_charging(network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[C
     )
 
 
+def wanted(chargers: Sequence[Charger], request: PlanRequest) -> tuple[Charger, ...]:
+    """Return the sockets that a request does not leave out.
+
+    Parameters
+    ----------
+    chargers
+        Sockets that fit the car.
+    request
+        The wishes of the plan.
+
+    Raises
+    ------
+    UnknownNameError
+        If no station has a name to avoid, or a part of it; the message has similar ones.
+    EvrouteError
+        If no socket is left.
+    """
+    names = {each.station.lower(): each.station for each in chargers}
+    for part in request.avoid_stations:
+        if not any(part.lower() in name for name in names):
+            near = get_close_matches(part.lower(), names)
+            similar = f"; similar: {'; '.join(names[name] for name in near)}" if near else ""
+            raise UnknownNameError(f"no station that fits the car is named '{part}'{similar}")
+    avoided = [part.lower() for part in request.avoid_stations]
+    left = tuple(
+        each
+        for each in chargers
+        if each.kw >= request.least_kw and not any(part in each.station.lower() for part in avoided)
+    )
+    if chargers and not left:
+        most_kw = max(each.kw for each in chargers)
+        raise EvrouteError(
+            f"no charging station is left: the greatest power that fits the car is {most_kw:g} kW; "
+            "choose a lower least_kw, or avoid fewer stations"
+        )
+    return left
+
+
 def rows_of_plan(
     problem: SearchProblem,
     fastest: Route,
@@ -94,16 +144,20 @@ def rows_of_plan(
     """
     if battery is None:
         return choose_rows(problem, fastest, request, None)
-    risk, wishes = request.risk, StopWishes()
+    risk, wishes = request.risk, StopWishes.of(request)
+    chargers = wanted(chargers, request)
 
     def within(route: Route, stops: tuple[ChargingStop, ...]) -> bool:
         if forecasts is None or risk is None:
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
-    safe = None
+    safe, at_risk = None, problem
     if forecasts is not None and risk is not None:
         safe = forecasts.search(problem, battery, risk)
+        at_risk = at_quantile(problem, (risk, safe.std_wh))
+    if request.arrive == CHARGER:
+        wishes = replace(wishes, arrive_percent=to_a_station(at_risk, battery, chargers))
     stop_rows = StopRows(problem, battery, chargers, wishes)
 
     def stopping() -> Rows | None:
@@ -112,8 +166,16 @@ def rows_of_plan(
         return stop_rows.choose_within(fastest, safe, within)
 
     if request.charge and (rows := stopping()) is not None:
+        if request.worth is not None:
+            rows.add("cost", stop_rows.least_money(request.worth))
+            rows.recommended = "cost"
         return rows
     try:
+        if wishes.arrive_percent > battery.percent(battery.reserve_wh):
+            raise NotEnoughChargeError(
+                f"no plan arrives with {wishes.arrive_percent:.4g} % when starting with "
+                f"{battery.percent(battery.start_wh):.4g} %"
+            )
         if safe is None:
             return choose_rows(problem, fastest, request, battery)
         return choose_safe_rows(safe, request)
@@ -122,9 +184,7 @@ def rows_of_plan(
             raise
         rows = None if request.charge else stopping()
         stops = () if rows is None else rows.stops.get(rows.recommended, ())
-        needs, about = StationNeeds.of(problem, battery, chargers, wishes), ""
-        if safe is not None and risk is not None:
-            needs = needs_at_risk(problem, battery, chargers, wishes, (risk, safe.std_wh))
-            about = "about "
+        needs = StationNeeds.of(at_risk, battery, chargers, wishes)
+        about = "" if safe is None else "about "
         charging = request.charge
         raise with_advice(error, stops, needs, battery, charging=charging, about=about) from None

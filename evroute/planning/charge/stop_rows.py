@@ -17,7 +17,7 @@ from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
 from evroute.planning.charge.stops_within import Within, stops_within
 from evroute.planning.rows import Rows
-from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.search_problem import SearchProblem, rounded_up
 
 Shown = tuple[Route, tuple[ChargingStop, ...]]
 Found = tuple[Route, tuple[ChargingStop, ...], str]
@@ -89,6 +89,25 @@ class StopRows:
         """Return a route and its stops, their charges rounded up."""
         args = self.problem, self.battery, plan.route, plan.visits
         return plan.route, stops_at(*args, self.wishes)
+
+    def least_money(self, worth: tuple[float, float]) -> Found:
+        """Return the plan of least money (`Aim.least_money`), and how far it is certified.
+
+        Parameters
+        ----------
+        worth
+            Own price of one Wh, and value of one second, money.
+        """
+        given = self.problem, self.battery, self.chargers
+        aim = Aim.least_money(*given, self.wishes, worth)
+        plan = best_plan(*given, aim, self.wishes)
+        assert plan is not None, "a plan of least time is a plan"
+        if plan.exact:
+            proof = "exact: no plan with any stops costs less"
+            stops = ", but for rounding charges up to whole per cents" if plan.visits else ""
+            return *self._shown(plan), proof + stops
+        gap = rounded_up(plan.cost - plan.bound, 1000)
+        return *self._shown(plan), f"within {gap:.3f} of the least cost with any stops"
 
     def choose_within(self, fastest: Route, search: RiskSearch, within: Within) -> Rows | None:
         """Return the rows that keep a limit of risk; None if no plan was found that keeps it.

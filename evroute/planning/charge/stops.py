@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arms import Route
+from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
@@ -208,6 +209,7 @@ def _settled(
             read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
             read_only(rows),
             read_only(aim.table),
+            read_only(_corners(aim.table)),
             read_only(rest_both),
         ),
         Pace(
@@ -226,3 +228,16 @@ def _settled(
         ),
     )
     return labels[::-1], bound
+
+
+def _corners(table: FloatArray) -> IntArray:
+    """Return the next whole per cent above each at which a slope changes, (c, 101); 101 for none.
+
+    table: (c, 101) costs from empty.
+    """
+    slope = np.diff(table)
+    same = np.isclose(slope[:, :-1], slope[:, 1:], rtol=1e-12, atol=0.0)
+    at = np.where(same, 101, np.arange(1, 100))
+    ends = np.full((len(table), 1), 101)
+    following = np.hstack([at, ends, ends])
+    return np.minimum.accumulate(following[:, ::-1], axis=1)[:, ::-1]

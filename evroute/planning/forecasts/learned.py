@@ -52,6 +52,10 @@ class Day(Protocol):
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
 
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) energy of the arms with whole edges, as of `stretch_wh`, Wh."""
+
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy of arms of whose edges a part is driven, (k,) Wh.
 

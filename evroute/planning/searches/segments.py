@@ -22,6 +22,9 @@ class Sockets(NamedTuple):
         (n + 1,) first entry of each edge, and the charger of each entry.
     table
         (c, 101) cost of each charger from empty to each whole per cent, rising.
+    corner
+        (c, 101) next whole per cent above each at which the slope of the cost changes; 101 for
+        none.
     rest_both
         (s + 1,) least sum of cost and of energy by ``per_wh`` of the pace; 0 on arrival.
     """
@@ -29,6 +32,7 @@ class Sockets(NamedTuple):
     first: IntArray
     charger: IntArray
     table: FloatArray
+    corner: IntArray
     rest_both: FloatArray
 
 
@@ -179,17 +183,19 @@ def cost_of(sockets: Sockets, capacity_wh: float, held: Segment, charge_wh: floa
     return held.base + since + (percent - whole) * slope
 
 
-def next_corner(charge_wh: float, net_wh: float, unit_wh: float) -> float:
-    """Return the next charge above one whose charge at the last stop is a whole per cent, Wh.
+def next_corner(sockets: Sockets, held: Segment, charge_wh: float, unit_wh: float) -> float:
+    """Return the next charge of a segment above one at which the slope of its cost changes, Wh.
 
     Parameters
     ----------
-    charge_wh
-        The charge, Wh.
-    net_wh
-        Energy since the last stop, Wh.
+    sockets
+        Costs of the chargers.
+    held, charge_wh
+        The segment, and one of its charges, Wh.
     unit_wh
         One per cent of the usable capacity, Wh.
     """
-    percent = math.floor((charge_wh + net_wh) / unit_wh + NEAR_WH) + 1
-    return percent * unit_wh - net_wh
+    if held.charger < 0:
+        return math.inf
+    percent = math.floor((charge_wh + held.net_wh) / unit_wh + NEAR_WH)
+    return sockets.corner[held.charger][min(percent, 100)] * unit_wh - held.net_wh

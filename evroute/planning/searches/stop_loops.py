@@ -67,7 +67,7 @@ def settle_stops(
     labels.pop()
     newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
     newest[:] = -1
-    label = _next(queue, labels, newest, sockets, pace, charges.capacity_wh)
+    label = _next(queue, labels, newest, charges, costs, sockets, pace)
     while label.number >= 0 and label.state < ways.n_states:
         state = label.state
         last = state % ways.n_edges
@@ -99,7 +99,7 @@ def settle_stops(
             for entry in range(sockets.first[last], sockets.first[last + 1]):
                 charger = sockets.charger[entry]
                 _stop(queue, charges, sockets, pace, label, bounds, charger)
-        label = _next(queue, labels, newest, sockets, pace, charges.capacity_wh)
+        label = _next(queue, labels, newest, charges, costs, sockets, pace)
     return _plan(labels, label.number), label.bound
 
 
@@ -155,7 +155,7 @@ def _arrival_wh(
             best_wh = at_wh
         if at_wh >= left.high_wh:
             return best_wh
-        corner_wh = next_corner(at_wh, left.net_wh, unit_wh)
+        corner_wh = next_corner(sockets, left, at_wh, unit_wh)
         if at_wh < pace.credit_wh:
             corner_wh = min(corner_wh, pace.credit_wh)
         at_wh = min(corner_wh, left.high_wh)
@@ -222,9 +222,8 @@ def _stop(
         before_wh = at_wh
         if at_wh == end_wh:
             break
-        corner_wh = next_corner(at_wh, 0.0, unit_wh)
-        if held.charger >= 0:
-            corner_wh = min(corner_wh, next_corner(at_wh, held.net_wh, unit_wh))
+        corner_wh = next_corner(sockets, here, at_wh, unit_wh)
+        corner_wh = min(corner_wh, next_corner(sockets, held, at_wh, unit_wh))
         at_wh = min(corner_wh, end_wh)
     if before < deepest - pace.near:
         _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, label))
@@ -259,64 +258,90 @@ def _next(
     queue: list[Any],
     labels: list[Any],
     newest: IntArray,
+    charges: Charges,
+    costs: Costs,
     sockets: Sockets,
     pace: Pace,
-    capacity_wh: float,
 ) -> Label:
-    """Settle and return the next label that no other one of its state dominates."""
-    none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
+    """Settle and return the next label that no other one of its state dominates.
+
+    The low charges of a label that are dominated are left out. If its bound then is no longer the
+    least, it goes back into the queue.
+    """
+    arrival = len(newest) - 2
     while len(queue) > 0 and len(labels) <= pace.effort:
-        entry = heapq.heappop(queue)
-        bound = entry[0]
-        state = entry[6]
-        held = Segment(entry[8], entry[2], entry[3], entry[4], entry[5])
-        place = min(state, len(newest) - 2)
-        other = newest[place]
-        while other >= 0 and not _dominates(sockets, pace, labels[other], held, capacity_wh):
+        bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, stopped = (
+            heapq.heappop(queue)
+        )
+        place = min(state, arrival)
+        held = Segment(charger, base, net_wh, low_wh, high_wh)
+        other = newest[place] if place != arrival else -1
+        while other >= 0 and low_wh < math.inf:
+            until_wh = _dominated(sockets, pace, labels[other], held, charges.capacity_wh)
+            if until_wh >= high_wh - NEAR_WH:
+                low_wh = math.inf
+            elif until_wh > low_wh and stopped == 0:
+                low_wh = until_wh
+                held = Segment(charger, base, net_wh, low_wh, high_wh)
             other = labels[other][3]
-        if other < 0 or place == len(newest) - 2:
-            label = Label(len(labels), state, entry[9], bound, held)
-            labels.append(
-                (
-                    state,
-                    entry[7],
-                    entry[9],
-                    newest[place],
-                    held.charger,
-                    held.base,
-                    held.net_wh,
-                    held.low_wh,
-                    held.high_wh,
-                )
-            )
+        if low_wh > -minus_wh and low_wh < math.inf:
+            bounds = (costs.rest_wh[state], costs.rest[state], sockets.rest_both[state])
+            bound = _bound(charges, sockets, pace, held, bounds)
+            if len(queue) > 0 and bound > queue[0][0]:
+                entry = (bound, -low_wh, base, net_wh, low_wh, high_wh)
+                _push_again(queue, entry, (state, before, charger))
+                low_wh = math.inf
+        if low_wh < math.inf:
+            label = Label(len(labels), state, stopped, bound, held)
+            older = newest[place]
+            labels.append((state, before, stopped, older, charger, base, net_wh, low_wh, high_wh))
             newest[place] = label.number
             return label
+    none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
     return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none)
 
 
-def _dominates(
+def _push_again(
+    queue: list[Any],
+    entry: tuple[float, float, float, float, float, float],
+    names: tuple[int, int, int],
+) -> None:
+    """Put a driven label back into the queue."""
+    bound, minus_wh, base, net_wh, low_wh, high_wh = entry
+    state, before, charger = names
+    heapq.heappush(
+        queue, (bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, 0)
+    )
+
+
+def _dominated(
     sockets: Sockets, pace: Pace, settled: Any, held: Segment, capacity_wh: float
-) -> bool:
-    """Return True if a settled label has, for each charge of a segment, as much at no more cost."""
+) -> float:
+    """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
+
+    Minus infinity if it has not even as much as the least.
+    """
     other = Segment(settled[4], settled[5], settled[6], settled[7], settled[8])
-    if other.high_wh < held.high_wh - NEAR_WH:
-        return False
     unit_wh = capacity_wh / 100.0
     at_wh = held.low_wh
-    while True:
+    until_wh = -math.inf
+    end_wh = held.high_wh
+    if other.high_wh < end_wh - NEAR_WH:
+        end_wh = other.high_wh
+    while at_wh <= end_wh:
         known = cost_of(sockets, capacity_wh, other, max(at_wh, other.low_wh))
         if known > cost_of(sockets, capacity_wh, held, at_wh) + pace.near:
-            return False
-        if at_wh >= held.high_wh:
-            return True
-        corner_wh = held.high_wh
-        if held.charger >= 0:
-            corner_wh = min(corner_wh, next_corner(at_wh, held.net_wh, unit_wh))
-        if other.charger >= 0 and at_wh >= other.low_wh:
-            corner_wh = min(corner_wh, next_corner(at_wh, other.net_wh, unit_wh))
+            break
+        until_wh = at_wh
+        if at_wh == end_wh:
+            break
+        corner_wh = min(end_wh, next_corner(sockets, held, at_wh, unit_wh))
         if at_wh < other.low_wh:
             corner_wh = min(corner_wh, other.low_wh)
+        else:
+            corner_wh = min(corner_wh, next_corner(sockets, other, at_wh, unit_wh))
         at_wh = corner_wh
+    return until_wh
 
 
 def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, float]]:
@@ -341,7 +366,8 @@ PIECES = (
     _push,
     _push_stop,
     _stop,
-    _dominates,
+    _dominated,
+    _push_again,
     _next,
     _plan,
 )

@@ -71,9 +71,9 @@ class ArmNumbers:
         (n,) travel time of each edge, s.
     charge
         Charge functions of the arms.
-    stretch_wh
-        Function that returns the energy of parts of edges, without the deviations that are learned
-        for each arm, (k,) Wh.
+    whole_wh, stretch_wh
+        (a,) energy of the arms without the deviations that are learned for each arm, and the
+        function that returns it for parts of edges, (k,), Wh.
     """
 
     space: SearchSpace
@@ -84,6 +84,7 @@ class ArmNumbers:
     length_m: FloatArray
     time_s: FloatArray
     charge: ChargeFunctions
+    whole_wh: FloatArray
     stretch_wh: Callable[[IntArray, Stretches], FloatArray]
 
     @property
@@ -126,8 +127,7 @@ class ArmNumbers:
 
     def _charge_of(self, arms: IntArray, stretches: Stretches) -> ChargeFunctions:
         """Return the charge functions of arms of whose edges a part is driven."""
-        whole = Stretches.whole(self.network, stretches.edge)
-        beyond_wh = self.mean_wh[arms] - self.stretch_wh(arms, whole)
+        beyond_wh = self.mean_wh[arms] - self.whole_wh[arms]
         energy_wh = self.stretch_wh(arms, stretches) + stretches.share(self.network) * beyond_wh
         if self.network.pieces is None:
             return ChargeFunctions.of_one_step(energy_wh)

@@ -101,6 +101,10 @@ class SearchSpace(ArmSpace, Protocol):
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each."""
 
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) prior energy of the arms with whole edges, as of `stretch_wh`, Wh."""
+
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the prior energy (k,) of arms of whose edges only a part is driven, Wh."""
 

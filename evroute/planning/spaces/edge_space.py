@@ -209,15 +209,23 @@ class EdgeSpace:
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
-        of, rows = self.parts, route.rows
+        parts, rows = self.parts, route.rows
+        cut = None
         if not route.whole:
-            of, place = self.stretch_parts(Stretches.of_route(self.network, route))
-            rows = np.arange(len(place))
-        return {
-            name.removesuffix("_wh"): float(getattr(of, name)[rows].sum())
-            for name in of.__slots__
-            if name != "held_wh" or self.parts.held_wh.any()
-        }
+            ends = np.unique([0, len(rows) - 1])
+            cut, _ = self.stretch_parts(Stretches.of_route(self.network, route)[ends])
+            rows = rows[1:-1]
+        names = [name for name in parts.__slots__ if name != "held_wh" or parts.held_wh.any()]
+        found = {name: float(getattr(parts, name)[rows].sum()) for name in names}
+        if cut is not None:
+            for name in names:
+                found[name] += float(getattr(cut, name).sum())
+        return {name.removesuffix("_wh"): sum_wh for name, sum_wh in found.items()}
+
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(n,) eq. 8 of whole edges, as of `stretch_wh`, Wh."""
+        return self.parts.total_wh
 
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return eq. 8 of parts of edges, (k,) Wh; the arms are these edges."""

@@ -129,7 +129,7 @@ class TurnSpace:
             else self.energy.limits_wh
         )
 
-    @property
+    @cached_property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
         return self._as_driven(self.energy.limits_mps, self.edges.conditions.departed_s)
@@ -262,9 +262,15 @@ class TurnSpace:
         if not route.whole:
             stretches = Stretches.of_route(self.edges.network, route)
             time_s = time_s * stretches.share(self.edges.network)
-            expected_wh = self.stretch_wh(arms, stretches)
+            cut = np.unique([0, len(arms) - 1])
+            expected_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
         parts["auxiliary"] = self.energy.vehicle.auxiliary_w * float(time_s.sum()) / J_PER_WH
         return parts | {"turning": float(expected_wh.sum()) - sum(parts.values())}
+
+    @property
+    def whole_wh(self) -> FloatArray:
+        """(a,) energy of all turns and starts with whole edges, as of `stretch_wh`, Wh."""
+        return self._expected_wh
 
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the energy (k,) of parts of the edges of arms at expected speeds, Wh."""
@@ -330,7 +336,7 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        for name in ("reference", "states", "_of", "_expected_wh"):
+        for name in ("reference", "states", "_of", "_expected_wh", "_expected_mps"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
