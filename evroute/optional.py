@@ -14,6 +14,7 @@ EXTRAS = {
     "fast": ("numba",),
     "serve": ("fastapi", "uvicorn"),
     "sumo": ("libsumo",),
+    "dask": ("distributed",),
 }
 """Optional packages by the extra of evroute that installs them."""
 

@@ -43,7 +43,7 @@ _BLOCK = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")
-_OWN = {"curl", "make", "export", "python", ".venv/bin/python", "pip", "pytest"}
+_OWN = {"curl", "dask", "make", "export", "python", ".venv/bin/python", "pip", "pytest"}
 
 
 def name(page: Path) -> str:

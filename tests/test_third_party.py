@@ -124,5 +124,5 @@ def test_all_brings_only_packages_that_state_their_licence_and_dev_brings_cch_to
     assert brought_by("dev") == brought_by("all") | {
         name
         for name, extras in dependencies().items()
-        if extras & {"cch", "docs", "notebooks", "sumo", "dev"}
+        if extras & {"cch", "dask", "docs", "notebooks", "sumo", "dev"}
     }

@@ -1,5 +1,8 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +13,8 @@ from evroute.cli.console import print_table, progress
 from evroute.cli.shared import parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
+from evroute.experiments.cluster import cluster as connected
+from evroute.experiments.engines import Engine
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
@@ -110,6 +115,22 @@ def simulate(
     jobs: Annotated[
         int, typer.Option(min=1, help="Processes; the results do not depend on it.")
     ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:8786|local:N",
+            help="A Dask scheduler whose workers play the runs, or a Dask cluster of N processes; "
+            "instead of --jobs, with the same results.",
+        ),
+    ] = None,
+    mixed: Annotated[
+        bool,
+        typer.Option(
+            "--mixed",
+            help="Accept workers of --cluster with other versions or another BLAS: last digits "
+            "differ.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -136,10 +157,16 @@ def simulate(
     else:
         requested = _grid(parts, of_methods, fields)
     out = _folder_of(out, experiment)
+    if cluster is None and mixed:
+        raise EvrouteError("--mixed goes with --cluster")
+    if cluster is not None and jobs != 1:
+        raise EvrouteError("--cluster goes without --jobs: its workers are the processes")
     if dry_run:
         _print_estimate(requested, out, jobs)
-    else:
-        _print_results(_played(requested, out, jobs=jobs, resume=resume, quiet=quiet))
+        return
+    with _engine(cluster, mixed=mixed) as engine:
+        settings = {"jobs": jobs, "resume": resume, "executor": engine}
+        _print_results(_played(requested, out, settings, quiet=quiet))
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -199,15 +226,36 @@ def _folder_of(out: Path | None, experiment: Path | None) -> Path:
     return Path("runs", experiment.stem)
 
 
-def _played(requested: Experiment, out: Path, *, jobs: int, resume: bool, quiet: bool) -> RunFolder:
-    """Play the runs with progress on stderr, and return their folder."""
+@contextmanager
+def _engine(cluster: str | None, *, mixed: bool) -> Iterator[Engine | None]:
+    """Yield the engine of a Dask cluster; None for the processes of this machine."""
+    if cluster is None:
+        yield None
+        return
+    with connected(cluster) as engine:
+        yield replace(engine, mixed=mixed)
+
+
+def _played(
+    requested: Experiment, out: Path, settings: dict[str, Any], *, quiet: bool
+) -> RunFolder:
+    """Play the runs with progress on stderr, and return their folder.
+
+    Parameters
+    ----------
+    requested, out
+        The experiment and its folder.
+    settings
+        Further arguments of `experiment.simulate`.
+    quiet
+        Print no progress.
+    """
     try:
         with progress(quiet=quiet) as report:
             return run(
                 requested,
                 out,
-                jobs=jobs,
-                resume=resume,
+                **settings,
                 on_progress=lambda done, total: report("trips", done, total),
             )
     except KeyboardInterrupt:

@@ -25,6 +25,7 @@ from pydantic.dataclasses import dataclass
 from evroute.energy import defaults
 from evroute.energy.road_load import road_load_of
 from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.given import located
 from evroute.invalid import first_problem
 from evroute.ranking import Ranking, words_of
 from evroute.resources import data_path
@@ -207,7 +208,7 @@ def _cell(text: str) -> float | str:
 
 
 def _read(path: Path) -> Vehicle:
-    table = read_toml(path, "vehicle file")
+    table = read_toml(located(path), "vehicle file")
     where = f"vehicle file {path}:"
     if (consumption := table.pop("consumption", None)) is not None:
         if given := [name for name in ("rolling", "drag") if name in table]:

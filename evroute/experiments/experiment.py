@@ -14,8 +14,8 @@ A file looks like this::
     monaco = ["A", "B"]
 """
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,8 +37,8 @@ from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.errors import EvrouteError, require
 from evroute.experiments.agents import check_shared, check_vehicles
+from evroute.experiments.engines import Engine, execute
 from evroute.experiments.exact_time import warn_of_exact_time
-from evroute.experiments.execution import execute
 from evroute.experiments.provenance import trip_files, versions, world_sources
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
@@ -55,8 +55,6 @@ from evroute.worlds.demand.demand import is_file, load_demand, load_file, vehicl
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World, load_world
-
-log = logging.getLogger(__name__)
 
 
 class Experiment(BaseModel):
@@ -308,10 +306,12 @@ def simulate(
     jobs: int = 1,
     resume: bool = True,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    executor: Executor | Engine | None = None,
+    ahead: int = 16,
 ) -> RunFolder:
     """Execute an experiment, or its unfinished part, and return its folder.
 
-    Results do not depend on ``jobs``. A run that fails leaves its error in the
+    Results do not depend on ``jobs`` or the executor. A run that fails leaves its error in the
     folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script must
     call this under ``if __name__ == "__main__":``, because its processes start afresh.
 
@@ -327,35 +327,35 @@ def simulate(
         Keep the finished runs of the folder; otherwise play all runs again, with the same result.
     on_progress
         Called with the rounds done and the rounds in total, finished runs included.
+    executor
+        Any executor of ``concurrent.futures``, or an engine, as of `cluster.cluster`; it stays
+        open. Processes of this machine if None.
+    ahead
+        Largest number of runs submitted to the executor at a time.
 
     Raises
     ------
     ValueError
-        If ``jobs`` is not positive.
+        If ``jobs`` or ``ahead`` is not positive.
     EvrouteError
         If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
-        being written by another process, or a worker process died.
+        being written by another process, or the executor is lost.
     """
     require(jobs >= 1, f"jobs is {jobs}; it must be at least 1", ValueError)
+    require(ahead >= 1, f"ahead is {ahead}; it must be at least 1", ValueError)
     if not isinstance(experiment, Experiment):
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))
     runs = list(experiment.runs())
-    with folder.writing(manifest(experiment)):
-        left = [run for run in runs if not (resume and folder.is_finished(run))]
-        begun = set(folder.finished_runs()) if resume else set()
-        if damaged := [run.name for run in left if run.name in begun]:
-            log.warning(
-                "%s has %d runs with damaged files, first %s; simulating them again",
-                folder.path,
-                len(damaged),
-                damaged[0],
-            )
+    engine = Engine(executor, ahead) if isinstance(executor, Executor) else executor
+    mixed = {"mixed": True} if engine is not None and engine.mixed else {}
+    with folder.writing(manifest(experiment) | mixed):
+        left = folder.left_of(runs) if resume else runs
         warn_of_exact_time(left)
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)
-        execute(left, folder, jobs=jobs, on_progress=lambda done: on_progress(kept + done, total))
+        execute(left, folder, engine or jobs, lambda done: on_progress(kept + done, total))
         folder.merge(runs)
     return folder
 

@@ -23,6 +23,7 @@ An interrupted experiment can be continued: its finished runs are kept.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from glob import escape
@@ -47,6 +48,8 @@ from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
+
+log = logging.getLogger(__name__)
 
 MERGED_AT_ONCE = 500
 """Runs in memory while their tables are united."""
@@ -133,6 +136,19 @@ class RunFolder(Folder):
             and all(is_readable(self._table(kind, run.name)) for kind in ("routes", "timings"))
             and all(map(is_whole, (self.belief_path(run.name), *others)))
         )
+
+    def left_of(self, runs: Iterable[Run]) -> list[Run]:
+        """Return the runs that are not finished; a warning names those with damaged files."""
+        left = [run for run in runs if not self.is_finished(run)]
+        begun = set(self.finished_runs())
+        if damaged := [run.name for run in left if run.name in begun]:
+            log.warning(
+                "%s has %d runs with damaged files, first %s; simulating them again",
+                self.path,
+                len(damaged),
+                damaged[0],
+            )
+        return left
 
     def write(self, run: Run, log: Log) -> None:
         """Write the tables of a run, the part last; its belief must be there already."""

@@ -16,6 +16,7 @@ from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, check_spread
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.given import digest_of_copy
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.kernels import build
 from evroute.model.kernels.arms import ArmGraph, EdgeContextKernel
@@ -214,7 +215,6 @@ class Setting:
         return first, last
 
 
-@cache
 def load_setting(
     network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR, terrain: str | None = "edge"
 ) -> Setting:
@@ -235,11 +235,21 @@ def load_setting(
     EvrouteError
         If the network or the vehicle is unknown or unreadable.
     """
-    return Setting(on_terrain(_network(network), terrain), load_vehicle(vehicle), assumed)
+    digests = digest_of_copy(network), digest_of_copy(vehicle)
+    return _setting(network, vehicle, assumed, terrain, digests)
 
 
 @cache
-def _network(name: str) -> RoadNetwork:
+def _setting(
+    network: str, vehicle: str, assumed: Prior, terrain: str | None, digests: tuple[str, str]
+) -> Setting:
+    """Return the setting of files with some digests, empty for those that were not given."""
+    roads = on_terrain(_network(network, digests[0]), terrain)
+    return Setting(roads, load_vehicle(vehicle), assumed)
+
+
+@cache
+def _network(name: str, digest: str) -> RoadNetwork:
     return load_network(Path(name) if name.endswith(".npz") else name)
 
 

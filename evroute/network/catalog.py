@@ -20,6 +20,7 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
 from evroute.files import private_folder
+from evroute.given import copy_of
 from evroute.network import crossings, elevation, store
 from evroute.network.contraction import order_tables
 from evroute.network.heights import height_checks, profile
@@ -47,6 +48,8 @@ def load_network(name: str | Path) -> RoadNetwork:
     EvrouteError
         If it has to be built and the cache cannot be written.
     """
+    if (copy := copy_of(name)) is not None:
+        return store.load(copy)
     if isinstance(name, Path) or name.endswith(".npz"):
         return store.load(Path(name))
     check_name(name)
@@ -71,6 +74,23 @@ def load_network(name: str | Path) -> RoadNetwork:
     raise UnknownNameError(
         f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
     )
+
+
+def stored_path(name: str) -> Path:
+    """Return the stored file of a network, which is built if needed.
+
+    Raises
+    ------
+    EvrouteError
+        As `load_network`.
+    """
+    load_network(name)
+    if name.endswith(".npz"):
+        return Path(name)
+    kept, recipe = _kept_path(name), _recipes_at_hand().get(name)
+    if kept.is_file():
+        return kept
+    return recipe.path if recipe else data_path(name, "network.npz")
 
 
 def network_version(name: str) -> tuple[object, ...]:
@@ -254,11 +274,16 @@ class _Recipe:
     attribution: str
     lengths: str
 
+    @property
+    def path(self) -> Path:
+        """File of the built network."""
+        return cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
+
     def load(self) -> RoadNetwork:
         from evroute.network.places import street_names
         from evroute.network.sources import osm
 
-        path = cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
+        path = self.path
         try:
             if path.is_file():
                 return store.load(path)

@@ -15,6 +15,7 @@ import numpy as np
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.given import located
 from evroute.learning.measured import Measured
 from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
@@ -48,15 +49,19 @@ class ReplayWorld(World):
             Seeds of the world.
         """
         return Replay(
-            _measured(self.table, setting),
+            _measured(located(self.table), setting),
             setting=setting,
             trips=trips,
             seeds=seeds,
         )
 
+    def files(self, setting: Setting) -> dict[str, Path]:
+        """Return the table of measured trips."""
+        return {str(self.table): self.table}
+
     def provenance(self, setting: Setting) -> dict[str, Any]:
         """Return the digest of the table, and the number of trips and edges measured."""
-        measured = _measured(self.table, setting)
+        measured = _measured(located(self.table), setting)
         driven = np.unique(np.concatenate([trip.edge for trip in measured.trips]))
         n_edges = setting.network.n_edges
         note = f"{len(measured.trips)} trips measured {len(driven)} of {n_edges} edges"

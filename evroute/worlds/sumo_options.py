@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
+from evroute.given import copy_of
 from evroute.methods.setting import Setting
 from evroute.network.catalog import source_path
 from evroute.network.road_network import RoadNetwork
@@ -87,7 +88,7 @@ class SumoOptions(World):
         EvrouteError
             If no file is given and none is known.
         """
-        source = self.net or source_path(setting.network.name)
+        source = copy_of(self._file_name(setting)) or self.net or source_path(setting.network.name)
         if source is None:
             raise EvrouteError(
                 f"world {self.label}: no .net.xml of network '{setting.network.name}' is at hand; "
@@ -95,6 +96,14 @@ class SumoOptions(World):
             )
         require(source.is_file(), f"world {self.label}: net {source} does not exist")
         return source
+
+    def files(self, setting: Setting) -> dict[str, Path]:
+        """Return SUMO's network."""
+        return {self._file_name(setting): self.source(setting)}
+
+    def _file_name(self, setting: Setting) -> str:
+        """Return the name of SUMO's network for workers."""
+        return str(self.net or f"{setting.network.name}.net.xml")
 
     def provenance(self, setting: Setting) -> dict[str, Any]:
         """Return the digest of SUMO's network and the version of SUMO."""

@@ -87,6 +87,13 @@ class World(Options):
         """Whether the contexts include the temperature."""
         return False
 
+    def files(self, setting: Setting) -> dict[str, Path]:
+        """Return the files that the environment reads, by the names that it has for them.
+
+        It reads them by `given.located`, so that a worker may have copies.
+        """
+        return {}
+
     def provenance(self, setting: Setting) -> dict[str, Any]:
         """Return further sources of the results, and optionally a ``note`` for readers.
 

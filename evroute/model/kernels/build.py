@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
@@ -84,17 +85,19 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
 def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
     """Return an array mapped from its file; it is made and stored where it is missing or damaged.
 
-    Without a path it is made.
+    Without a path it is made. Of several processes of a machine one makes it, and the others wait.
     """
     if path is None:
         return make()
-    try:
-        if path.is_file():
-            return read_mapped(path)
-    except DamagedFileError as error:
-        log.warning("%s; making it again", error)
-    write_mapped(path, make())
-    return read_mapped(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock")):
+        try:
+            if path.is_file():
+                return read_mapped(path)
+        except DamagedFileError as error:
+            log.warning("%s; making it again", error)
+        write_mapped(path, make())
+        return read_mapped(path)
 
 
 def cache_path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:

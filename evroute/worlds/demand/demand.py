@@ -24,6 +24,7 @@ from evroute import limits
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.given import located
 from evroute.learning.readers.clocks import seconds
 from evroute.learning.readers.table import check_columns, numbers, read_table
 from evroute.methods.setting import Setting
@@ -197,6 +198,7 @@ def load_file(path: Path, setting: Setting) -> Listed:
     EvrouteError
         If the file cannot be read or has no trip that can be driven.
     """
+    path = located(path)
     if not path.is_file():
         raise EvrouteError(f"trip file {path} does not exist")
     if path.name.lower().endswith(_SUMO):

@@ -1,0 +1,346 @@
+"""Engines: what plays the runs of an experiment, processes of this machine or any executor.
+
+An engine is Python's ``concurrent.futures.Executor``. Processes of this machine are built anew when
+one dies; the runs that were in flight are then repeated one at a time, since one of them may be the
+cause. An executor that was handed in is used as it is, and never shut down.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from multiprocessing.sharedctypes import Synchronized
+from multiprocessing.synchronize import Event
+from signal import SIG_IGN, SIGINT, signal
+from threading import Thread
+
+from evroute import plugins
+from evroute.errors import EvrouteError
+from evroute.experiments.execution import StoppedError, execute_alone, make_shared
+from evroute.experiments.runs import Run, RunFolder
+from evroute.experiments.tasks import (
+    Inputs,
+    Outcome,
+    Task,
+    machine,
+    play_task,
+    write_files,
+)
+
+POLL_S = 0.1
+AHEAD = 4
+"""Runs submitted per process."""
+REPEATS = 2
+"""Number of times that a run is repeated alone after a process died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An executor that was handed in.
+
+    Parameters
+    ----------
+    executor
+        Any executor; it stays open.
+    ahead
+        Largest number of runs submitted at a time.
+    mixed
+        Accept workers whose versions and BLAS are not the caller's.
+    check
+        Called while runs are awaited; raises an error if the executor is lost.
+    """
+
+    executor: Executor
+    ahead: int = 16
+    mixed: bool = False
+    check: Callable[[], None] = lambda: None
+
+
+def execute(
+    runs: Sequence[Run],
+    folder: RunFolder,
+    engine: Engine | int,
+    on_progress: Callable[[int], None],
+) -> None:
+    """Play runs by an executor, or in some processes of this machine.
+
+    A run that fails is recorded in the folder, and the others go on.
+
+    Parameters
+    ----------
+    runs
+        Runs to play.
+    folder
+        Run folder that receives the files.
+    engine
+        The executor, or a number of processes.
+    on_progress
+        Called with the number of rounds done so far.
+
+    Raises
+    ------
+    EvrouteError, OSError
+        As `execute_by`.
+    """
+    if isinstance(engine, Engine):
+        execute_by(engine, runs, folder, on_progress)
+    elif min(engine, len(runs)) > 1:
+        make_shared(runs)
+        execute_here(runs, folder, jobs=engine, on_progress=on_progress)
+    else:
+        execute_alone(runs, folder, on_progress)
+
+
+def execute_by(
+    engine: Engine, runs: Sequence[Run], folder: RunFolder, on_progress: Callable[[int], None]
+) -> None:
+    """Play runs by an executor.
+
+    Parameters
+    ----------
+    engine
+        The executor.
+    runs
+        Runs to play.
+    folder
+        Run folder that receives the files; the caller alone writes it.
+    on_progress
+        Called with the number of rounds done so far.
+
+    Raises
+    ------
+    EvrouteError
+        If a worker's versions or BLAS differ, or the executor is lost; finished runs are kept.
+    OSError
+        If the folder cannot be written.
+    """
+    done = 0
+
+    def finished(run: Run) -> None:
+        nonlocal done
+        done += run.horizon
+        on_progress(done)
+
+    here = {} if engine.mixed else machine()
+    flow = _Flow(engine.executor, folder, Inputs(near=False), play_task, here)
+    try:
+        for run in flow.play(iter(runs), engine.ahead, engine.check):
+            finished(run)
+    except (EvrouteError, OSError, MemoryError):
+        raise
+    except ImportError as error:
+        raise EvrouteError(
+            f"a worker cannot import what runs need ({error}); install the same evroute, and parts "
+            "of your own, on the workers"
+        ) from error
+    except Exception as error:  # of the executor: runs answer their own errors
+        lines = str(error).splitlines() or [""]
+        raise EvrouteError(
+            f"the executor is lost ({type(error).__name__}: {lines[0][:160]}); the runs finished "
+            "so far are kept: the same command continues"
+        ) from error
+    finally:
+        flow.cancel()
+
+
+def execute_here(
+    runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]
+) -> None:
+    """Play runs in processes of this machine.
+
+    Parameters
+    ----------
+    runs
+        Runs to play.
+    folder
+        Run folder that receives the files.
+    jobs
+        Largest number of processes.
+    on_progress
+        Called with the number of rounds done so far.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written; finished runs are kept.
+    """
+    waiting, inputs = iter(runs), Inputs(near=True)
+    done = 0
+    lost: list[Run] = []
+    while True:
+        with _processes(min(jobs, len(runs))) as (pool, rounds):
+            flow = _Flow(pool, folder, inputs, _play_in_worker, {})
+            check = partial(_report, on_progress, done, rounds)
+            try:
+                for run in flow.play(waiting, AHEAD * jobs, check):
+                    done += run.horizon
+                return
+            except BrokenExecutor:
+                lost = flow.in_flight
+        for run in _alone(lost, folder, inputs):
+            done += run.horizon
+            on_progress(done)
+
+
+def _report(on_progress: Callable[[int], None], before: int, rounds: "Synchronized[int]") -> None:
+    """Report the rounds done before a pool was built, and those that it played."""
+    on_progress(before + rounds.value)
+
+
+def _alone(lost: Sequence[Run], folder: RunFolder, inputs: Inputs) -> Iterator[Run]:
+    """Play runs one at a time that were in flight when a process died; yield each in the end.
+
+    A run whose process dies again and again is recorded as failed.
+    """
+    left, died = {run.name: run for run in lost}, Counter[str]()
+    while left:
+        with _processes(1) as (pool, _):
+            flow = _Flow(pool, folder, inputs, _play_in_worker, {})
+            try:
+                for run in flow.play(iter(list(left.values())), 1):
+                    yield left.pop(run.name)
+            except BrokenExecutor:
+                (run,) = flow.in_flight
+                died[run.name] += 1
+                if died[run.name] == REPEATS:
+                    words = f"its process died {REPEATS + 1} times, the last {REPEATS} alone"
+                    folder.write_failure(run.name, f"{words} (out of memory?)")
+                    yield left.pop(run.name)
+
+
+class _Flow:
+    """Submits tasks, sends files that a worker lacks, and writes the files of runs."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        folder: RunFolder,
+        inputs: Inputs,
+        function: Callable[[Task], Outcome],
+        here: dict[str, str],
+    ) -> None:
+        self._executor = executor
+        self._folder = folder
+        self._inputs = inputs
+        self._function = function
+        self._here = here
+        self._pending: dict[Future[Outcome], Task] = {}
+
+    @property
+    def in_flight(self) -> list[Run]:
+        """Runs that were submitted and are not written."""
+        return [task.run for task in self._pending.values()]
+
+    def play(
+        self, waiting: Iterator[Run], ahead: int, check: Callable[[], None] = lambda: None
+    ) -> Iterator[Run]:
+        """Yield the runs whose files are written.
+
+        Parameters
+        ----------
+        waiting
+            Runs to play; those not submitted stay in it.
+        ahead
+            Largest number of runs submitted at a time.
+        check
+            Called at least every `POLL_S`.
+        """
+        while True:
+            # few at once: waiting looks at every submitted run
+            self._submit(islice(waiting, ahead - len(self._pending)))
+            if not self._pending:
+                return
+            finished, _ = wait(self._pending, POLL_S, FIRST_COMPLETED)
+            check()
+            for future in finished:
+                outcome = future.result()
+                task = self._pending.pop(future)
+                if self._taken(task, outcome):
+                    yield task.run
+
+    def cancel(self) -> None:
+        """Cancel the runs that have not begun."""
+        for future in self._pending:
+            future.cancel()
+
+    def _submit(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            inputs = self._inputs.of(run)
+            self._send(Task(run, inputs, self._here, plugins=tuple(plugins.used())))
+
+    def _send(self, task: Task) -> None:
+        self._pending[self._executor.submit(self._function, task)] = task
+
+    def _taken(self, task: Task, outcome: Outcome) -> bool:
+        """Write the files of a run, or send it again with files; return whether it is written."""
+        if outcome.refused:
+            here = {name: each for name, each in self._here.items() if each}
+            other = [
+                f"{name} {outcome.refused.get(name)} there, {each} here"
+                for name, each in here.items()
+                if outcome.refused.get(name) != each
+            ]
+            raise EvrouteError(
+                f"a worker would give other last digits ({'; '.join(other)}); install the same "
+                "versions there, or accept it with --mixed"
+            )
+        if outcome.missing:
+            self._send(task.with_bytes(outcome.missing, self._inputs.paths))
+            return False
+        write_files(self._folder.path, outcome.files)
+        return True
+
+
+@contextmanager
+def _processes(jobs: int) -> "Iterator[tuple[ProcessPoolExecutor, Synchronized[int]]]":
+    """Yield a pool of processes and the number of rounds that they played; stop them at the end."""
+    context = get_context("spawn")
+    rounds, stop = context.Value("q", 0), context.Event()
+    pool = ProcessPoolExecutor(jobs, context, _start_worker, (rounds, stop))
+    try:
+        yield pool, rounds
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+_shared: "tuple[Synchronized[int], Event]"
+
+
+def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
+    global _shared
+    _shared = rounds, stop
+    signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, which sets `stop`
+    Thread(target=_leave_with_caller, daemon=True).start()
+
+
+def _leave_with_caller() -> None:
+    """End this worker when the caller was killed."""
+    caller = parent_process()
+    if caller is not None:
+        caller.join()
+        os._exit(1)
+
+
+def _play_in_worker(task: Task) -> Outcome:
+    rounds, stop = _shared
+
+    def on_round(t: int) -> None:
+        if stop.is_set():
+            raise StoppedError
+        with rounds.get_lock():
+            rounds.value += 1
+
+    return play_task(task, on_round)

@@ -1,0 +1,323 @@
+"""The same runs on every engine give the same bytes; lost workers and executors lose no run."""
+
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.errors import EvrouteError
+from evroute.experiments import engines, tasks
+from evroute.experiments.cluster import cluster
+from evroute.experiments.engines import Engine
+from evroute.experiments.experiment import Experiment, grid, simulate
+from evroute.experiments.runs import RunFolder
+from evroute.experiments.tasks import Inputs, Task, play_task
+from evroute.network import store
+from evroute.planning.planner import Planner
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+def experiment(seeds: int = 3, network: str = "denver", horizon: int = 2) -> Experiment:
+    return grid(
+        networks=[network],
+        trips=["A" if network == "denver" else "in to out"],
+        methods=["recommended"],
+        models=["independent", "exact"],
+        indices=["ts"],
+        options={},
+        horizon=horizon,
+        seeds=seeds,
+        world=["free-flow"],
+    )
+
+
+def content(folder: RunFolder) -> dict[str, bytes]:
+    """Return the files of results; timings differ between machines."""
+    kinds = ("rounds.parquet", "parts/*", "routes/*", "beliefs/*", "diagnostics/*", "fits/*")
+    paths = sorted(path for kind in kinds for path in folder.path.glob(kind))
+    return {str(path.relative_to(folder.path)): path.read_bytes() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Results of 60 runs, one after the other in this process."""
+    found = content(simulate(experiment(20), tmp_path_factory.mktemp("alone") / "runs"))
+    assert len(found) >= 181
+    return found
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Results of 12 runs, one after the other in this process."""
+    return content(simulate(experiment(4), tmp_path_factory.mktemp("few") / "runs"))
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Dask cluster of two processes with four threads each, and a cache folder of their own."""
+    from distributed import LocalCluster
+
+    caches = str(tmp_path_factory.mktemp("workers"))
+    Path(caches).chmod(0o700)
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=4,
+        dashboard_address="127.0.0.1:0",
+        env={"EVROUTE_CACHE_DIR": caches},
+    ) as made:
+        yield made
+
+
+def by_processes(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:
+    return simulate(wanted, out, jobs=2)
+
+
+def by_threads(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:
+    with ThreadPoolExecutor(4) as executor:
+        folder = simulate(wanted, out, executor=executor, ahead=6)
+        assert executor.submit(int, "3").result() == 3  # it was not shut down
+    return folder
+
+
+def by_dask(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:
+    with cluster(scheduler.scheduler_address) as engine:
+        return simulate(wanted, out, executor=engine)
+
+
+@pytest.mark.parametrize("engine", [by_processes, by_threads, by_dask])
+def test_every_engine_gives_the_same_bytes(
+    engine: Callable[..., RunFolder], alone: dict[str, bytes], scheduler: Any, tmp_path: Path
+) -> None:
+    folder = engine(experiment(20), tmp_path / "runs", scheduler)
+    assert folder.failures() == {}
+    assert content(folder) == alone
+    assert not list((folder.path / "failures").glob("*"))
+
+
+def killed_at(moments: set[int], victims: Callable[[], list[int]]) -> Callable[[int, int], None]:
+    """Return a report of progress that kills a process once some numbers of rounds are done."""
+    left, rng = set(moments), np.random.default_rng(5)
+
+    def report(done: int, total: int) -> None:
+        due = {moment for moment in left if done >= moment}
+        found = victims() if due else []
+        if found:
+            left.difference_update(due)
+            os.kill(int(rng.choice(found)), signal.SIGKILL)
+
+    return report
+
+
+def test_killed_processes_lose_no_run(few: dict[str, bytes], tmp_path: Path) -> None:
+    def workers() -> list[int]:
+        return [child.pid for child in active_children() if child.pid and child.name[:5] == "Spawn"]
+
+    report = killed_at({3}, workers)
+    folder = simulate(experiment(4), tmp_path / "runs", jobs=2, on_progress=report)
+    assert folder.failures() == {}
+    assert content(folder) == few
+
+
+def test_killed_dask_workers_lose_no_run(
+    few: dict[str, bytes], scheduler: Any, tmp_path: Path
+) -> None:
+    from distributed import Client
+
+    with Client(scheduler.scheduler_address, set_as_default=False) as client:
+
+        def workers() -> list[int]:
+            return list(client.run(os.getpid).values())
+
+        with cluster(scheduler.scheduler_address) as engine:
+            folder = simulate(
+                experiment(4),
+                tmp_path / "runs",
+                executor=engine,
+                on_progress=killed_at({4}, workers),
+            )
+    assert folder.failures() == {}
+    assert content(folder) == few
+
+
+def deadly(task: Task) -> tasks.Outcome:
+    """Play a run in a worker, whose process dies of one of them."""
+    if task.run.seed == 1:
+        os._exit(9)
+    return engines._play_in_worker(task)
+
+
+def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "_play_in_worker", deadly)
+    wanted = grid(
+        networks=["denver"],
+        trips=["A"],
+        models=["independent"],
+        indices=["ts"],
+        options={},
+        horizon=2,
+        seeds=3,
+    )
+    folder = simulate(wanted, tmp_path / "runs", jobs=2)
+    assert [name[-2:] for name in folder.finished_runs()] == ["s0", "s2"]
+    ((name, error),) = folder.failures().items()
+    assert name.endswith("s1")
+    assert error == "its process died 3 times, the last 2 alone (out of memory?)"
+    monkeypatch.undo()
+    assert len(simulate(wanted, tmp_path / "runs").finished_runs()) == 3
+
+
+def test_a_worker_that_lacks_the_network_asks_for_it_once(
+    hill: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(hill, tmp_path / "hill.npz")
+    run = next(experiment(1, str(tmp_path / "hill.npz")).runs())
+    inputs = Inputs(near=False)
+    task = Task(run, inputs.of(run))
+    (network,) = task.inputs
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "elsewhere"))
+    asked = play_task(task)
+    assert (asked.missing, asked.files) == ((network.digest,), {})
+    played = play_task(task.with_bytes(asked.missing, inputs.paths))
+    assert list(played.files)[-1] == f"parts/{run.name}.parquet"
+    (tmp_path / "hill.npz").unlink()
+    again = play_task(task)
+    part = f"parts/{run.name}.parquet"
+    assert again.files[part] == played.files[part]
+    assert len(pickle.dumps(task)) < 2048
+
+
+def test_a_network_that_was_built_again_is_the_new_one_for_long_lived_workers(
+    hill: Any, tmp_path: Path
+) -> None:
+    """Two commands, one worker."""
+    path = tmp_path / "hill.npz"
+    eq8_wh = []
+    with ThreadPoolExecutor(1) as worker:
+        for network in (hill, replace(hill, length_m=1.5 * hill.length_m)):
+            store.save(network, path)
+            run = next(experiment(1, str(path)).runs())
+            task = Task(run, (tasks.Input(str(path), tasks.digest_of_file(path), ".npz"),))
+            sent = task.with_bytes((task.inputs[0].digest,), {task.inputs[0].digest: path})
+            files = worker.submit(play_task, sent).result().files
+            part = pq.read_table(pa.BufferReader(files[f"parts/{run.name}.parquet"]))
+            eq8_wh.append(part["eq8_wh"][0].as_py())
+            by_hand = Planner(network, "reference", physics="eq8").plan("in", "out")
+            assert eq8_wh[-1] == pytest.approx(by_hand.routes["energy"].energy_wh)
+    assert eq8_wh[1] > 1.3 * eq8_wh[0]
+
+
+def test_workers_with_other_digits_are_refused_unless_they_are_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tasks.machine()
+    monkeypatch.setattr(engines, "machine", lambda: here | {"BLAS": "openblas 0.3 Prescott"})
+    with ThreadPoolExecutor(1) as executor:
+        with pytest.raises(EvrouteError, match=r"BLAS .* there, openblas 0\.3 Prescott here") as no:
+            simulate(experiment(1), tmp_path / "runs", executor=executor)
+        assert "\n" not in str(no.value)
+        assert RunFolder(tmp_path / "runs").finished_runs() == []
+        folder = simulate(experiment(1), tmp_path / "mixed", executor=Engine(executor, mixed=True))
+    assert len(folder.finished_runs()) == 3
+    assert folder.manifest()["mixed"] is True
+
+
+class Broken(Executor):
+    """Plays some runs, and is lost then."""
+
+    def __init__(self, runs: int) -> None:
+        self._left = runs
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        outcome = function(*args, **kwargs) if self._left > 0 else None
+        if outcome is None:
+            future.set_exception(KeyError("comm closed"))
+        else:
+            self._left -= bool(outcome.files)
+            future.set_result(outcome)
+        return future
+
+
+def test_a_lost_executor_keeps_finished_runs_and_the_same_command_continues(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(EvrouteError, match=r"the executor is lost \(KeyError: 'comm closed'\)"):
+        simulate(experiment(2), tmp_path / "runs", executor=Broken(4), ahead=2)
+    kept = RunFolder(tmp_path / "runs").finished_runs()
+    assert 2 <= len(kept) <= 4
+    folder = simulate(experiment(2), tmp_path / "runs", executor=Broken(99))
+    assert len(folder.finished_runs()) == 6
+
+
+def test_an_interrupt_returns_within_two_seconds_and_cancels_what_has_not_begun(
+    tmp_path: Path,
+) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as executor:
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            simulate(experiment(20), tmp_path / "runs", executor=executor, on_progress=interrupt)
+        assert time.monotonic() - began < 20  # with the first run itself
+    assert 1 <= len(RunFolder(tmp_path / "runs").finished_runs()) < 10
+
+
+def test_a_lost_scheduler_is_one_line(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as executor:
+
+        def lost() -> None:
+            raise EvrouteError("the Dask scheduler at tcp://x is lost")
+
+        with pytest.raises(EvrouteError, match="scheduler at tcp://x is lost"):
+            simulate(experiment(1), tmp_path / "runs", executor=Engine(executor, check=lost))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--mixed"], "--mixed goes with --cluster"),
+        (["--cluster", "local:2", "--jobs", "2"], "--cluster goes without --jobs"),
+        (["--cluster", "local:two"], "is not like local:2"),
+        (["--cluster", "nowhere"], "there is no Dask scheduler at nowhere"),
+    ],
+)
+def test_a_bad_cluster_is_one_line(tmp_path: Path, words: list[str], why: str) -> None:
+    options = ["--network", "denver", "--horizon", "2", "--seeds", "2", "--quiet"]
+    done = CliRunner().invoke(app, ["simulate", *options, *words, "--out", str(tmp_path / "r")])
+    assert isinstance(done.exception, EvrouteError)
+    assert why in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_the_command_plays_on_a_cluster(few: dict[str, bytes], tmp_path: Path) -> None:
+    table = tmp_path / "runs.toml"
+    table.write_text(
+        'horizon = 2\nseeds = 4\nworld = "free-flow"\n'
+        'methods = ["recommended", {model = "independent", index = "ts"}, '
+        '{model = "exact", index = "ts"}]\n[trips]\ndenver = ["A"]\n',
+        encoding="utf-8",
+    )
+    out = tmp_path / "runs"
+    words = ["simulate", str(table), "--cluster", "local:1", "--out", str(out), "--quiet"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert content(RunFolder(out)) == few
