@@ -135,9 +135,10 @@ class DashboardMap {
     const places = JSON.stringify(pins.map(({ at }) => at));
     const wide = layers.filter((layer) => layer.wide).map(({ name }) => name).join();
     const isOutside = (at) => !this.map.getBounds().contains(at);
-    const moved = places !== this.places && pins.some(({ at }) => isOutside(at));
-    const grown = wide && this.wide !== undefined && wide !== this.wide && bounds.some(isOutside);
-    if (!kept || moved || grown) this.fit(bounds);
+    // only a map with a view has bounds
+    const moved = () => places !== this.places && pins.some(({ at }) => isOutside(at));
+    const grown = () => wide && this.wide !== undefined && wide !== this.wide && bounds.some(isOutside);
+    if (!kept || moved() || grown()) this.fit(bounds);
     this.wide = wide;
     this.places = places; // drawn again, the same pins move nothing: the user may have zoomed in
     this.viewed = view;
