@@ -1,8 +1,11 @@
 """Figures of the belief of whole trips over the seasons (docs/figures/seasons.md).
 
-python studies/season_figures.py 4          four worlds
-python studies/season_figures.py 4 gap      the same, with 300 days between two trips
-python studies/season_figures.py 4 unknown  the same, without temperatures
+python studies/season_figures.py 30          thirty worlds
+python studies/season_figures.py 30 gap      the same, with 200 to 400 days between two trips
+python studies/season_figures.py 30 unknown  the same, without temperatures
+python studies/season_figures.py 30 driving  one physics alone; also eq8
+python studies/season_figures.py 30 steady   without a level that drifts
+python studies/season_figures.py time        CPU time of learning 350 trips
 
 World i has seed i, the network Denver for even i and Luxembourg for odd i, and begins in July for
 i = 0, 1 modulo 4, in January otherwise. Its car differs from the vehicle file: rolling resistance
@@ -14,16 +17,21 @@ before it, learns its total energy, and knows temperature and stand, no power.
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from time import process_time
 
 import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
 
 from evroute.arms import Route
+from evroute.energy.defaults import KINDS_OF_PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.base import Belief
 from evroute.learning.findings import online_regression
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips import terms
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
@@ -36,8 +44,10 @@ TRIPS = 400
 NETWORKS = ("denver", "luxembourg")
 COLD_C = 5.0
 FIRST = 10
-GAP_AFTER, GAP_DAYS = 300, 300
+GAP_AFTER, GAP_DAYS = 300, (200.0, 400.0)
+RISKS = (0.2, 0.1, 0.05, 0.02)
 DAY_S = 86_400.0
+FIRST_STD = terms.PRIOR_STD
 HAS_STAND = "parked_minutes" in {field.name for field in fields(MeasuredTrip)}
 
 
@@ -85,11 +95,20 @@ def random_route(setting: Setting, rng: np.random.Generator) -> Route:
             return route
 
 
-def changed(trip: MeasuredTrip, number: int, study: str) -> MeasuredTrip:
+def believing(setting: Setting, study: str) -> Belief:
+    """Return the belief of a study before any trip."""
+    if study == "steady":
+        terms.PRIOR_STD = tuple(1e-9 if k == terms.LEVEL else x for k, x in enumerate(FIRST_STD))
+    if study in KINDS_OF_PHYSICS:
+        return TripEnergies(setting, physics=study)
+    return TwoPhysics(setting)
+
+
+def changed(trip: MeasuredTrip, number: int, study: str, gap_days: float) -> MeasuredTrip:
     """Return a trip as a study changes it."""
     values = {field.name: getattr(trip, field.name) for field in fields(trip)}
     if study == "gap" and number >= GAP_AFTER:
-        values["departed_s"] += GAP_DAYS * DAY_S
+        values["departed_s"] += gap_days * DAY_S
     if study == "unknown":
         values["temperature_c"] = np.nan
     return MeasuredTrip(**values)
@@ -98,11 +117,17 @@ def changed(trip: MeasuredTrip, number: int, study: str) -> MeasuredTrip:
 def played(seed: int, study: str) -> pd.DataFrame:
     """Return a row for each trip of a world, as it was expected before it was learned."""
     setting = Setting(load_network(NETWORKS[seed % 2]), load_vehicle())
-    network, belief, rows = setting.network, TripEnergies(setting, physics="driving"), []
+    network, belief, rows = setting.network, believing(setting, study), []
+    gap_days = float(np.random.default_rng(SeedSequence((36, seed))).uniform(*GAP_DAYS))
     for number, trip in enumerate(made_trips(seed, setting)):
-        driven = changed(trip, number, study)
-        expected = belief.expected(driven)
+        driven = changed(trip, number, study, gap_days)
+        expected, energy = belief.expected(driven), belief.expect(driven).energy
         before = belief.changed_after
+        taken_wh = float(trip.energy_wh.sum())
+        fell = {
+            f"fell{risk}": taken_wh > energy.mean_wh + energy.spread.at_risk(risk) * energy.sd_wh
+            for risk in RISKS
+        }
         belief.learn(driven)
         climb_m = network.climb_m[trip.edge]
         rows.append(
@@ -115,6 +140,7 @@ def played(seed: int, study: str) -> pd.DataFrame:
                 "climb_m": np.maximum(climb_m, 0.0).sum(),
                 "descent_m": np.maximum(-climb_m, 0.0).sum(),
                 "alarm": belief.changed_after != before,
+                **fell,
                 **{name: expected[name] for name in COLUMNS},
             }
         )
@@ -157,9 +183,27 @@ def main(worlds: int, study: str) -> None:
     if study == "gap":
         after = rows["number"].between(GAP_AFTER, GAP_AFTER + 19)
         figures("20 trips after the gap", rows[after])
+    for name, some in (("all", rows), ("from 11", late)):
+        fell = ", ".join(f"{risk:.0%}: {some[f'fell{risk}'].mean():.1%}" for risk in RISKS)
+        print(f"  more energy than at a risk, {name}: {fell}")
     print(f"  alarms: {rows['alarm'].sum()} in {len(rows)} trips")
     print("  alarms by world:", rows.groupby("seed")["alarm"].sum().to_dict())
 
 
+def timed() -> None:
+    """Print the CPU time of learning 350 trips of the first world."""
+    setting = Setting(load_network(NETWORKS[0]), load_vehicle())
+    trips = list(made_trips(0, setting))[:350]
+    for study in ("", "driving", "eq8"):
+        belief, start_s = believing(setting, study), process_time()
+        for trip in trips:
+            belief.expected(trip)
+            belief.learn(trip)
+        print(f"{study or 'both':8} {process_time() - start_s:.2f} s")
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]), "".join(sys.argv[2:3]))
+    if sys.argv[1] == "time":
+        timed()
+    else:
+        main(int(sys.argv[1]), "".join(sys.argv[2:3]))

@@ -27,7 +27,6 @@ from state import choose_next
 from visit import forget as forget_me
 from visit import show_notices, visit
 
-from evroute.arrays import IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError
@@ -35,9 +34,13 @@ from evroute.folder import Folder
 from evroute.learning.base import HasCoefficients
 from evroute.learning.findings import recent
 from evroute.learning.learn import Learned
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.parts import read_parts
+from evroute.learning.trips.sentences import coefficients, heating
+from evroute.learning.trips.usual import usual_trip
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import visit_classes
+from evroute.report.consumption_chart import consumption_chart, trip_points
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
 from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of
@@ -45,19 +48,6 @@ from evroute.text import counted
 
 REPORT = "last_upload"
 MAP_HEIGHT = "420px"
-# in the order of `trip_terms`; Streamlit would show a text that stands alone
-COEFFICIENTS = (
-    "{} ± {} Wh per km on level road",
-    "{} ± {} Wh per metre climbed",
-    "{} ± {} Wh back per metre descended",
-    "{} ± {} Wh per minute, for lights, electronics and others",
-    "air drag {} ± {} times that of the vehicle data",
-    "{} ± {} % of recuperation lost per 10 % of charge when nearly full",
-    "heating and cooling {} ± {} times their expected power",
-    "stops and turns {} ± {} times their expected energy",
-)
-DIGITS = (0, 2, 2, 1, 2, 0, 2, 2)
-TAUGHT = 0.7  # share of its first deviation below which trips taught a coefficient
 
 
 def main() -> None:
@@ -231,15 +221,15 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     )
     run = f"{roads.name}-learned"
     belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
+    learned = set(rows["trip"].to_pylist())
+    recorded = one_route_each(roads, folder, learned)
     if isinstance(belief, HasCoefficients):
-        for line in coefficients(belief):
-            st.write(literal(f"• {line}"))
+        consumption(belief, recorded, roads)
     trips = rows.to_pandas()
     left, right = st.columns(2)
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
     right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
-    learned = set(rows["trip"].to_pylist())
-    driven = driven_edges(roads, folder, learned)
+    driven = [trip.edge for trip in recorded]
     visits = np.bincount(np.concatenate([[], *driven]).astype(int), minlength=roads.n_edges)
     drawn = {}
     if visits.any():
@@ -249,8 +239,8 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     show_trips(trips)
 
 
-def driven_edges(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[IntArray]:
-    """Return the rows of the roads of each learned trip with one route, wholly on the network.
+def one_route_each(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[MeasuredTrip]:
+    """Return the learned trips with one route, wholly on the network.
 
     Parameters
     ----------
@@ -260,7 +250,7 @@ def driven_edges(roads: RoadNetwork, folder: Folder, learned: set[str]) -> list[
         Names of the learned trips.
     """
     recorded = [trip for trip in read_parts(folder.path, roads).values() if trip.trip in learned]
-    return [trip.edge for trip in recorded if trip.routes == 1 and trip.record is None]
+    return [trip for trip in recorded if trip.routes == 1 and trip.record is None]
 
 
 def show_trips(trips: pd.DataFrame) -> None:
@@ -304,19 +294,31 @@ def show_older(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     show_trips(trips.to_pandas())
 
 
-def coefficients(belief: HasCoefficients) -> list[str]:
-    """Return the coefficients with ± one standard deviation, in words."""
-    prior, b = belief.belief.prior, belief.belief.coefficients.coefficients
-    sd = np.sqrt(belief.belief.regression.covariance.diagonal())
-    lines = []
-    named = zip(COEFFICIENTS, DIGITS, prior.mean, strict=False)  # the last only with its physics
-    for k, (text, digits, _) in enumerate(named):
-        unit = {4: prior.mean[k], 5: 0.01}.get(k, 1.0)
-        line = text.format(f"{b[k] / unit:.{digits}f}", f"{sd[k] / unit:.{digits}f}")
-        own = f"vehicle data: {prior.mean[k] / unit:.{digits}f}"
-        known = "" if sd[k] < TAUGHT * prior.std[k] else "; little learned from the trips"
-        lines.append(f"{line} ({own}{known})")
-    return lines
+def consumption(belief: HasCoefficients, recorded: list[MeasuredTrip], roads: RoadNetwork) -> None:
+    """Show the consumption of the car in words, and by temperature and speed with its trips.
+
+    Parameters
+    ----------
+    belief
+        Belief of the trips.
+    recorded
+        Trips of one route each, wholly on the network.
+    roads
+        Network.
+    """
+    driver = belief.members[0].belief
+    usual = usual_trip(belief.members, belief.vehicle)
+    lines = [] if usual is None else [usual.words]
+    lines += [coefficients(driver, belief.vehicle), heating(driver)]
+    for line in filter(None, lines):
+        st.write(literal(f"• {line}"))
+    if usual is not None:
+        chart = consumption_chart(usual, trip_points(recorded, roads))
+        st.altair_chart(chart, width="content", theme="streamlit")
+        st.caption(
+            "Consumption of the usual trip: line and 90 % band by what was learned, after a cold "
+            "start on the left, without heating on the right. Each point is a trip on its roads."
+        )
 
 
 with visit():

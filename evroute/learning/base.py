@@ -30,6 +30,7 @@ from evroute.learning.pace import Pace
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, damaged, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
+from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
 from evroute.network.road_network import RoadNetwork
@@ -333,6 +334,14 @@ class HasCoefficients(Protocol):
     """A belief whose energies are coefficients times terms of a trip (`trips.terms`)."""
 
     belief: TripBelief
+
+    @property
+    def vehicle(self) -> Vehicle:
+        """The vehicle of the belief."""
+
+    @property
+    def members(self) -> Sequence[Weighed]:
+        """Beliefs of the same trips with their weights."""
 
     def learn(self, trip: MeasuredTrip) -> None:
         """Learn a trip."""

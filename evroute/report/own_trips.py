@@ -58,10 +58,14 @@ LABELS = (
     "Wh per minute",
     "air drag, multiple of the vehicle file's",
     "full battery: recuperation lost per 10 %",
-    "heating and cooling, multiple of their power",
+    "known power, multiple of its energy",
+    "heating, Wh per minute and kelvin",
+    "cold start, Wh per kelvin",
+    "cooling, Wh per minute and kelvin",
+    "level, share of the energy by physics",
     "stops and turns, multiple of the computed energy",
 )
-"""Coefficients of the trip belief, in the order of `trip_terms`."""
+"""Coefficients of the trip belief, in the order of `trips.terms`."""
 CLEAR_SD = 2.0
 """Standard deviations beyond which a road differs from physics."""
 

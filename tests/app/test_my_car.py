@@ -103,7 +103,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     (folder,) = (tmp_path / "runs").iterdir()
     rows = read_columns(folder / "trips.parquet")
     assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
-    assert any("per km on level road" in each.value for each in page.markdown)
+    assert any("Wh/km at your usual speed" in each.value for each in page.markdown)
     assert any("plans of this car use them" in each.value for each in page.markdown)
     (tmp_path / "wrong.csv").write_text("from,to\nA,B\n")
     add(page, tmp_path / "wrong.csv")

@@ -26,6 +26,7 @@ from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.energies import MODEL, TripEnergies
 from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_belief import REFUSED_SD, TripBelief
+from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 
 BOTH = "both"
@@ -143,8 +144,14 @@ class TwoPhysics(Belief):
         """Whether the errors of energies or times became larger."""
         return self.errors.changed or self.time_errors.changed
 
+    @property
+    def members(self) -> tuple[Weighed, ...]:
+        """The beliefs of both physics with their weights."""
+        share = self.weight.first
+        return (Weighed(share, self.driving.belief), Weighed(1.0 - share, self.steady.belief))
+
     def findings(self, trips: pa.Table) -> list[str]:
-        """Return the sentences of the driver's physics, and the weight of each physics.
+        """Return consumption, the sentences of the driver's physics, and the weights of both.
 
         Parameters
         ----------
@@ -156,7 +163,7 @@ class TwoPhysics(Belief):
             f"forecasts are by {share:.0%} those of physics with stops and turns, whose numbers "
             f"these are, and by {1.0 - share:.0%} those at steady speeds, by the errors of both"
         )
-        return [*self.driving.findings(trips), weights]
+        return [*self.driving.findings(trips, self.members), weights]
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, by each physics."""

@@ -53,6 +53,7 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, TripBelief
+from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
@@ -176,17 +177,24 @@ class TripEnergies(Belief):
         words = (f"intervals rest on {counted(n, 'trip')}", self.places.known.elsewhere)
         return "; ".join(filter(None, words)) if n else ""
 
-    def findings(self, trips: pa.Table) -> list[str]:
-        """Return coefficients, roads, heights, noise, refusals and changes, one sentence each.
+    @property
+    def members(self) -> tuple[Weighed, ...]:
+        """Its belief, with the whole weight."""
+        return (Weighed(1.0, self.belief),)
+
+    def findings(self, trips: pa.Table, members: Sequence[Weighed] = ()) -> list[str]:
+        """Return consumption, coefficients, roads, heights, noise and the rest, a sentence each.
 
         Parameters
         ----------
         trips
             Rows of ``trips.parquet``.
+        members
+            Beliefs of the consumption; its own if empty.
         """
         junctions = self.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        return sentences(self.belief, self.vehicle, trips, places, self.changed_after)
+        return sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
 
     def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
         """Return a trip on the roads of the belief; those that it lacks are added to them."""

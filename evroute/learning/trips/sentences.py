@@ -1,6 +1,6 @@
 """Sentences on what a belief of whole trips learned: coefficients, roads, noise and refusals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,21 +12,22 @@ from evroute.learning.trips.noise_fit import LATE_REFITS
 from evroute.learning.trips.terms import (
     AUXILIARY,
     COOLING,
-    DRAG,
+    DOWN,
     FADE,
     HEATING,
     NAMES,
-    TURNING,
+    UP,
     WARM_UP,
 )
 from evroute.learning.trips.trip_belief import TripBelief
+from evroute.learning.trips.usual import Weighed, usual_trip
 from evroute.text import counted
 
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
 LEARNED_SHARE = 0.2
-"""Share by which the deviation of a learned coefficient of heating has fallen."""
+"""Share by which the deviation of a learned coefficient has fallen at least."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -47,7 +48,7 @@ FIELDS = (
 
 
 def sentences(
-    belief: TripBelief,
+    members: Sequence[Weighed],
     vehicle: Vehicle,
     trips: pa.Table,
     places: int | None,
@@ -57,8 +58,8 @@ def sentences(
 
     Parameters
     ----------
-    belief
-        Coefficients after the trips.
+    members
+        Beliefs after the trips; the first has the coefficients.
     vehicle
         The vehicle.
     trips
@@ -69,7 +70,9 @@ def sentences(
         Number of trips before the last detected change; 0 if there was none.
     """
     km = np.array(trips["length_m"].to_pylist(), dtype=float) / 1000
+    belief = members[0].belief
     found = [
+        *usual_words(members, vehicle),
         coefficients(belief, vehicle),
         heating(belief),
         *contradictions(belief),
@@ -86,49 +89,81 @@ def sentences(
     return found
 
 
-def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
-    """Return the coefficients in plain words, with their standard deviations."""
-    b = belief.coefficients.coefficients
+def usual_words(members: Sequence[Weighed], vehicle: Vehicle) -> list[str]:
+    """Return the consumption at the usual speed in words; none without a usual trip.
+
+    Parameters
+    ----------
+    members
+        Beliefs of the trips, with their weights.
+    vehicle
+        The car.
+    """
+    usual = usual_trip(members, vehicle)
+    return [] if usual is None else [usual.words]
+
+
+def is_learned(belief: TripBelief, k: int) -> bool:
+    """Return whether the deviation of coefficient k fell by at least `LEARNED_SHARE`."""
+    if k >= len(belief.prior.std):
+        return False
+    std = float(np.sqrt(belief.regression.covariance[k, k]))
+    return std <= (1.0 - LEARNED_SHARE) * float(belief.prior.std[k])
+
+
+def learned_words(belief: TripBelief, words: Mapping[int, tuple[str, int, float]]) -> str:
+    """Return the learned coefficients in words with their deviations; empty if there is none.
+
+    Parameters
+    ----------
+    belief
+        Coefficients after the trips.
+    words
+        Text, digits and unit by the number of the coefficient.
+    """
+    b = belief.present
     sd = np.sqrt(np.diag(belief.regression.covariance))
-    km, up, down, minute = (
-        f"{mean:.{digits}f} ± {std:.{digits}f} Wh"
-        for mean, std, digits in zip(b[:4], sd[:4], (0, 2, 2, 1), strict=True)
+    return ", ".join(
+        text.format(f"{b[k] / unit:.{digits}f} ± {sd[k] / unit:.{digits}f}")
+        for k, (text, digits, unit) in words.items()
+        if is_learned(belief, k)
     )
-    drag, extra = (
-        f"{b[k] / scale:.2f} ± {sd[k] / scale:.2f} times"
-        for k, scale in ((DRAG, belief.prior.mean[DRAG]), (AUXILIARY, 1.0))
-    )
-    turns = (
-        ""
-        if len(belief.prior.mean) <= TURNING
-        else (
-            f"stops and turns {b[TURNING]:.2f} ± {sd[TURNING]:.2f} times their energy by physics; "
-        )
-    )
-    return (
-        f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
-        f"air drag {drag} that of the vehicle file; {turns}a known power at departure {extra} its "
-        f"energy; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
-        f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
+
+
+def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
+    """Return the learned coefficients that do not trade with others, in words.
+
+    Those of length, minutes, drag and stops trade with each other (`usual`).
+    """
+    full = f"above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by"
+    return learned_words(
+        belief,
+        {
+            UP: ("{} Wh per metre up", 2, 1.0),
+            DOWN: ("{} Wh back per metre down", 2, 1.0),
+            AUXILIARY: ("a known power at departure counts {} times", 2, 1.0),
+            FADE: (f"{full} {{}} % per 10 %", 0, 0.01),
+        },
     )
 
 
 def heating(belief: TripBelief) -> str:
-    """Return the learned heating, warm-up and cooling in words; empty if none was learned.
-
-    A coefficient is learned if its deviation fell by at least `LEARNED_SHARE`.
-    """
-    b = belief.coefficients.coefficients
-    sd = np.sqrt(np.diag(belief.regression.covariance))
-    words = {
-        HEATING: f"heating takes {{}} Wh per minute and kelvin below {HEATED_BELOW_C:.0f} °C",
-        WARM_UP: "a cold start {} Wh per kelvin",
-        COOLING: f"cooling {{}} Wh per minute and kelvin above {COOLED_ABOVE_C:.0f} °C",
-    }
-    return ", ".join(
-        text.format(f"{b[k]:.1f} ± {sd[k]:.1f}")
-        for k, text in words.items()
-        if k < len(belief.prior.std) and sd[k] <= (1.0 - LEARNED_SHARE) * belief.prior.std[k]
+    """Return the learned heating, warm-up and cooling in words; empty if none was learned."""
+    return learned_words(
+        belief,
+        {
+            HEATING: (
+                f"heating takes {{}} Wh per minute and kelvin below {HEATED_BELOW_C:.0f} °C",
+                1,
+                1.0,
+            ),
+            WARM_UP: ("a cold start {} Wh per kelvin", 1, 1.0),
+            COOLING: (
+                f"cooling {{}} Wh per minute and kelvin above {COOLED_ABOVE_C:.0f} °C",
+                1,
+                1.0,
+            ),
+        },
     )
 
 

@@ -109,6 +109,11 @@ class TripBelief:
         return len(self._learned)
 
     @property
+    def kept_rows(self) -> FloatArray:
+        """(n, p) rows of the trips learned, in their order."""
+        return self._columns(self._learned).rows
+
+    @property
     def refused(self) -> tuple[int, ...]:
         """Numbers of the trips refused so far and not learned since."""
         return tuple(trip.number for trip in self._refused)

@@ -1,0 +1,160 @@
+"""The consumption of a car on its usual trips, by temperature and speed, in a driver's numbers.
+
+Coefficients of length, minutes, drag and stops trade with each other: a log of one kind of trips
+tells their sum, not each of them. So the sum is stated, for a kilometre of the usual trip: the mean
+of the newest trips, as many metres up as down, with no heating, no known power and a battery that
+is not full.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3
+from evroute.energy.driving import air_density_kgpm3
+from evroute.energy.heating import Heating
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.trips.kept_trips import KM
+from evroute.learning.trips.terms import (
+    AUXILIARY,
+    BY_TEMPERATURE,
+    DOWN,
+    DRAG,
+    FADE,
+    MINUTES,
+    UP,
+    with_level,
+)
+from evroute.learning.trips.trip_belief import TripBelief
+
+NEWEST = 100
+"""Newest trips that count as usual."""
+FEWEST = 3
+"""Fewest trips that make a usual one."""
+MILD_C = 20.0
+COLD_C = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """A belief of trips and its weight in a mixture."""
+
+    weight: float
+    belief: TripBelief
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Consumption:
+    """Mean and standard deviation of the energy of a kilometre, (k,) Wh each."""
+
+    mean_wh: FloatArray
+    std_wh: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Usual:
+    """The usual trip of a car.
+
+    Parameters
+    ----------
+    members
+        Beliefs, whose weights sum to 1.
+    vehicle
+        The car.
+    km, minutes
+        Length and duration of the usual trip.
+    rows
+        Terms of a kilometre of it by each belief, (p,) each.
+    """
+
+    members: Sequence[Weighed]
+    vehicle: Vehicle
+    km: float
+    minutes: float
+    rows: Sequence[FloatArray] = field(repr=False)
+
+    @property
+    def speed_kmh(self) -> float:
+        """Mean speed of the usual trip, stops included, km/h."""
+        return 60.0 * self.km / self.minutes
+
+    def by_temperature(self, temperature_c: Sequence[float]) -> Consumption:
+        """Return the consumption at outside temperatures (k,) °C, after a cold start."""
+        return self._consumption([self._at(celsius, self.speed_kmh) for celsius in temperature_c])
+
+    def by_speed(self, speed_kmh: Sequence[float]) -> Consumption:
+        """Return the consumption at mean speeds (k,) km/h, without heating and cooling.
+
+        Drag goes with the square of the speed and time with its inverse; stops stay as they are.
+        """
+        return self._consumption([self._at(MILD_C, speed) for speed in speed_kmh])
+
+    @property
+    def words(self) -> str:
+        """Consumption at the usual speed, and its change in the cold, in words."""
+        mild = self.by_temperature([MILD_C])
+        cold = self.by_temperature([COLD_C])
+        more = float(cold.mean_wh[0] / mild.mean_wh[0]) - 1.0
+        return (
+            f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
+            f"{self.speed_kmh:.0f} km/h, {more:+.0%} at {COLD_C:.0f} °C after a cold start"
+        )
+
+    def _at(self, temperature_c: float, speed_kmh: float) -> list[FloatArray]:
+        """Return the terms of a kilometre by each belief, (p,) each."""
+        faster = speed_kmh / self.speed_kmh
+        heating = Heating(self.vehicle, temperature_c).of_trip(self.minutes / faster) / self.km
+        thinner = air_density_kgpm3(temperature_c) / AIR_DENSITY_KGPM3
+        found = []
+        for row, member in zip(self.rows, self.members, strict=True):
+            changed = row.copy()
+            changed[MINUTES] /= faster
+            changed[DRAG] *= faster**2 * thinner
+            changed[BY_TEMPERATURE] = heating
+            found.append(with_level(changed[np.newaxis], member.belief.prior)[0])
+        return found
+
+    def _consumption(self, cases: Sequence[Sequence[FloatArray]]) -> Consumption:
+        """Return mean and deviation of the mixture for the terms of cases."""
+        weight = np.array([member.weight for member in self.members])
+        mean_wh, variance = np.zeros((2, len(cases), len(weight)))
+        for case, rows in enumerate(cases):
+            for place, (row, member) in enumerate(zip(rows, self.members, strict=True)):
+                mean_wh[case, place] = row @ member.belief.coefficients.coefficients
+                variance[case, place] = member.belief.regression.variance(row)
+        mixed_wh = mean_wh @ weight
+        spread = (variance + (mean_wh - mixed_wh[:, np.newaxis]) ** 2) @ weight
+        return Consumption(mixed_wh, np.sqrt(spread))
+
+
+def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
+    """Return the usual trip by the newest trips; None if they are fewer than `FEWEST`.
+
+    Parameters
+    ----------
+    members
+        Beliefs of the same trips, whose weights sum to 1.
+    vehicle
+        The car.
+    """
+    rows = []
+    km = minutes = 0.0
+    for member in members:
+        kept = member.belief.kept_rows[-NEWEST:]
+        if len(kept) < FEWEST:
+            return None
+        km += member.weight * float(kept[:, KM].mean())
+        minutes += member.weight * float(kept[:, MINUTES].mean())
+        per_km = kept.mean(axis=0) / kept[:, KM].mean()
+        climb_m = (per_km[UP] - per_km[DOWN]) / 2.0
+        row = np.zeros(kept.shape[1])
+        own = slice(0, len(member.belief.prior.mean))
+        row[own] = per_km[own]
+        row[[AUXILIARY, FADE]] = 0.0
+        row[BY_TEMPERATURE] = 0.0
+        row[UP] = climb_m
+        row[DOWN] = -climb_m
+        rows.append(row)
+    return Usual(tuple(members), vehicle, km, minutes, tuple(rows))

@@ -1,0 +1,133 @@
+"""Consumption of the usual trip against sums by hand, and a mixture against its two beliefs."""
+
+import numpy as np
+import pytest
+
+from evroute.energy.driving import air_density_kgpm3
+from evroute.energy.heating import Heating
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning.trips.sentences import coefficients, heating, usual_words
+from evroute.learning.trips.terms import (
+    BY_TEMPERATURE,
+    DOWN,
+    DRAG,
+    KM,
+    LEVEL,
+    MINUTES,
+    NAMES,
+    TURNING,
+    UP,
+    coefficient_prior,
+)
+from evroute.learning.trips.trip_belief import TripBelief
+from evroute.learning.trips.usual import NEWEST, Weighed, usual_trip
+from evroute.report.consumption_chart import TEMPERATURES_C, consumption_chart, trip_points
+
+CAR = load_vehicle()
+
+
+def taught(trips: int, seed: int = 0, km: float = 10.0) -> TripBelief:
+    """Return a belief of trips at 40 km/h, 30 m up and 10 m down, with a little noise."""
+    prior, rng = coefficient_prior(CAR, driving=True), np.random.default_rng(seed)
+    belief = TripBelief(prior)
+    for _ in range(trips):
+        row = np.zeros(len(NAMES))
+        row[[KM, UP, DOWN, MINUTES, DRAG, TURNING]] = km, 30.0, -10.0, 1.5 * km, 60.0 * km, 200.0
+        row[LEVEL] = row @ prior.multiplied
+        belief.learn(row, 1.1 * float(row @ prior.mean) + rng.normal(0.0, 20.0))
+    return belief
+
+
+def test_the_usual_kilometre_is_the_mean_of_the_trips_without_net_climb() -> None:
+    belief = taught(30)
+    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    assert usual is not None
+    assert (usual.km, usual.minutes, usual.speed_kmh) == pytest.approx((10.0, 15.0, 40.0))
+    b = belief.present
+    density = air_density_kgpm3(20.0) / 1.2
+    by_hand = b[KM] + 2.0 * (b[UP] - b[DOWN]) + 1.5 * b[MINUTES] + 60.0 * density * b[DRAG]
+    by_hand += 20.0 * b[TURNING]
+    found = usual.by_temperature([20.0, 0.0])
+    assert found.mean_wh[0] == pytest.approx(by_hand)
+    denser = 60.0 * (air_density_kgpm3(0.0) - air_density_kgpm3(20.0)) / 1.2 * b[DRAG]
+    cold = Heating(CAR, 0.0).of_trip(15.0) @ b[BY_TEMPERATURE] / 10.0
+    assert found.mean_wh[1] - found.mean_wh[0] == pytest.approx(denser + cold)
+    fast = usual.by_speed([80.0]).mean_wh[0]
+    faster = 3.0 * 60.0 * density * b[DRAG] - 0.75 * b[MINUTES]
+    assert fast - found.mean_wh[0] == pytest.approx(faster)
+
+
+def test_the_sum_is_known_well_though_its_parts_are_not() -> None:
+    """All trips are alike, so only the sum of the terms of a kilometre is learned."""
+    belief = taught(60)
+    std = np.sqrt(belief.regression.covariance.diagonal())
+    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    assert usual is not None
+    consumption = usual.by_temperature([20.0])
+    assert std[KM] > 0.5 * belief.prior.std[KM]
+    assert consumption.std_wh[0] < 0.1 * std[KM] + 6.0
+    (words,) = usual_words([Weighed(1.0, belief)], CAR)
+    share = usual.by_temperature([0.0]).mean_wh[0] / consumption.mean_wh[0] - 1.0
+    assert words == (
+        f"{consumption.mean_wh[0]:.0f} ± {consumption.std_wh[0]:.0f} Wh/km at your usual speed of "
+        f"40 km/h, +{share:.0%} at 0 °C after a cold start"
+    )
+    # nothing but the sum was taught
+    assert coefficients(belief, CAR) == heating(belief) == ""
+
+
+def test_a_mixture_has_the_mean_and_the_variance_of_both() -> None:
+    beliefs = taught(20, 1), taught(20, 2)
+    alone = [usual_trip([Weighed(1.0, each)], CAR).by_speed([30.0, 60.0]) for each in beliefs]
+    both = [Weighed(0.3, beliefs[0]), Weighed(0.7, beliefs[1])]
+    mixed = usual_trip(both, CAR).by_speed([30.0, 60.0])
+    mean = 0.3 * alone[0].mean_wh + 0.7 * alone[1].mean_wh
+    apart = alone[0].mean_wh - alone[1].mean_wh
+    variance = 0.3 * alone[0].std_wh ** 2 + 0.7 * alone[1].std_wh ** 2 + 0.21 * apart**2
+    np.testing.assert_allclose(mixed.mean_wh, mean)
+    np.testing.assert_allclose(mixed.std_wh, np.sqrt(variance))
+
+
+def test_without_trips_there_is_no_usual_one_and_old_trips_do_not_count() -> None:
+    assert usual_trip([Weighed(1.0, taught(2))], CAR) is None
+    assert usual_words([Weighed(1.0, taught(0))], CAR) == []
+    belief = taught(5, km=2.0)
+    prior = belief.prior
+    for _ in range(NEWEST):
+        row = np.zeros(len(NAMES))
+        row[[KM, MINUTES, DRAG]] = 20.0, 15.0, 3_000.0
+        row[LEVEL] = row @ prior.multiplied
+        belief.learn(row, float(row @ prior.mean))
+    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    assert usual is not None
+    assert (usual.km, usual.speed_kmh) == pytest.approx((20.0, 80.0))
+
+
+def test_a_chart_has_the_trips_as_points_and_the_line_of_the_belief(denver) -> None:
+    from evroute.learning.measured import MeasuredTrip
+
+    edges = np.flatnonzero(denver.length_m > 200.0)[:12]
+    time_s = denver.length_m[edges] / 10.0
+    time_s[0] = np.nan
+    trips = [
+        MeasuredTrip("cold", edges, np.full(12, 50.0), time_s, temperature_c=-5.0),
+        MeasuredTrip("unknown", edges, np.full(12, 40.0), np.full(12, np.nan)),
+        MeasuredTrip("short", edges[:1], np.full(1, 40.0), time_s[:1], temperature_c=9.0),
+        MeasuredTrip("pages", edges, np.full(12, 40.0), time_s, temperature_c=9.0, routes=2),
+    ]
+    points = trip_points(trips, denver).set_index("trip")
+    km = denver.length_m[edges].sum() / 1000.0
+    assert list(points.index) == ["cold", "unknown"]
+    assert points["wh_per_km"].tolist() == pytest.approx([600.0 / km, 480.0 / km])
+    assert points.loc["cold", "speed_kmh"] == pytest.approx(36.0)
+    assert points.loc["unknown", ["temperature_c", "speed_kmh"]].isna().all()
+    usual = usual_trip([Weighed(1.0, taught(10))], CAR)
+    drawn = consumption_chart(usual, points.reset_index()).to_dict()
+    by_temperature, by_speed = drawn["hconcat"]
+    _, line, dots = by_temperature["layer"]
+    values = line["data"]["values"]
+    expected = usual.by_temperature(TEMPERATURES_C.tolist()).mean_wh
+    assert [each["mean"] for each in values] == pytest.approx(expected.tolist(), abs=1e-5)
+    assert [each["trip"] for each in dots["data"]["values"]] == ["cold"]
+    assert [each["trip"] for each in by_speed["layer"][2]["data"]["values"]] == ["cold"]
+    assert by_temperature["layer"][0]["encoding"]["y"]["title"] == "Wh per km"
