@@ -39,8 +39,8 @@ from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.sentences import coefficients, heating
 from evroute.learning.trips.usual import usual_trip
 from evroute.network.road_network import RoadNetwork
+from evroute.report.charts.consumption import consumption_chart, trip_points
 from evroute.report.colours import visit_classes
-from evroute.report.consumption_chart import consumption_chart, trip_points
 from evroute.report.own_trips import build_trips_page, read_trips, trips_table
 from evroute.report.trip_charts import energies_chart, intervals_chart
 from evroute.tables import csv_of

@@ -21,7 +21,7 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.usual import NEWEST, Weighed, usual_trip
-from evroute.report.consumption_chart import TEMPERATURES_C, consumption_chart, trip_points
+from evroute.report.charts.consumption import TEMPERATURES_C, consumption_chart, trip_points
 
 CAR = load_vehicle()
 
