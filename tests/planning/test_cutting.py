@@ -6,9 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evroute.arms import Arms, Route
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NotEnoughChargeError
+from evroute.learning.trips.energies import TripEnergies
+from evroute.methods.setting import Setting
+from evroute.model.independent import IndependentNormal
 from evroute.network.catalog import load_network
 from evroute.network.heights.stretches import Stretches
 from evroute.network.places.positions import Position
@@ -16,6 +20,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
 from evroute.planning.charge.shortage import Shortage
+from evroute.planning.forecasts.forecast import forecast
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
 from evroute.planning.searches.search_problem import SearchProblem
@@ -261,3 +266,40 @@ def test_two_points_of_one_edge_cost_the_pieces_between_them(denver: RoadNetwork
         assert problem.legs.total(problem.length_m, shortest) <= high_m - low_m + 1e-9
         least = problem.legs.route(problem.weights())
         assert problem.taken_wh(least, None) <= energy_wh + 1e-9
+
+
+@pytest.mark.parametrize("physics", ["eq8", "driving"])
+def test_a_belief_before_any_trip_expects_the_pieces(
+    denver: RoadNetwork, cut: RoadNetwork, physics: str
+) -> None:
+    """Of the belief of trips mean and deviation are those of the same trip between junctions."""
+    planner, other = (
+        Planner(network, CAR, belief=TripEnergies(Setting(network, CAR), physics=physics))
+        for network in (denver, cut)
+    )
+    for first, last, _ in drawn(denver, 20, 5):
+        problem, halves = problems(planner, other, (first, last))
+        route = problem.legs.route(problem.time_s)
+        inside = [half for edge in route.edges[1:-1] for half in (2 * edge, 2 * edge + 1)]
+        same = Route((2 * route.edges[0] + 1, *inside, 2 * route.edges[-1]))
+        forecast, expected = (
+            each.describe(driven).energy_forecast
+            for each, driven in ((planner, route), (other, same))
+        )
+        share = 1e-9 if physics == "eq8" else 0.02
+        assert forecast.mean_wh == pytest.approx(expected.mean_wh, rel=share)
+        assert forecast.std_wh == pytest.approx(expected.std_wh, rel=share)
+        assert halves.legs.total(halves.time_s, same) == pytest.approx(problem.taken_s(route))
+
+
+def test_a_deviation_counts_by_its_share_and_noise_by_its_variance() -> None:
+    """Of an edge belief: share f counts f² in the variance of the belief and f in the noise."""
+    model = IndependentNormal(np.array([4.0, 9.0, 25.0]), np.array([1.0, 2.0, 3.0]))
+    arms = Arms(np.arange(3), np.zeros((3, 1)), np.array([10.0, 20.0, 30.0]))
+    share = np.array([0.25, 1.0, 0.5, 0.1])
+    covariance = forecast(model, arms, np.array([0, 1, 2, 0]), share).edge_covariance_wh2
+    belief = [4.0 * 0.25**2, 9.0, 25.0 * 0.5**2, 4.0 * 0.1**2]
+    noise = [1.0 * 0.25, 4.0, 9.0 * 0.5, 1.0 * 0.1]
+    expected = np.diag(np.array(belief) + noise)
+    expected[0, 3] = expected[3, 0] = 4.0 * 0.25 * 0.1
+    np.testing.assert_allclose(covariance, expected)

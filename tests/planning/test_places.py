@@ -1,6 +1,7 @@
 """Places of a request by name: their edges, the errors, and the names that a plan shows."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from evroute.door.plan import plan
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.places import names
+from evroute.network.places.locate import nearest
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.answers import answer_all, document
+from evroute.planning.answers import answer_all, answer_energies, document
+from evroute.planning.matrix import VALUES, energy_matrix, read_stops
 from evroute.planning.places import places_of, stops
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search
@@ -107,3 +110,73 @@ def test_a_round_trip_over_another_place_is_one(denver: RoadNetwork) -> None:
 def test_places_are_given_in_one_way(denver: RoadNetwork, options: dict[str, object]) -> None:
     with pytest.raises(EvrouteError, match="give "):
         plan(denver, **options)  # type: ignore[arg-type]
+
+
+def pin(network: RoadNetwork, edge: int, metres: float) -> str:
+    """Return the coordinates of a point of an edge, its shape stretched to its length."""
+    points = slice(*network.shape_start[edge : edge + 2].tolist())
+    x_m, y_m = network.shape_x_m[points], network.shape_y_m[points]
+    along_m = np.append(0.0, np.cumsum(np.hypot(np.diff(x_m), np.diff(y_m))))
+    share = metres / float(network.length_m[edge])
+    lat, lon = (
+        np.interp(share * along_m[-1], along_m, each[points]) for each in network.lon_lat[::-1]
+    )
+    return f"{lat:.10f},{lon:.10f}"
+
+
+def test_two_pins_on_one_road_are_as_far_apart_at_every_door(
+    denver: RoadNetwork, tmp_path: Path
+) -> None:
+    """Of the longest road, 293 m, 200 m are driven; 10 m further they are 210 m."""
+    planner, edge = Planner(denver, physics="eq8"), int(np.argmax(denver.length_m))
+    whole_wh, whole_s = planner.mean_wh[edge], planner.time_s[edge]
+    for end_m in (260.0, 270.0):
+        ends = pin(denver, edge, 60.0), pin(denver, edge, end_m)
+        share = (end_m - 60.0) / float(denver.length_m[edge])
+        expected = [share * whole_wh, share * whole_s, end_m - 60.0]
+        route = document(planner.plan(*ends))["routes"]["energy"]
+        assert (route["start_m"], route["end_m"]) == pytest.approx((60.0, end_m), abs=1e-3)
+        assert route["edges"] == [denver.edge_id[edge]]
+        assert sum(street["length_m"] for street in route["streets"]) == pytest.approx(
+            end_m - 60.0, abs=1e-3
+        )
+        (answer,) = answer_energies(iter([{"from": ends[0], "to": ends[1]}]), planner)
+        tables = [tmp_path / f"{number}.csv" for number in range(2)]
+        for table, place in zip(tables, ends, strict=True):
+            table.write_text(f'place\n"{place}"\n')
+        stops_of = (
+            read_stops(table, denver, leaving=number == 0) for number, table in enumerate(tables)
+        )
+        matrix = energy_matrix(planner, *stops_of)[:, 0, 0]
+        for found in ([route[name] for name in VALUES], [answer[name] for name in VALUES], matrix):
+            assert list(found) == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_point_twice_is_one_line(denver: RoadNetwork) -> None:
+    place = pin(denver, int(np.argmax(denver.length_m)), 100.0)
+    apart = place.replace(",", ", ")
+    for destination in (place, apart):
+        with pytest.raises(EvrouteError, match="are one point of California Street; choose two"):
+            plan(denver, origin=place, destination=destination)
+
+
+def test_a_place_on_the_way_is_passed_in_either_direction(denver: RoadNetwork) -> None:
+    """Its edge is driven from end to end, in the direction that is best for each row."""
+    planner = Planner(denver, physics="eq8")
+    edges = [
+        edge
+        for edge in range(denver.n_edges)
+        if len(nearest(denver, *map(float, pin(denver, edge, 20.0).split(",")))) == 2
+    ]
+    used = set()
+    for edge in edges[:60:6]:
+        both = nearest(denver, *map(float, pin(denver, edge, 20.0).split(",")))
+        for ends in ((FROM, TO), (TO, FROM)):
+            found = planner.plan(*ends, via=[pin(denver, edge, 20.0)]).routes["distance"]
+            ways = []
+            for way in both:
+                by_id = planner.plan(*ends, via=[denver.edge_id[way]]).routes["distance"]
+                ways.append(by_id.length_m)
+            assert found.length_m == pytest.approx(min(ways))
+            used |= {k for k, way in enumerate(both) if way in found.route.edges}
+    assert used == {0, 1}
