@@ -1,20 +1,15 @@
 """`plan`: one trip between two places, or a named one, by one call."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from evroute.door.planners import planner_for
 from evroute.door.wishes import in_fields, with_fields
-from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle
 from evroute.errors import require
-from evroute.learning.physics_belief import physics_belief
-from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
+from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.plan import Plan
-from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
 
 
@@ -72,23 +67,18 @@ def plan(
         request = origin
     else:
         request = _request(origin, destination, waypoints, wishes)
-    roads = network if isinstance(network, RoadNetwork) else load_network(network)
     require(
         not isinstance(belief, (str, Path)),
         f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
     )
-    car = vehicle_of(request.vehicle, belief)
-    if belief is None and uncertainty is None:
-        planner = _physics_planner(roads, car, request.conditions, physics)
-    else:
-        planner = Planner(
-            roads,
-            car,
-            belief,
-            conditions=request.conditions,
-            physics=physics,
-            uncertainty=uncertainty or physics_belief,
-        )
+    planner = planner_for(
+        network,
+        request.vehicle,
+        request.conditions,
+        belief=belief,
+        physics=physics,
+        uncertainty=uncertainty,
+    )
     return planner.plan(request)
 
 
@@ -105,13 +95,3 @@ def _request(
         require(len(waypoints) > 1, "give origin and destination; got 1 place")
         origin, *wishes["via"], destination = waypoints
     return PlanRequest(origin=origin, destination=destination, **wishes)
-
-
-@lru_cache(maxsize=4)
-def _physics_planner(
-    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str | None
-) -> Planner:
-    """Return the planner that all plans on equal physics share."""
-    return Planner(
-        network, vehicle, conditions=conditions, physics=physics, uncertainty=physics_belief
-    )

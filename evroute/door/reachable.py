@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from evroute.door.planners import planner_for
 from evroute.door.wishes import in_fields, with_fields
 from evroute.errors import require
-from evroute.learning.physics_belief import physics_belief
-from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.learned import LearnedEnergies
-from evroute.planning.planner import Planner
 from evroute.planning.reach import RangeRequest, Reach, reach_asked
 
 
@@ -54,12 +52,12 @@ def reachable(
         request = origin
     else:
         request = RangeRequest(origin=origin, **in_fields(wishes))
-    planner = Planner(
-        network if isinstance(network, RoadNetwork) else load_network(network),
+    planner = planner_for(
+        network,
         request.vehicle,
-        belief,
-        conditions=request.conditions,
+        request.conditions,
+        belief=belief,
         physics=physics,
-        uncertainty=uncertainty or physics_belief,
+        uncertainty=uncertainty,
     )
     return reach_asked(planner, request)

@@ -1,0 +1,58 @@
+"""Planners of the calls of Python: those of equal physics are shared."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.physics_belief import physics_belief
+from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
+from evroute.planning.planner import Planner
+
+
+def planner_for(
+    network: RoadNetwork | str | Path,
+    vehicle: Vehicle | str | Path | None,
+    conditions: DrivingConditions,
+    *,
+    belief: LearnedEnergies | None,
+    physics: str | None,
+    uncertainty: LearnedEnergies | None,
+) -> Planner:
+    """Return the planner of a request; requests on equal physics share one.
+
+    Parameters
+    ----------
+    network
+        A network, its name, or the path of a stored one.
+    vehicle
+        A vehicle, its name or file; None for the belief's, or the default.
+    conditions
+        Conditions of the day.
+    belief, physics, uncertainty
+        As in `evroute.plan`.
+    """
+    roads = network if isinstance(network, RoadNetwork) else load_network(network)
+    car = vehicle_of(vehicle, belief)
+    if belief is None and uncertainty is None:
+        return _shared(roads, car, conditions, physics)
+    return Planner(
+        roads,
+        car,
+        belief,
+        conditions=conditions,
+        physics=physics,
+        uncertainty=uncertainty or physics_belief,
+    )
+
+
+@lru_cache(maxsize=4)
+def _shared(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str | None
+) -> Planner:
+    """Return the planner that all requests on equal physics share."""
+    return Planner(
+        network, vehicle, conditions=conditions, physics=physics, uncertainty=physics_belief
+    )
