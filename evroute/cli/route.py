@@ -33,6 +33,7 @@ from evroute.planning.answers import (
 )
 from evroute.planning.forecasts.learned import LearnedEnergies
 from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
+from evroute.planning.matrix_dataset import check_folder, write_dataset
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.planning.request import PLACES, PlanRequest, entries
@@ -84,7 +85,8 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Table of --matrix, or of --batch besides its JSON lines: .csv, .parquet.",
+            help="Table of --matrix, or of --batch besides its JSON lines: .csv, .parquet; of "
+            "--matrix also a new folder of Parquet files, for more pairs than memory holds.",
         ),
     ] = None,
     matrix: Annotated[
@@ -280,14 +282,21 @@ def _write_matrix(
     _refuse_others("--matrix", texts)
     refuse((out is None, "--matrix needs --out FILE"))
     assert out is not None
-    check_out(out, *tables)
+    if out.suffix:
+        check_out(out, *tables)
+    else:
+        check_folder(out)
     origins, destinations = tables
     ends = [
         read_stops(origins, planner.network, leaving=True),
         read_stops(destinations, planner.network, leaving=False),
     ]
-    numbers = energy_matrix(planner, *ends)
-    write_matrix(out, numbers, *ends)
-    missing = int(np.isnan(numbers[0]).sum())
-    typer.echo(f"evroute: {numbers[0].size} pairs, {missing} without a route", err=True)
+    if out.suffix:
+        numbers = energy_matrix(planner, *ends)
+        write_matrix(out, numbers, *ends)
+        missing = int(np.isnan(numbers[0]).sum())
+    else:
+        missing = write_dataset(out, planner, ends[0], ends[1])
+    pairs = len(ends[0]) * len(ends[1])
+    typer.echo(f"evroute: {pairs} pairs, {missing} without a route", err=True)
     typer.echo(out)
