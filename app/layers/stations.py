@@ -10,14 +10,7 @@ from layers import Drawn, Layer
 def draw(request: Request, planner: Planner) -> Drawn:
     """Return a point for each station."""
     found = stations(request.network)
-    points = [
-        (
-            station.lat,
-            station.lon,
-            f"{station.name}: {', '.join(socket.words for socket in station.sockets)}",
-        )
-        for station in found
-    ]
+    points = [(station.lat, station.lon, station.words) for station in found]
     words = "" if found else "No charging stations are known on these roads"
     return Drawn(words=words, points=points, mark="charging station" if found else "")
 

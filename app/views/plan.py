@@ -242,7 +242,7 @@ def marks_shown(drawn: dict[str, Any]) -> dict[str, tuple[str, str]]:
 def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
     """Return the marks of a row between its ends; a stop to charge has a label."""
     stops = plan.routes[selected].stops
-    labels = {stop.advice: f"charge to {stop.to_percent} %" for stop in stops}
+    labels = {stop.mark: stop.numbers for stop in stops}
     return [
         {"text": text, "at": (lat, lon), "label": labels.get(text, "")}
         for text, (lon, lat) in marks(roads, plan, selected).items()

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,10 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     shown = page.read_text(encoding="utf-8")
     assert "charge at Blake Street &lt;b&gt;garage&lt;/b&gt; to 3 %" in shown
     assert "<b>garage</b>" not in shown.replace("&lt;b&gt;", "")
+    # the chosen stop has its charges and minutes, and every station its sockets
+    assert re.search(r"garage&lt;/b&gt; to 3 %: 2 to 3 %, 5 min", shown)
+    assert "garage&lt;/b&gt;: ac 22 kW, chademo 50 kW" in shown
+    assert "charging stations" in shown
     status, out, _ = run(*request, "--charge", "--json")
     route = json.loads(out)["routes"]["time"]
     (stop,) = route["stops"]

@@ -120,6 +120,17 @@ def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
     assert counts["left out: planned or closed"] == 1
 
 
+def test_prices_of_a_table_are_read_and_shown(town: RoadNetwork, tmp_path: Path) -> None:
+    lon, lat = place(town, 300, 20)
+    (tmp_path / "own.csv").write_text(
+        "name,lat,lon,socket,kw,price_kwh,price_minute\n"
+        f"Depot,{lat},{lon},type2,7.4,0.45,0.1\nDepot,{lat},{lon},ccs,50,,\n"
+    )
+    (found,) = stations(add_chargers(town, tmp_path / "own.csv")[0])
+    assert found.sockets == (Socket("ac", 7.4, "", 0.45, 0.1), Socket("ccs", 50.0))
+    assert found.words == "Depot: ac 7.4 kW, 0.45 a kWh, 0.1 a minute, ccs 50 kW"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -127,6 +138,12 @@ def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
         ("a.csv", "name,lat,lon,socket\nA,49,six,ccs\n", "line 2: lat and lon"),
         ("a.csv", "name,lat,lon,socket\nA,49,6,usb\n", "line 2: unknown socket 'usb'"),
         ("a.csv", "name,lat,lon,socket,kw\nA,49,6,ccs,-3\n", "line 2: the power of a socket is -3"),
+        (
+            "a.csv",
+            "name,lat,lon,socket,price_kwh\nA,49,6,ccs,free\n",
+            "line 2: price_kwh is 'free'",
+        ),
+        ("a.csv", "name,lat,lon,socket,price_minute\nA,49,6,ccs,-1\n", "price_minute is '-1'; it"),
         ("a.csv", "name,lat,lon,socket\nA,49,6,ccs\n", "no station for network 'town'.*200 m"),
         ("a.json", "[{]", "cannot read stations from a.json: JSONDecodeError"),
         ("a.json", '[{"x": 1}]', "a.json: KeyError 'AddressInfo'; expected a list of stations"),

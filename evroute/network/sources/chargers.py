@@ -59,10 +59,13 @@ class Socket:
 
     @property
     def words(self) -> str:
-        """The socket in words: kind and power, and the values that are assumed."""
-        return f"{self.kind} {self.kw:g} kW" + (
-            f" ({self.assumed} assumed)" if self.assumed else ""
-        )
+        """The socket in words: kind, power and price, and the values that are assumed."""
+        words = f"{self.kind} {self.kw:g} kW"
+        if self.price_kwh is not None:
+            words += f", {self.price_kwh:g} a kWh"
+        if self.price_minute:
+            words += f", {self.price_minute:g} a minute"
+        return words + (f" ({self.assumed} assumed)" if self.assumed else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,11 @@ class Station:
     lon: float
     lat: float
     sockets: tuple[Socket, ...]
+
+    @property
+    def words(self) -> str:
+        """The station in words: its name, and its sockets."""
+        return f"{self.name}: {', '.join(socket.words for socket in self.sockets)}"
 
 
 def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter[str]]:

@@ -152,6 +152,16 @@ class ChargingStop:
         return f"charge at {self.station} to {self.to_percent} %{assumed}"
 
     @property
+    def mark(self) -> str:
+        """The stop as a map has it: the advice, the charge on arrival, and the minutes."""
+        return f"{self.advice}: {self.numbers}"
+
+    @property
+    def numbers(self) -> str:
+        """Charges on arrival and on leaving, and the minutes of the stop, in words."""
+        return f"{self.arrive_percent:.0f} to {self.to_percent} %, {self.time_s / 60:.0f} min"
+
+    @property
     def plug(self) -> str:
         """The socket in words: kind and power, and the values that are assumed."""
         assumed = f", {self.assumed} assumed" if self.assumed else ""

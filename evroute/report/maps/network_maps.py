@@ -15,6 +15,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.places.names import edge_label
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.charts.profile import profiles, svg
 from evroute.report.colours import (
@@ -237,6 +238,8 @@ def _route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup
                 line, color=colour, weight=5, dash_array=dash, tooltip=_text(title)
             ).add_to(layer)
         layers.append(layer)
+    if plan.request.charge:
+        layers.insert(0, _stations_layer(network))
     return [*layers, _marks_layer(network, plan)]
 
 
@@ -302,7 +305,23 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
         percent = plan.battery.percent(float(charge.low_wh.min()))
         at = edge_line(network, edges[charge.lowest - 1])[-1]
         found[f"lowest charge: {percent:.1f} %"] = at
-    return found | {stop.advice: at for stop, at in stop_places(network, planned).items()}
+    return found | {stop.mark: at for stop, at in stop_places(network, planned).items()}
+
+
+def _stations_layer(network: RoadNetwork) -> "folium.FeatureGroup":
+    """Return the charging stations as small circles, with name, sockets, powers and prices."""
+    layer = folium.FeatureGroup(name="charging stations")
+    for station in stations(network):
+        folium.CircleMarker(
+            (station.lat, station.lon),
+            radius=4,
+            color=_SPOTS["charge"],
+            weight=2,
+            fill_color="#ffffff",
+            fill_opacity=1,
+            tooltip=_text(station.words),
+        ).add_to(layer)
+    return layer
 
 
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
