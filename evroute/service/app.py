@@ -79,6 +79,7 @@ def make_app(
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         responses=_problems(_REASONS),
+        generate_unique_id_function=lambda route: route.name,  # names of methods in clients
     )
     app.add_middleware(LoggedFailures)
     app.add_exception_handler(EvrouteError, _refused)
@@ -133,6 +134,7 @@ def _paths(work: Work) -> APIRouter:
 
     @router.post(
         "/range",
+        name="range",
         summary="Find the roads within reach of a charge",
         response_model=answers.Range,
         openapi_extra=_body(RangeBody),

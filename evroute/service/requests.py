@@ -200,8 +200,16 @@ class NeededRequest(Body):
     """A trip whose charge is wanted, as the query of a URL."""
 
     network: Name = "denver"
-    origin: Place = Field(alias="from", description="Name, LAT,LON or edge id.")
-    destination: Place = Field(alias="to")
+    origin: Place = Field(
+        alias="from",
+        description="Name, LAT,LON or edge id.",
+        examples=["Blake Street & 17th Street"],
+    )
+    destination: Place = Field(
+        alias="to",
+        description="Name, LAT,LON or edge id.",
+        examples=["39.7407,-104.9811"],
+    )
     p: float = Field(
         default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
     )
@@ -222,5 +230,7 @@ class PlacesRequest(Body):
     """Places that a text may mean, as the query of a URL."""
 
     network: Name = "denver"
-    text: Place = Field(description="As a driver writes it, with typing errors.")
+    text: Place = Field(
+        description="As a driver writes it, with typing errors.", examples=["Walnt Stret & 33"]
+    )
     most: int = Field(default=8, ge=1, le=50, description="Greatest number of places.")

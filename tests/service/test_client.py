@@ -1,0 +1,131 @@
+"""A client that knows nothing but the OpenAPI document plans, learns, and keeps each message."""
+
+import http.client
+import json
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from jsonschema import Draft202012Validator
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An answer: its status, the name of its type in the document, and its value."""
+
+    status: int
+    kind: str
+    value: dict[str, Any]
+
+
+class Client:
+    """Methods by operation id. It refuses requests and answers that the document does not have."""
+
+    def __init__(self, address: str, token: str = "") -> None:
+        self.line = address.removeprefix("http://")
+        self.token = token
+        self.scheme = "Bearer"
+        self.document = json.loads(self._sent("GET", "/openapi.json", None)[1])
+        self.operations = {
+            operation["operationId"]: (method.upper(), path, operation)
+            for path, methods in self.document["paths"].items()
+            for method, operation in methods.items()
+        }
+        (scheme,) = self.document["components"]["securitySchemes"].values()
+        assert scheme["type"] == "http"
+        self.scheme = scheme["scheme"].capitalize()
+
+    def call(self, name: str, body: Any = None, /, **parameters: Any) -> Typed:
+        """Return the typed answer of an operation."""
+        method, path, operation = self.operations[name]
+        query = {}
+        for parameter in operation.get("parameters", ()):
+            value = parameters.pop(parameter["name"], None)
+            assert value is not None or not parameter["required"], parameter
+            if parameter["in"] == "path":
+                path = path.replace(f"{{{parameter['name']}}}", quote(value, safe=""))
+            elif value is not None:
+                query[parameter["name"]] = value
+        assert not parameters, f"the document has no parameter {parameters}"
+        if body is not None:
+            self._check(body, operation["requestBody"]["content"]["application/json"]["schema"])
+        path += f"?{urlencode(query)}" if query else ""
+        status, text = self._sent(method, path, body)
+        schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+        answer = json.loads(text)
+        self._check(answer, schema)
+        return Typed(status, schema["$ref"].split("/")[-1], answer)
+
+    def _check(self, value: Any, schema: dict[str, Any]) -> None:
+        Draft202012Validator(self.document | schema).validate(value)
+
+    def _sent(self, method: str, path: str, body: Any) -> tuple[int, str]:
+        headers = {"content-type": "application/json"} if body is not None else {}
+        if self.token:
+            headers["authorization"] = f"{self.scheme} {self.token}"
+        with closing(http.client.HTTPConnection(self.line, timeout=120)) as line:
+            line.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = line.getresponse()
+            return answer.status, answer.read().decode()
+
+
+@pytest.fixture(scope="module")
+def client(service: str) -> Client:
+    return Client(service)
+
+
+ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
+
+
+def test_a_plan_a_refusal_and_a_trip(client: Client) -> None:
+    plan = client.call("plan", ENDS | {"soc": 40})
+    assert (plan.status, plan.kind) == (200, "Plan")
+    refused = client.call("plan", ENDS | {"soc": 0.01})
+    assert (refused.status, refused.kind) == (422, "Problem")
+    assert refused.value["detail"].startswith("no route keeps 0 % when starting with 0.01 %")
+    assert client.call("plan", ENDS | {"soc": refused.value["start_percent"]}).status == 200
+    edges = plan.value["routes"]["energy"]["edges"]
+    driven = [{"edge": edge, "energy_wh": 9.0, "travel_s": 12.0} for edge in edges]
+    body = {"belief": "of-a-client", "trips": [{"trip": "1", "edges": driven}]}
+    learned = client.call("trips", body)
+    assert (learned.kind, learned.value["new"]) == ("LearnedTrips", 1)
+    driven[0]["energy_wh"] = 10.0
+    conflict = client.call("trips", body)
+    assert (conflict.status, conflict.kind) == (409, "Problem")
+    assert "'1'" in conflict.value["detail"]
+    belief = client.call("belief", name="of-a-client")
+    assert (belief.kind, belief.value["trips"]) == ("Belief", 1)
+    missing = client.call("belief", name="nobody")
+    assert (missing.status, missing.kind) == (404, "Problem")
+
+
+def test_queries_by_their_examples_in_the_document(client: Client) -> None:
+    sent = 0
+    for name, (method, _, operation) in client.operations.items():
+        examples = {
+            each["name"]: each["schema"]["examples"][0]
+            for each in operation.get("parameters", ())
+            if "examples" in each["schema"]
+        }
+        if method == "GET" and name != "belief":
+            assert client.call(name, **examples).status == 200, name
+            sent += bool(examples)
+    assert sent == 2, "places and needed"
+    refused = client.call("needed", **{"from": ENDS["origin"], "to": "Nowhere & Never"})
+    assert (refused.status, refused.kind) == (422, "Problem")
+    assert "'Nowhere & Never'" in refused.value["detail"]
+
+
+def test_a_token_is_sent_by_the_scheme_of_the_document(start: Any, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("a secret of many signs\n")
+    address, _ = start("--token-file", "token", folder=tmp_path)
+    client = Client(address, "a secret of many signs")
+    for name, (_, path, operation) in client.operations.items():
+        assert len(operation.get("security", ())) == path.startswith("/v1/"), name
+    assert client.call("networks").kind == "Networks"
+    client.token = "another secret"
+    refused = client.call("networks")
+    assert (refused.status, refused.kind) == (401, "Problem")
