@@ -4,10 +4,11 @@ Sums along the routes of a tree are added level by level, from the root on. A pa
 driven in the directions of least energy, as by the least-energy route of a plan.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from evroute.planning.planner import Planner
 from evroute.planning.requests import read_requests
 from evroute.planning.searches.between import OwnArms
 from evroute.planning.spaces.arm_space import SearchSpace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COLUMNS = ("id", "place")
 VALUES = ("energy_wh", "time_s", "length_m")
@@ -96,13 +100,28 @@ def energy_matrix(
         If there are more pairs than a table may have rows.
     """
     limits.check("rows", len(origins) * len(destinations), "the matrix has {} pairs")
-    exits = _Exits(planner, destinations)
     matrix = np.empty((len(origins), len(destinations), len(VALUES)))
-    for o, origin in enumerate(origins):
-        matrix[o] = exits.from_origin(origin)
-        matrix[o, :, 0] += planner.heating.at(matrix[o, :, 1] / 60.0).warm_up_wh
-        matrix[o, [_same(planner.network, origin, stop) for stop in destinations]] = 0.0
+    for o, row in enumerate(matrix_rows(planner, origins, destinations)):
+        matrix[o] = row
     return np.moveaxis(matrix, 2, 0)
+
+
+def matrix_rows(
+    planner: Planner, origins: Sequence[Stop], destinations: Sequence[Stop]
+) -> Iterator[FloatArray]:
+    """Yield the rows of `energy_matrix` as energy, time and length, (d, 3), one for each origin.
+
+    Parameters
+    ----------
+    planner, origins, destinations
+        As in `energy_matrix`.
+    """
+    exits = _Exits(planner, destinations)
+    for origin in origins:
+        row = exits.from_origin(origin)
+        row[:, 0] += planner.heating.at(row[:, 1] / 60.0).warm_up_wh
+        row[[_same(planner.network, origin, stop) for stop in destinations]] = 0.0
+        yield row
 
 
 def _same(network: RoadNetwork, origin: Stop, destination: Stop) -> bool:
@@ -187,23 +206,19 @@ def _values(own: OwnArms) -> FloatArray:
     return np.column_stack([driven.energy_wh, driven.time_s, driven.length_m])
 
 
-def write_matrix(
-    path: Path, matrix: FloatArray, origins: Sequence[Stop], destinations: Sequence[Stop]
-) -> None:
-    """Write a row for each pair as CSV or Parquet: from, to and `VALUES`, empty without a route.
+def matrix_table(
+    matrix: FloatArray, origins: Sequence[Stop], destinations: Sequence[Stop]
+) -> "pa.Table":
+    """Return a table with a row for each pair: from, to and `VALUES`, empty without a route.
 
     Parameters
     ----------
-    path
-        Path that ends in ``.csv`` or ``.parquet``.
     matrix
         From `energy_matrix`, (3, o, d).
     origins, destinations
         The o origins and the d destinations.
     """
     import pyarrow as pa
-
-    from evroute.tables import write_table
 
     o, d = matrix.shape[1:]
     names = (np.repeat(np.arange(o), d), origins), (np.tile(np.arange(d), o), destinations)
@@ -213,7 +228,24 @@ def write_matrix(
     }
     for column, numbers in zip(VALUES, matrix, strict=True):
         columns[column] = pa.array(numbers.ravel(), from_pandas=True)
-    write_table(path, pa.table(columns))
+    return pa.table(columns)
+
+
+def write_matrix(
+    path: Path, matrix: FloatArray, origins: Sequence[Stop], destinations: Sequence[Stop]
+) -> None:
+    """Write the table of `matrix_table` as CSV or Parquet.
+
+    Parameters
+    ----------
+    path
+        Path that ends in ``.csv`` or ``.parquet``.
+    matrix, origins, destinations
+        As in `matrix_table`.
+    """
+    from evroute.tables import write_table
+
+    write_table(path, matrix_table(matrix, origins, destinations))
 
 
 def _summed(
