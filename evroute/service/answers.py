@@ -206,6 +206,18 @@ class Range(Answer):
     edges: list[str] | None = Field(description="Ids of the roads within reach, on request.")
 
 
+class Matrix(Answer):
+    """Numbers of the least-energy routes: a row for each origin, null without a route."""
+
+    network: str
+    vehicle: str
+    origins: list[str]
+    destinations: list[str]
+    energy_wh: list[list[float | None]]
+    time_s: list[list[float | None]]
+    length_m: list[list[float | None]]
+
+
 class FoundPlace(Answer):
     """A place that a text may mean."""
 

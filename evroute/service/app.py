@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -19,9 +19,11 @@ from evroute.invalid import problem_text
 from evroute.network.catalog import network_names
 from evroute.service import answers
 from evroute.service.bodies import parsed
+from evroute.service.formats import ARROW, PARQUET, accepted
 from evroute.service.guard import BODY, LimitedService, Limits, LoggedFailures
 from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
+    MatrixBody,
     Name,
     NeededRequest,
     PlacesRequest,
@@ -46,7 +48,13 @@ _REASONS = {
     500: "An internal error, logged with its `id`.",
 }
 _CONFLICT = "An id already belongs to other measurements."
-_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeBody, Trips)
+_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeBody, MatrixBody, Trips)
+_TABLES = {
+    "description": "JSON; or a table with a row for each pair, by the header `Accept`.",
+    "content": {
+        kind: {"schema": {"type": "string", "format": "binary"}} for kind in (ARROW, PARQUET)
+    },
+}
 
 
 def make_app(
@@ -141,6 +149,18 @@ def _paths(work: Work) -> APIRouter:
     )
     def range_(request: Annotated[RangeBody, _of_body(RangeBody)]) -> JSONResponse:
         return JSONResponse(work.range(request))
+
+    @router.post(
+        "/matrix",
+        summary="Find the least energies between places",
+        response_model=answers.Matrix,
+        responses=_problems({406: "No format of the header `Accept` is offered."}) | {200: _TABLES},
+        openapi_extra=_body(MatrixBody),
+    )
+    def matrix(request: Request, places: Annotated[MatrixBody, _of_body(MatrixBody)]) -> Response:
+        n_pairs = len(places.origins) * len(places.destinations)
+        media_type = accepted(request.headers.get("accept", "*/*"), n_pairs)
+        return work.matrix(places).answer(media_type)
 
     @router.get(
         "/needed", summary="Find the charge that a trip needs", response_model=answers.Needed

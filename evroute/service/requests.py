@@ -1,7 +1,7 @@
 """Bodies and queries of requests, with their examples in the OpenAPI document."""
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
 from evroute.forms import Form
 from evroute.invalid import first_problem
-from evroute.planning.fields import DEPART, entries_of
+from evroute.planning.fields import DEPART, Request, entries_of
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
@@ -28,6 +28,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_PLANS = 1_000
 MOST_TRIPS = 1_000
 MOST_EDGES = 20_000
+MOST_PLACES = 1_000
 
 Name = Annotated[str, Field(pattern=NAME)]
 VehicleName = Annotated[
@@ -191,6 +192,32 @@ class RangeBody(RangeRequest):
     vehicle: VehicleName = None
     belief: BeliefName = None
     edges: bool = Field(default=False, description="List the ids of the roads within reach.")
+
+
+class MatrixBody(Request):
+    """Places between which the energies of one car on one day are wanted."""
+
+    subject: ClassVar[str] = "a matrix"
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "network": "denver",
+                    "origins": ["Blake Street & 17th Street", "39.7407,-104.9811"],
+                    "destinations": ["Broadway & 20th Street", "Walnut Street & 33rd Street"],
+                    "conditions": {"temperature_c": -5},
+                }
+            ]
+        }
+    )
+
+    network: Name = "denver"
+    origins: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
+    destinations: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
+    vehicle: VehicleName = None
+    belief: BeliefName = None
+    depart: Annotated[str | None, DEPART] = None
+    conditions: DrivingConditions = DrivingConditions()
 
 
 _DAY = entries_of(RangeRequest)

@@ -3,12 +3,12 @@
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,16 +23,26 @@ from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
 from evroute.learning.records.history import read_history
 from evroute.network.catalog import load_network, network_version
+from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.fields import day_of
+from evroute.planning.matrix import Stop, matrix_rows
 from evroute.planning.places import places_of
 from evroute.planning.planner import Planner
 from evroute.planning.reach import reach_asked, start_needed
+from evroute.service.formats import EnergyMatrix
 from evroute.service.problems import brief
-from evroute.service.requests import NeededRequest, PlacesRequest, PlanBody, RangeBody, Trips
+from evroute.service.requests import (
+    MatrixBody,
+    NeededRequest,
+    PlacesRequest,
+    PlanBody,
+    RangeBody,
+    Trips,
+)
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
@@ -42,6 +52,10 @@ PLANNERS = 8
 """Number of planners kept for usual conditions, and as many for others; they take milliseconds."""
 USUAL = DrivingConditions()
 
+PAUSE_S = 1e-4
+"""Pause of long work between two steps, in which another request takes its turn."""
+
+S = TypeVar("S")
 Version = tuple[object, ...]
 
 
@@ -155,6 +169,33 @@ class Work:
             "edges": [ids[row] for row in np.flatnonzero(found.within)] if request.edges else None,
         }
 
+    def matrix(self, request: MatrixBody) -> EnergyMatrix:
+        """Return the least energies between places; other requests go on between two origins.
+
+        Raises
+        ------
+        EvrouteError
+            If the request cannot be met, or not in time.
+        """
+        end = time.monotonic() + self.most_s
+        with self._planning:
+            planner = self._planner(request)
+        origins, destinations = (
+            list(self._by_turns(_stops(planner.network, side, places), end))
+            for side, places in (
+                ("origins", request.origins),
+                ("destinations", request.destinations),
+            )
+        )
+        rows = list(self._by_turns(matrix_rows(planner, origins, destinations), end))
+        return EnergyMatrix(
+            planner.network.name,
+            planner.vehicle.name,
+            origins,
+            destinations,
+            np.moveaxis(np.stack(rows), 2, 0),
+        )
+
     def places(self, request: PlacesRequest) -> list[dict[str, str]]:
         """Return the places that a text may mean, the likeliest first.
 
@@ -252,6 +293,20 @@ class Work:
             "findings": list(findings(trips, learned, belief)),
         }
 
+    def _by_turns(self, steps: Iterator[S], end: float) -> Iterator[S]:
+        """Yield steps of long work, each made while no plan is; EvrouteError after an end, s."""
+        while True:
+            require(
+                time.monotonic() <= end,
+                f"not answered within {self.most_s:g} s; send fewer places at once",
+            )
+            with self._planning:
+                step = next(steps, None)
+            if step is None:
+                return
+            time.sleep(PAUSE_S)
+            yield step
+
     def _planner(self, request: OnRoads) -> Planner:
         """Return the planner of a request, at its departure."""
         day = day_of(request.conditions, request.depart)
@@ -309,6 +364,15 @@ class Work:
             return 0
         files = (self._folder(name) / "beliefs").glob("*.npz")
         return max((path.stat().st_mtime_ns for path in files), default=0)
+
+
+def _stops(network: RoadNetwork, side: str, places: Sequence[str]) -> Iterator[Stop]:
+    """Yield the stops of a side of a matrix; EvrouteError with the position of a wrong place."""
+    for position, place in enumerate(places):
+        try:
+            yield Stop(place, place, positions(network, place, leaving=side == "origins"))
+        except EvrouteError as error:
+            raise EvrouteError(f"{side}.{position}: {error}") from None
 
 
 def _totals(network: RoadNetwork, within: BoolArray) -> dict[str, Any]:
