@@ -1,4 +1,4 @@
-"""Tabs about the selected route: energy, charge and height, streets, export, after the trip."""
+"""Tabs about the selected route: energy, streets, export, after the trip."""
 
 import json
 from collections.abc import Sequence
@@ -12,15 +12,14 @@ from after_trip import after_trip
 from literal import sentence
 from request import Request
 
-from evroute.arrays import FloatArray
+from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx
-from evroute.report.lines import route_heights
+from evroute.report.words import counts
 
-WIDTH = 270
 PARTS = {
     "climb": "height",
     "rolling": "rolling",
@@ -45,6 +44,15 @@ STOP_FORMATS = {
 """Digits and widths of `stops_table`, pixels."""
 
 
+STREET_FORMATS = {
+    "Street": st.column_config.TextColumn(width=170),
+    "km": st.column_config.NumberColumn(format="%.2f", width=50),
+    "kWh": st.column_config.NumberColumn(format="%.2f", width=55),
+    "lights": st.column_config.NumberColumn(format="%d", width=50),
+}
+"""Digits and widths of `street_table`, pixels."""
+
+
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
     """Show the tabs of a row.
 
@@ -58,21 +66,15 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         Sentences below the chart of the energy.
     """
     roads, planned = request.network, plan.routes[name]
-    energy, charge, streets, export, after = st.tabs(
-        ["Energy", "Charge & height", "Streets", "Export", "After the trip"]
-    )
+    energy, streets, export, after = st.tabs(["Energy", "Streets", "Export", "After the trip"])
     with energy:
         st.altair_chart(energy_bar(planned), theme="streamlit")
         for note in notes:
             st.caption(sentence(note))
-    charge.altair_chart(charge_and_height(roads, plan, name), width="content", theme="streamlit")
     streets.dataframe(
-        street_table(planned),
+        street_table(roads, planned),
         hide_index=True,
-        column_config={
-            "km": st.column_config.NumberColumn(format="%.2f"),
-            "Wh": st.column_config.NumberColumn(format="%.0f"),
-        },
+        column_config=STREET_FORMATS,
     )
     with export:
         st.download_button(
@@ -115,38 +117,19 @@ def energy_bar(planned: PlannedRoute) -> alt.Chart:
     return chart
 
 
-def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
-    """Draw charge (%) and height (m) of a row over the distance, with the reserve and 90 % band."""
-    planned, battery = plan.routes[name], plan.battery
-    assert battery is not None
-    assert planned.charge is not None
-    km = np.concatenate([[0.0], np.cumsum(planned.edge_m)]) / 1000
-    percent, after = planned.charge.charge_wh / battery.capacity_wh * 100, planned.stops
-    rows_after = [stop.after_edges for stop in after]
-    ramps = np.array(rows_after, dtype=int) + 1, [float(stop.to_percent) for stop in after]
-    charge = _curve(
-        np.insert(km, ramps[0], km[rows_after]), np.insert(percent, *ramps), "charge (%)"
-    )
-    reserve = battery.percent(battery.reserve_wh)
-    if forecast := planned.charge_forecast:
-        low, high = forecast.band_percent.T
-        records = [{"km": at, "low": a, "high": b} for at, a, b in zip(km, low, high, strict=True)]
-        band = alt.Chart(alt.Data(values=records)).mark_area(opacity=0.25)
-        charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
-    if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
-        rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
-        charge += rule.mark_rule(aria=False, color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
-    at_m, height_m = route_heights(roads, planned.stretches)
-    height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
-    return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
+def street_table(roads: RoadNetwork, planned: PlannedRoute) -> dict[str, list[Any]]:
+    """Return the streets of a route in driving order: length (km), energy (kWh), traffic lights.
 
-
-def street_table(planned: PlannedRoute) -> dict[str, list[Any]]:
-    """Return the streets of a route in driving order, with length (km) and energy (Wh)."""
+    A light counts for the street that leads to it.
+    """
+    edges = np.asarray(planned.route.edges)
+    parts = [part for _, part in stretches(roads, edges.tolist())]
+    lights = [counts(roads, edges[part.start : part.stop + 1])["traffic light"] for part in parts]
     return {
         "Street": [street.name for street in planned.streets],
         "km": [street.length_m / 1000 for street in planned.streets],
-        "Wh": [street.energy_wh for street in planned.streets],
+        "kWh": [street.energy_wh / 1000 for street in planned.streets],
+        "lights": lights,
     }
 
 
@@ -162,26 +145,3 @@ def stops_table(stops: Sequence[ChargingStop]) -> dict[str, list[Any]]:
         "min": [stop.time_s / 60 for stop in stops],
         "kWh": [stop.energy_wh / 1000 for stop in stops],
     }
-
-
-def _curve(km: FloatArray, values: FloatArray, title: str, *, axis_title: str | None = None) -> Any:
-    records = [
-        {"km": round(at, 4), "value": round(value, 3)}
-        for at, value in zip(km.tolist(), values.tolist(), strict=True)
-    ]
-    axis = alt.Axis(grid=False, labels=axis_title is not None)
-    return (
-        alt.Chart(alt.Data(values=records))
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("km:Q", title=axis_title, axis=axis, scale=alt.Scale(nice=False)),
-            y=alt.Y(
-                "value:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=False)
-            ),
-            tooltip=[
-                alt.Tooltip("km:Q", format=".2f"),
-                alt.Tooltip("value:Q", title=title, format=".1f"),
-            ],
-        )
-        .properties(width=WIDTH, height=100)
-    )

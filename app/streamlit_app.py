@@ -19,6 +19,7 @@ STYLE = """<style>
 [data-testid=stCaptionContainer] * { color: inherit; }
 [data-testid=stCaptionContainer] { color: inherit !important; opacity: .8; }
 [data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] * { color: inherit !important; }
+[data-testid=stTab] p { color: var(--st-text-color); }
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
 .st-key-plan { flex-wrap: nowrap; }

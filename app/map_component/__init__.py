@@ -33,6 +33,7 @@ def _read(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
+_SCRIPTS = {"map": ("map.js", "names.js", "route.js", "way.js"), "cards": ("cards.js",)}
 _map, _cards = (
     st.components.v2.component(
         f"evroute_{name}",
@@ -41,7 +42,7 @@ _map, _cards = (
         js="".join(map(_read, scripts)),
         isolate_styles=False,  # Leaflet's style sheet is one of the page
     )
-    for name, scripts in (("map", ("map.js", "names.js", "route.js")), ("cards", ("cards.js",)))
+    for name, scripts in _SCRIPTS.items()
 )
 
 
@@ -82,7 +83,8 @@ def show_map(
         Height as CSS, such as ``480px``.
     drawn
         Contents above the roads: ``classes``, ``legends`` (`classes_of`), ``routes``, ``pins``,
-        ``spots``, ``hint``, ``dim``, ``click`` and ``layers`` (`layers.layers_data`).
+        ``spots``, ``hint``, ``dim``, ``click``, ``layers`` (`map_layers.layers_data`) and ``way``
+        (`charge_way.charge_way`).
     bounds
         South-west and north-east corner that are shown first, degrees; None for all roads.
     on_event
@@ -96,6 +98,7 @@ def show_map(
             "click": "",
             "legends": [],
             "layers": [],
+            "way": None,
             "view": f"{key}-{roads.digest[:16]}",
             "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
             "names": address(f"names-{roads.content_digest}", _names_json(roads)),

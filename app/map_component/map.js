@@ -52,6 +52,7 @@ class DashboardMap {
     this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     this.way = new RouteWay(L, this.map);
+    this.chargeWay = new ChargeWay(L, this.map, root);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
     this.boxOfLayers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
     this.layers = new Map();
@@ -89,7 +90,10 @@ class DashboardMap {
 
   resize() {
     if (this.waiting) this.draw(...this.waiting);
-    else if (this.root.clientHeight) this.map.invalidateSize({ animate: false });
+    else if (this.root.clientHeight) {
+      this.map.invalidateSize({ animate: false });
+      this.chargeWay.draw();
+    }
   }
 
   place({ lat, lng }) {
@@ -103,6 +107,7 @@ class DashboardMap {
     this.waiting = this.root.clientWidth && this.root.clientHeight ? null : [data, send];
     if (this.waiting) return;
     this.root.classList.toggle("evroute-dim", data.dim);
+    this.chargeWay.show(data.way);
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();
     this.way.clear();

@@ -18,6 +18,7 @@ from cards import (
     shown_rows,
     time_interval,
 )
+from charge_way import charge_way
 from forecasts import refused_fastest
 from literal import sentence
 from map_component import (
@@ -216,6 +217,7 @@ def draw_map(
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     if shown:
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
+        drawn["way"] = charge_way(roads, shown, selected)
         drawn["spots"] = spots_of(roads, shown, selected)
         drawn["legends"].insert(0, legend(ENERGY_CLASSES))
         drawn["legends"].insert(1, legend_of_marks(marks_shown(drawn)))

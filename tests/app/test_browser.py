@@ -209,6 +209,17 @@ def test_a_first_visit_has_a_refused_card_that_cannot_be_chosen(tabs: Tabs) -> N
     others.last.click()
     expect(others.last).to_have_attribute("aria-pressed", "true")
     expect(board).not_to_have_attribute("data-selected", before)
+    way = page.get_by_role("slider", name="Charge along the route")
+    way.focus()
+    runs = board.get_attribute("data-drawn")
+    page.keyboard.press("Home")
+    expect(way).to_have_attribute("aria-valuetext", re.compile("here 11"))
+    page.keyboard.press("ArrowRight")
+    expect(way).to_have_attribute("aria-valuenow", "1")
+    page.keyboard.press("End")
+    expect(way).to_have_attribute("aria-valuetext", re.compile("^here 1?[09].*to 1"))
+    expect(page.locator(".evroute-here")).to_have_text(re.compile("^here"))
+    assert board.get_attribute("data-drawn") == runs, "no rerun"
     page.locator(".evroute-map").click(position={"x": 500, "y": 300})
     expect(page.get_by_role("button", name="Charge 80 %")).to_be_visible()
 

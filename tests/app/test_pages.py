@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from evroute.network.sources.chargers import add_chargers
 from evroute.planning.places import load_trips
 from evroute.planning.plan import Plan, energy_text
 from evroute.planning.planner import Planner
+from evroute.report.words import counts
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 600
@@ -136,6 +138,25 @@ def test_the_first_visit_has_something_at_stake() -> None:
     assert refused["reason"] == f"Falls to {falls:.1f} %, below the 10 % to keep."
     page.session_state["kept_stops"] = after(page, {"kind": "click", "at": [39.75, -104.98]})
     assert page.session_state["kept_soc"] == 11
+
+
+def test_the_way_of_the_charge_has_the_numbers_of_the_plan() -> None:
+    page = linked({"trip": "C", "soc": "30"})
+    _, made = page.session_state["last_plan"]
+    best, way = made.recommended_route, shown(page, "map")["way"]
+    km, percent, low, high = np.array(way["charge"]).T
+    used_wh = np.cumsum(best.edge_wh)
+    expected = 30 - np.append(0.0, used_wh) / made.battery.capacity_wh * 100
+    assert percent == pytest.approx(expected, abs=1e-3)
+    assert km[-1] == pytest.approx(best.length_m / 1000, abs=1e-3)
+    ends = best.charge_forecast.arrival_interval_percent
+    assert (low[-1], high[-1]) == pytest.approx(ends, abs=1e-3)
+    assert way["reserve"] == 10
+    streets = page.dataframe[0].value
+    assert streets["kWh"].sum() == pytest.approx(best.energy_wh / 1000)
+    assert streets["km"].sum() == pytest.approx(best.length_m / 1000)
+    lights = load_network("denver")
+    assert streets["lights"].sum() == counts(lights, np.array(best.route.edges))["traffic light"]
 
 
 def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
@@ -346,6 +367,10 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         (stop,) = made.routes["time"].stops
         card = shown(page, "cards")["cards"][0]
         assert f"Charge at Halfway to {stop.to_percent} %" in card["reason"]
+        ramp = [row[:2] for row in shown(page, "map")["way"]["charge"]]
+        (at,) = (k for k, (a, b) in enumerate(pairwise(ramp)) if a[0] == b[0])
+        assert ramp[at][1] == pytest.approx(stop.arrive_percent, abs=1e-3)
+        assert ramp[at + 1][1] == stop.to_percent
         row = page.dataframe[0].value.iloc[0]
         assert row["Charge at"] == "Halfway"
         assert (row["to %"], row["min"]) == (stop.to_percent, stop.time_s / 60)
