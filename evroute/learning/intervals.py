@@ -244,13 +244,23 @@ class PastErrors:
         """Factor on a deviation for the 90 % interval of a Gaussian to hold; 1 before any trip."""
         return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
-    def add(self, error_wh: float, sd_wh: float) -> None:
-        """Add the error of one trip; a predicted deviation of NaN or 0 skips it."""
+    def add(self, error_wh: float, sd_wh: float, unit_wh: float | None = None) -> None:
+        """Add the error of one trip; a predicted deviation of NaN or 0 skips it.
+
+        Parameters
+        ----------
+        error_wh
+            Measured less expected.
+        sd_wh
+            Predicted deviation.
+        unit_wh
+            Unit of the score that the test for changes sees; ``sd_wh`` if None.
+        """
         if sd_wh > 0:
             self.__dict__.pop("spread", None)
             self._tail = add_error(self._tail, error_wh / sd_wh)
             self._scores.append(error_wh / sd_wh)
-            self._test.add(abs(self._scores[-1]))
+            self._test.add(abs(error_wh / (unit_wh or sd_wh)))
 
     def add_time(self, score: float) -> None:
         """Add the error of a trip's time to its test, in any unit; NaN skips it."""

@@ -10,10 +10,10 @@ from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.intervals import ErrorSpread, TripPrediction
+from evroute.learning.intervals import ErrorSpread, PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.physics_weight import LIMITS, UNKNOWN, PhysicsWeight, prior_weight
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.mixture.two_physics import TwoPhysics, _add_error
 from evroute.learning.tail import DISCOUNT
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery
@@ -186,3 +186,19 @@ def test_the_deviation_along_a_chain_is_that_of_the_forecast(hilly) -> None:
     along = day.forecast(arms, day.mean_wh[arms]).reached_wh2.diagonal()
     tree = day.reached_std_wh(arms, np.arange(-1, len(arms) - 1), np.full(len(arms), 1_000.0))
     np.testing.assert_allclose(tree**2, along, rtol=1e-9)
+
+
+def test_a_deviation_that_is_learned_raises_no_alarm() -> None:
+    """Errors stay as they are, while the deviation falls to a tenth: only its own scores grow."""
+    rng = np.random.default_rng(0)
+    by_deviation, by_unit = PastErrors(signed=True), PastErrors(signed=True)
+    for number in range(200):
+        error, std = rng.normal(0.0, 10.0), 100.0 * 0.1 ** min(number / 100.0, 1.0)
+        _add_error(by_deviation, error, prediction(0.0, std, 6.0, 1.0))
+        _add_error(by_unit, error, prediction(0.0, std, 6.0, 1.0), 50.0)
+    assert by_deviation.changed
+    assert not by_unit.changed
+    assert by_unit.spread.scores.tolist() == by_deviation.spread.scores.tolist()
+    for _ in range(40):
+        _add_error(by_unit, 60.0, prediction(0.0, 10.0, 6.0, 1.0), 50.0)
+    assert by_unit.changed

@@ -24,7 +24,7 @@ from evroute.learning.mixture.physics_weight import PhysicsWeight, prior_weight
 from evroute.learning.pace import Pace
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.energies import MODEL, TripEnergies
-from evroute.learning.trips.times import measures_s
+from evroute.learning.trips.times import START_S, measures_s
 from evroute.learning.trips.trip_belief import REFUSED_SD, TripBelief
 from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
@@ -201,7 +201,9 @@ class TwoPhysics(Belief):
         measured = np.isfinite(trip.travel_s)
         if measured.any():
             time = self._expected_time(trip.edge[measured], trip.departed_s)
-            _add_error(self.time_errors, float(trip.travel_s[measured].sum()), time)
+            km = float(self.driving.places.known.length_m[trip.edge[measured]].sum()) / 1000.0
+            unit_s = float(np.sqrt(START_S.variance(np.array(km))))
+            _add_error(self.time_errors, float(trip.travel_s[measured].sum()), time, unit_s)
         self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)
         self.driving.take(trip, expected.driving)
         self.steady.take(trip, expected.steady)
@@ -248,10 +250,23 @@ class TwoPhysics(Belief):
         return self.weight.predicted(driving, steady, self.time_errors.spread)
 
 
-def _add_error(errors: PastErrors, measured: float, expected: TripPrediction) -> None:
-    """Add the error of an expectation; one beyond belief counts for the test of changes alone."""
+def _add_error(
+    errors: PastErrors, measured: float, expected: TripPrediction, unit: float | None = None
+) -> None:
+    """Add the error of an expectation; one beyond belief counts for the test of changes alone.
+
+    Parameters
+    ----------
+    errors
+        Errors of past trips.
+    measured, expected
+        Measured value and its expectation.
+    unit
+        Unit of the score that the test sees. With that of a fixed noise a deviation that becomes
+        smaller, as it is learned, makes no score larger; the predicted deviation if None.
+    """
     error = measured - expected.mean_wh
     if abs(error) > REFUSED_SD * expected.sd_wh:
-        errors.refuse(error, expected.sd_wh)
+        errors.refuse(error, unit or expected.sd_wh)
     else:
-        errors.add(error, expected.sd_wh)
+        errors.add(error, expected.sd_wh, unit)
