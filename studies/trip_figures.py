@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 
 from evroute.arrays import FloatArray
-from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
+from evroute.energy.defaults import KINDS_OF_PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.baseline import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
@@ -33,6 +34,7 @@ from evroute.network.sources import graphml
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"
 VEHICLES = Path(__file__).parent / "vehicles"
 RESAMPLES = 2000
+PHYSICS = (*KINDS_OF_PHYSICS, BOTH)
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Outcome:
     high_wh: FloatArray
     regression_wh: FloatArray
     eq8_wh: FloatArray
-    last: TripEnergies
+    last: TripEnergies | TwoPhysics
 
     def error(self, expected_wh: FloatArray, of: slice = slice(None)) -> float:
         """Return the sum of absolute errors, as a share of the measured energy."""
@@ -60,7 +62,9 @@ class Outcome:
 
 def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> Outcome:
     """Learn trips in their order."""
-    energies, rows = TripEnergies(setting, physics=physics), []
+    rows: list[list[float]] = []
+    alone = physics != BOTH
+    energies = TripEnergies(setting, physics=physics) if alone else TwoPhysics(setting)
     for trip in trips:
         expected = energies.expected(trip)
         rows.append([expected[name] for name in ("predicted_wh", "low90_wh", "high90_wh")])
