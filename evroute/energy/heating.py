@@ -55,8 +55,9 @@ PRIOR_STD_WH = (0.7, 10.0, 1.0)
 HEAT_PUMP = 0.6
 """Energy of a heat pump in the cold over that of a resistance heater.
 
-Heat pumps save 10 % of range around 0 °C (Recurrent, *Heat pumps*), of about 25 % that heating
-takes.
+Around 0 °C cars with a heat pump keep 83 % of their range, cars without 75 % (Recurrent, winter
+2024/25: 18,000 cars of 20 models): they take 20 and 33 % more, of which about 6 are the denser air
+and a cold battery. A Tesla Model 3 with a heat pump keeps 87 %, one without 79 %.
 """
 SEASON_C = (10.0, 9.0)
 """Mean and standard deviation of an unknown temperature, °C: a temperate climate over a year."""

@@ -50,6 +50,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "recommended": plan.recommended,
         "proofs": plan.proofs,
         "minutes_from": plan.minutes_from,
+        "assumed": plan.assumed,
         "routes": {
             name: _route(route, battery)
             | {

@@ -147,6 +147,7 @@ class Plan(Answer):
     recommended: str = Field(description="Name of the recommended route.")
     proofs: dict[str, str]
     minutes_from: Literal["trips", "map"]
+    assumed: str = Field(description="Start, heating and day assumed, in words; may be empty.")
     routes: dict[str, PlannedRoute]
 
 

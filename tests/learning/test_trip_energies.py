@@ -30,6 +30,7 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.trip_belief import KM
 from evroute.methods.setting import Setting
+from evroute.planning.answers import document
 from evroute.planning.battery import Battery, follow
 from evroute.planning.forecasts.heating import DayHeating
 from evroute.planning.planner import Planner
@@ -226,6 +227,7 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
     kwh = plan.recommended_route.heating_wh / 1000
     undated = learns * "; no date is given: as if on the day of the last learned trip"
     assert plan.assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh{undated}"
+    assert document(plan)["assumed"] == plan.assumed
     dated = Planner(hill, CAR, belief, conditions=replace(day, date="2026-01-01"))
     assert dated.plan(*ends).assumed == f"cold start at -2 °C: heating {kwh:.2f} kWh"
     assert other.assumed.startswith("warm start at -2 °C: heating 0.")
