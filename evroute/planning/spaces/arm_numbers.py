@@ -6,7 +6,7 @@ plus the share of the edge that is driven of what is learned or raised beyond ph
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.arm_states import ArmStates
+
+MOST_KEPT = 1000
+"""Number of parts of edges whose energies are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +77,8 @@ class ArmNumbers:
     whole_wh, stretch_wh
         (a,) energy of the arms without the deviations that are learned for each arm, and the
         function that returns it for parts of edges, (k,), Wh.
+    kept
+        Energy and steps of the charge function, Wh, of the last parts, by arm and metres.
     """
 
     space: SearchSpace
@@ -86,6 +91,7 @@ class ArmNumbers:
     charge: ChargeFunctions
     whole_wh: FloatArray
     stretch_wh: Callable[[IntArray, Stretches], FloatArray]
+    kept: dict[tuple[int, float, float], tuple[float, FloatArray]] = field(default_factory=dict)
 
     @property
     def network(self) -> RoadNetwork:
@@ -117,13 +123,35 @@ class ArmNumbers:
         share = stretches.share(self.network)
         charge, cut = self.charge.take(arms), np.flatnonzero(share != 1.0)
         if len(cut):
-            pool = charge.joined(self._charge_of(arms[cut], stretches[cut]))
+            pool = charge.joined(self._known_charge(arms[cut], stretches[cut]))
             order = np.arange(len(arms))
             order[cut] = len(arms) + np.arange(len(cut))
             charge = pool.take(order)
         time_s = share * self.time_s[stretches.edge]
         length_m = self.length_m[arms] - (1.0 - share) * lanes_m(self.network, stretches.edge)
         return DrivenArms(arms, stretches, share, length_m, time_s, charge)
+
+    def _known_charge(self, arms: IntArray, stretches: Stretches) -> ChargeFunctions:
+        """Return `_charge_of`; the last parts are kept, since routes of a plan share their ends."""
+        ends = arms.tolist(), stretches.from_m.tolist(), stretches.to_m.tolist()
+        keys = list(zip(*ends, strict=True))
+        kept = self.kept.copy()
+        known = {key: kept[key] for key in keys if key in kept}
+        new = [row for row, key in enumerate(keys) if key not in known]
+        if new:
+            found = self._charge_of(arms[new], stretches[np.array(new)])
+            steps_wh = np.split(found.step_wh, found.start[1:-1])
+            energies = zip(found.energy_wh.tolist(), steps_wh, strict=True)
+            known.update(zip([keys[row] for row in new], energies, strict=True))
+            if len(self.kept) > MOST_KEPT:
+                self.kept.clear()
+            self.kept.update(known)
+        parts = [known[key] for key in keys]
+        return ChargeFunctions(
+            np.array([energy_wh for energy_wh, _ in parts]),
+            np.cumsum([0, *(len(steps_wh) for _, steps_wh in parts)]),
+            np.concatenate([steps_wh for _, steps_wh in parts]),
+        )
 
     def _charge_of(self, arms: IntArray, stretches: Stretches) -> ChargeFunctions:
         """Return the charge functions of arms of whose edges a part is driven."""

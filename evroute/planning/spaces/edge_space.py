@@ -1,7 +1,8 @@
 """EdgeSpace: every edge of a network is an arm."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 TEMPERATURE_STEP_K, SPEED_STEP_MPS = 1.0, 5 / 3.6
 """Grid of contexts that vary: 1 K and 5 km/h."""
+KEPT_PARTS = 1000
+"""Number of parts of edges whose energies by cause are kept."""
 
 
 Varied = TypeVar("Varied", Arms, Feedback)
@@ -213,14 +216,27 @@ class EdgeSpace:
         cut = None
         if not route.whole:
             ends = np.unique([0, len(rows) - 1])
-            cut, _ = self.stretch_parts(Stretches.of_route(self.network, route)[ends])
+            cut = Stretches.of_route(self.network, route)[ends]
             rows = rows[1:-1]
         names = [name for name in parts.__slots__ if name != "held_wh" or parts.held_wh.any()]
         found = {name: float(getattr(parts, name)[rows].sum()) for name in names}
         if cut is not None:
-            for name in names:
-                found[name] += float(getattr(cut, name).sum())
+            for part in zip(cut.edge.tolist(), cut.from_m.tolist(), cut.to_m.tolist(), strict=True):
+                of_part = self._part_sums(*part)
+                found = {name: sum_wh + of_part[name] for name, sum_wh in found.items()}
         return {name.removesuffix("_wh"): sum_wh for name, sum_wh in found.items()}
+
+    @cached_property
+    def _part_sums(self) -> Callable[[int, float, float], dict[str, float]]:
+        """Eq. 8 by cause of an edge and metres along it, Wh; the last ones are kept."""
+
+        @lru_cache(KEPT_PARTS)
+        def sums(edge: int, from_m: float, to_m: float) -> dict[str, float]:
+            one = Stretches(np.array([edge]), np.array([from_m]), np.array([to_m]))
+            parts, _ = self.stretch_parts(one)
+            return {name: float(getattr(parts, name).sum()) for name in parts.__slots__}
+
+        return sums
 
     @property
     def whole_wh(self) -> FloatArray:

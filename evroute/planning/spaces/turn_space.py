@@ -30,7 +30,7 @@ from evroute.network.turn_table import NAMES, SPEED, TurnTable
 from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_states import ArmStates
-from evroute.planning.spaces.edge_space import EdgeSpace
+from evroute.planning.spaces.edge_space import KEPT_PARTS, EdgeSpace
 from evroute.planning.spaces.speed_filter import ROUNDING, smoothed
 
 TURN_LENGTHSCALE = 4.0
@@ -254,8 +254,7 @@ class TurnSpace:
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each.
 
-        ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8, the energy
-        of stops, turns and changes of speed.
+        ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8.
         """
         parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
         time_s, expected_wh = self.time_s[route.rows], self._expected_wh[arms]
@@ -263,9 +262,19 @@ class TurnSpace:
             stretches = Stretches.of_route(self.edges.network, route)
             time_s = time_s * stretches.share(self.edges.network)
             cut = np.unique([0, len(arms) - 1])
-            expected_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
+            ends = arms[cut].tolist(), stretches.from_m[cut].tolist(), stretches.to_m[cut].tolist()
+            expected_wh[cut] = [self._part_wh(*end) for end in zip(*ends, strict=True)]
         parts["auxiliary"] = self.energy.vehicle.auxiliary_w * float(time_s.sum()) / J_PER_WH
         return parts | {"turning": float(expected_wh.sum()) - sum(parts.values())}
+
+    @cached_property
+    def _part_wh(self) -> Callable[[int, float, float], float]:
+        """`stretch_wh` of one arm and metres along its edge; the last ones are kept."""
+        return lru_cache(KEPT_PARTS)(self._one_wh)
+
+    def _one_wh(self, arm: int, from_m: float, to_m: float) -> float:
+        one = Stretches(self.table.entered[[arm]], np.array([from_m]), np.array([to_m]))
+        return float(self.stretch_wh(np.array([arm]), one)[0])
 
     @property
     def whole_wh(self) -> FloatArray:
@@ -336,7 +345,7 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        for name in ("reference", "states", "_of", "_expected_wh", "_expected_mps"):
+        for name in ("reference", "states", "_of", "_expected_wh", "_expected_mps", "_part_wh"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
