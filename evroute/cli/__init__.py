@@ -27,6 +27,7 @@ COMMANDS = {
     "simulate": ("simulate.simulate", "Let methods learn in simulated worlds."),
     "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
     "learn": ("learn.learn", "Learn measured trips."),
+    "merge": ("merge.merge", "Unite run folders of one experiment."),
     "report": ("report.report", "Write a page on runs or learned trips."),
     "app": ("dashboard.app", "Open the dashboard in a browser."),
     "serve": ("serve.serve", "Answer requests by HTTP."),

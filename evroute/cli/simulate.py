@@ -29,6 +29,7 @@ SHOWN_ROWS = 40
 OF_RUNS = (
     "audit",
     "closed_share",
+    "first_seed",
     "in_flight",
     "lengthscale",
     "prior",

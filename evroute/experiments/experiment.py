@@ -71,8 +71,8 @@ class Experiment(BaseModel):
         Weight rules of the search.
     horizon
         Trips of every run; by default the length of the longest trip file, 500 without files.
-    seeds
-        Number of seeds of each combination.
+    seeds, first_seed
+        Number of seeds of each combination, and the first of them, 0 by default.
     vehicle
         Vehicle of trips that name none.
     in_flight
@@ -117,6 +117,7 @@ class Experiment(BaseModel):
     )
     horizon: int = Field(default=500, gt=0)
     seeds: int = Field(default=5, gt=0)
+    first_seed: int | None = Field(default=None, ge=0)
     vehicle: str = PAPER_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
@@ -192,7 +193,7 @@ class Experiment(BaseModel):
             ],
             self.search,
             self.methods,
-            range(self.seeds),
+            range(self.first_seed or 0, (self.first_seed or 0) + self.seeds),
         )
         for (network, trip), world, prior, search, method, seed in grid:
             yield Run(
