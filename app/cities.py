@@ -125,7 +125,12 @@ def _looked_up(place: str) -> City | str:
     try:
         return look_up(place)
     except EvrouteError as error:
-        return str(error)
+        return in_page(str(error))
+
+
+def in_page(message: str) -> str:
+    """Return a message without the advice that is for the command line."""
+    return message.replace("or give a file with --osm", "or bring your own roads")
 
 
 def _forget() -> None:
@@ -152,7 +157,7 @@ def _show_load() -> None:
         choose_next("network", name)
         st.rerun()
     elif load.error:
-        st.error(sentence(load.error))
+        st.error(sentence(in_page(load.error)))
         st.button("Close", on_click=_close, key="city:close")
     else:
         st.progress(load.step / len(STEPS), text=literal(f"Loading {name}: {STEPS[load.step]} …"))

@@ -4,11 +4,12 @@
 >>> from evroute.testing import check_kernel
 >>> check_kernel(RBF)
 
-They need no test runner. `check_index`, `check_kernel`, `check_model`, `check_world` and
-`check_reader` take a class, or a reader with an example file.
+They need no test runner. `check_belief`, `check_index`, `check_kernel`, `check_model` and
+`check_world` take a class, `check_reader` a reader and an example file.
 """
 
 from evroute.testing.base import ContractError
+from evroute.testing.beliefs import check_belief
 from evroute.testing.indices import check_index
 from evroute.testing.kernels import check_kernel
 from evroute.testing.models import check_model
@@ -17,6 +18,7 @@ from evroute.testing.worlds import check_world
 
 __all__ = [
     "ContractError",
+    "check_belief",
     "check_index",
     "check_kernel",
     "check_model",

@@ -123,14 +123,14 @@ def test_a_city_that_cannot_be_had_is_one_sentence(monkeypatch: pytest.MonkeyPat
     import cities
 
     def look_up(place: str) -> City:
-        raise EvrouteError(f"services cannot be reached for '{place}'; check the connection")
+        raise EvrouteError(f"no service for '{place}'; go online, or give a file with --osm")
 
     monkeypatch.setattr(cities, "look_up", look_up)
     page = AppTest.from_file(str(app_path("views/network.py")), default_timeout=PATIENCE_S).run()
     page.text_input(key=cities.WRITTEN).set_value("Andorra").run()
     assert not page.exception
     (said,) = (each.value for each in page.error)
-    assert said == "Services cannot be reached for 'Andorra'; check the connection."
+    assert said == "No service for 'Andorra'; go online, or bring your own roads."
 
 
 def test_an_upload_takes_heights_and_stations_along(tmp_path: Path) -> None:
