@@ -1,1 +1,5 @@
-"""Learning from measured trips: tables, beliefs on disk."""
+"""Learning from measured trips: tables, beliefs on disk.
+
+Here lies what all beliefs share, such as pace, intervals, the size of the battery and the test for
+changes. Kinds of beliefs, readers of logs, recorded trips and their roads have rooms of their own.
+"""

@@ -9,7 +9,7 @@ A sibling is one file with a class that has the abstract members, and one line i
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -23,6 +23,7 @@ from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.battery_size import BatterySize
 from evroute.learning.change import learn_ended
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
@@ -84,6 +85,8 @@ class Belief(LearnedEnergies, Protocol):
         Network, vehicle and prior.
     source
         File of the belief, for messages.
+    battery
+        Learned size of the battery; without trips in a belief that does not learn it.
     """
 
     travels: ClassVar[bool] = False
@@ -92,6 +95,7 @@ class Belief(LearnedEnergies, Protocol):
     """Options that `of_method` takes beside the name of the model."""
     setting: Setting
     source: str
+    battery: BatterySize = BatterySize()
     _departing: tuple[MeasuredTrip, Expected] | None = None
 
     _repr_html_: ClassVar[Callable[[Any], str | None]] = drawn_by("belief_html")
@@ -168,6 +172,13 @@ class Belief(LearnedEnergies, Protocol):
     def vehicle(self) -> Vehicle:
         """The vehicle of the belief."""
         return self.setting.vehicle
+
+    @property
+    def car(self) -> Vehicle:
+        """The vehicle with the size of its battery as it was learned."""
+        if not self.battery.trips:
+            return self.vehicle
+        return replace(self.vehicle, battery_kwh=self.battery.kwh(self.vehicle.battery_kwh))
 
     @property
     def minutes_from(self) -> str:
@@ -307,6 +318,8 @@ class Belief(LearnedEnergies, Protocol):
         EvrouteError
             If it is about another vehicle, or about the roads of another network alone.
         """
+        if vehicle == self.car:
+            vehicle = self.vehicle
         if not self.travels or network.digest == self.network.digest:
             self.check(network, vehicle)
             return self

@@ -33,6 +33,7 @@ def findings(trips: pa.Table, measured: Iterable[MeasuredTrip], learner: Belief)
     columns = numbers_of(trips)
     sentences = [errors(columns), *intervals(columns)]
     sentences += learner.findings(trips)
+    sentences.append(learner.battery.sentence(learner.vehicle.battery_kwh))
     sentences += driven_pairs(learner, measured)[:SHOWN_PAIRS]
     return [sentence for sentence in sentences if sentence]
 

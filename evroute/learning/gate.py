@@ -46,6 +46,7 @@ LIMITS = {
     "payload_kg": Limit(0.0, 20_000.0, "kg", np.nan),
     "parked_minutes": Limit(0.0, 5_256_000.0, "min", np.nan),  # ten years
     "auxiliary_mean_w": Limit(0.0, 50_000.0, "W", np.nan),
+    "soc_end_percent": Limit(0.0, 100.0, "%", np.nan),
     "known_variance_wh2": Limit(0.0, 1e12, "Wh²", 0.0),
     "speed_mps": Limit(1 / 3.6, 70.0, "m/s", np.nan),
     "length_m": Limit(1.0, 3_000_000.0, "m", None),
@@ -57,7 +58,13 @@ LIMITS = {
 ``length_m`` is the length of the trip. ``energy_factor`` bounds the energy of edges and of the
 trip, as a multiple of that by eq. 8 (`check_energy`).
 """
-SINGLE = ("departed_s", *AT_DEPARTURE, "auxiliary_mean_w", "known_variance_wh2")
+SINGLE = (
+    "departed_s",
+    *AT_DEPARTURE,
+    "auxiliary_mean_w",
+    "soc_end_percent",
+    "known_variance_wh2",
+)
 """Fields with one number a trip."""
 FILTERED = ("temperature_c", "auxiliary_w")
 """Readings that are ignored one by one where they are not plausible."""

@@ -31,8 +31,10 @@ class MeasuredTrip:
     departed_s: since 1970-01-01 UTC, or a local clock where the date is unknown; None if unknown.
     soc_percent, auxiliary_w, temperature_c, payload_kg, parked_minutes: charge, %, auxiliary power,
     W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes;
-    NaN where unknown.  auxiliary_mean_w: mean auxiliary power over the trip, W, which teaches
-    heating and cooling and is in no forecast of the trip.  known_variance_wh2: variance
+    NaN where unknown.  soc_end_percent: charge at the end, %, of a trip whose energy a meter
+    measured, which teaches the size of the battery.  auxiliary_mean_w: mean auxiliary power over
+    the trip, W, which teaches heating and cooling and is in no forecast of the trip.
+    known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
@@ -51,6 +53,7 @@ class MeasuredTrip:
     payload_kg: float = np.nan
     parked_minutes: float = np.nan
     auxiliary_mean_w: float = np.nan
+    soc_end_percent: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
     whole: bool = False

@@ -115,7 +115,7 @@ class Planner:
             self.learned = belief.under(conditions)
             self.space = self.learned.space
             self.network = network = self.space.edges.network
-            usual_s = self.learned.time_s
+            self.vehicle, usual_s = belief.car, self.learned.time_s
         learned_wh = None if self.learned is None else self.learned.heating_wh
         self.heating = DayHeating.of(vehicle, conditions, learned_wh)
         self.physics = physics

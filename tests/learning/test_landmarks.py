@@ -224,7 +224,7 @@ def test_roads_join_only_with_evidence(grid) -> None:
     fitted = [each.belief.late_std for each in differing]
     assert all(30.0 < each < 100.0 for each in fitted), fitted
     each = differing[0]
-    assert (each.belief.column == LATE).sum() == len(each.roads)
+    assert (each.belief.column == LATE).sum() == len(each.places.roads)
     assert not (each.belief.column == FIELD).any()
 
 
@@ -241,7 +241,7 @@ def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(
     root = energies.belief.regression.root[day.columns]
     explained = day.terms[driven] @ root @ rng.standard_normal((root.shape[1], size))
     km = hills.length_m[driven] / 1000
-    rest = energies.roads.rest(driven) * np.outer(km, km)
+    rest = energies.places.roads.rest(driven) * np.outer(km, km)
     value, vector = np.linalg.eigh(rest)
     factor = energies.belief.late_std * vector * np.sqrt(np.maximum(value, 0.0))
     sampled_wh = explained + factor @ rng.standard_normal((len(driven), size))
@@ -255,7 +255,7 @@ def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
     monkeypatch.setattr(trip_belief, "EVIDENCE", 0.5)
     energies = drive(grid, 1, 80.0, trips=55)
     assert energies.belief.late_std > 0
-    assert len(energies.junctions) > 5
+    assert len(energies.places.junctions) > 5
     again = TripEnergies(Setting(grid, CAR), physics="eq8")
     again.restore(energies.state())
     rng = np.random.default_rng(7)

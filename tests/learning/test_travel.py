@@ -274,7 +274,7 @@ def test_unknown_heights_stay_with_their_places(make_network) -> None:
     """A level grid teaches heights of junctions, which a grid with heights elsewhere ignores."""
     level = grid_of(make_network, heights=False)
     energies = drive(TripEnergies(Setting(level, CAR), physics="eq8"), 3, 25)
-    assert len(energies.junctions) > 5
+    assert len(energies.places.junctions) > 5
     hills = replace(grid_of(make_network, 3e5), name="hills")
     hills = replace(hills, edge_id=tuple(f"{name}'" for name in hills.edge_id))
     moved = drive(energies.on(hills, CAR), 4, 25, name="hill ")

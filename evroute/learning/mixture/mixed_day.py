@@ -164,7 +164,10 @@ class MixedDay:
             moved_wh=float(self.weight.mixed(*moved_wh)),
         )
         return TripForecast(
-            prediction, reached_wh2, lambda: measures_s(self.expected_time(edges, share))
+            prediction,
+            reached_wh2,
+            lambda: measures_s(self.expected_time(edges, share)),
+            self.driving.battery_share,
         )
 
     def difference_std_wh(

@@ -73,6 +73,7 @@ class TwoPhysics(Belief):
         self.source = "this"
         self.driving = TripEnergies(setting, physics=PHYSICS)
         self.steady = TripEnergies(setting, physics=PAPER_PHYSICS)
+        self.battery = self.driving.battery
         self.weight = PhysicsWeight(prior_weight(setting.network))
         self.errors = PastErrors(signed=True)
         self.time_errors = PastErrors(signed=True)

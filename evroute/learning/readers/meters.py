@@ -6,6 +6,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
 from evroute.learning.measured import ImpossibleTripError
 from evroute.learning.readers.table import Log
@@ -105,6 +106,14 @@ def meter_of(log: Log) -> Meter:
     raise EvrouteError(
         f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
         f"soc_percent, or volts and amps; it has {', '.join(log.table.column_names)}"
+    )
+
+
+def by_catalogue(vehicle: Vehicle) -> str:
+    """Return a sentence on energies that are per cents of the battery of a vehicle file."""
+    return (
+        f"kWh are per cents of the vehicle file's usable battery of {vehicle.battery_kwh:g} kWh; "
+        "the log has no meter of energy, so the real size stays unknown"
     )
 
 

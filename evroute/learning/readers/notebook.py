@@ -26,7 +26,7 @@ from evroute.learning.measured import (
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import since_1970
 from evroute.learning.readers.headers import recognised
-from evroute.learning.readers.meters import Meter, display_step
+from evroute.learning.readers.meters import Meter, by_catalogue, display_step
 from evroute.learning.readers.table import Log, check_columns
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
@@ -65,7 +65,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
     departed_s = since_1970(log.path, table["departed"].to_pylist(), setting.network)
     odometer_km = log.numbers("odometer_km")
     of_day = {name: log.numbers(name) for name in AT_DEPARTURE} | {"soc_percent": start}
-    measured = Measured()
+    measured = Measured(notes=[by_catalogue(setting.vehicle)])
     for row, line in enumerate(table.to_pylist()):
         name = line["trip"] or f"row {row + 1}"
         try:

@@ -28,7 +28,13 @@ from evroute.learning.readers.cuts import Piece, cut, rise
 from evroute.learning.readers.degrees import without_minutes
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meter_noise import meter_std_wh
-from evroute.learning.readers.meters import COARSE_PERCENT, READINGS, Meter, meter_of
+from evroute.learning.readers.meters import (
+    COARSE_PERCENT,
+    READINGS,
+    Meter,
+    by_catalogue,
+    meter_of,
+)
 from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
@@ -74,6 +80,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     check_columns(log.path, log.table.column_names, ("time", "lat", "lon"))
     meter = meter_of(log)
     measured = Measured(notes=list(meter.notes))
+    if meter.kind == "charge":
+        measured.notes.append(by_catalogue(setting.vehicle))
     drives = _drives(log, meter, setting, vehicle_names, measured)
     if meter.kind == "power":
         drives = _discharging(log, drives, setting, measured)
@@ -86,6 +94,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
             read.values["auxiliary_mean_w"] = mean_reading(of_day["auxiliary_w"][inside])
         try:
             driven = _trip(drive, meter, setting, read.values)
+            if meter.kind != "charge":
+                driven = _with_end(driven, drive, of_day["soc_percent"][drive.rows])
         except ImpossibleTripError as error:
             measured.skipped[drive.name] = str(error)
         else:
@@ -259,6 +269,31 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
         **first,
     )
+
+
+def _with_end(trip: MeasuredTrip, drive: _Drive, soc_percent: FloatArray) -> MeasuredTrip:
+    """Return a trip with the charge at its end, by the fall per energy between two readings.
+
+    Parameters
+    ----------
+    trip
+        Trip of the drive.
+    drive
+        Rows with energies.
+    soc_percent
+        (p,) charge at these rows, %; NaN where there is none.
+    """
+    inside = np.arange(drive.match.position[0], drive.match.position[-1] + 1)
+    read = inside[np.isfinite(drive.used_wh[inside] + soc_percent[inside])]
+    if len(read) < FEWEST_READINGS:
+        return trip
+    used_wh = float(drive.used_wh[read[-1]] - drive.used_wh[read[0]])
+    fall = float(soc_percent[read[0]] - soc_percent[read[-1]])
+    if used_wh <= 0.0:
+        return trip
+    end = trip.soc_percent - fall * float(trip.energy_wh.sum()) / used_wh
+    possible = 0.0 <= end <= 100.0 and trip.soc_percent <= 100.0
+    return replace(trip, soc_end_percent=end) if possible else trip
 
 
 def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:

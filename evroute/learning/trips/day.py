@@ -65,6 +65,8 @@ class TripDay:
         Travel times of trips.
     season_wh_per_minute
         Deviation of a trip's energy at an unknown temperature, Wh per minute; 0 where it is known.
+    battery_share
+        Deviation of the size of the battery as a share of it.
     """
 
     belief: TripBelief
@@ -77,6 +79,7 @@ class TripDay:
     roads: Landmarks
     times: TripTimes
     season_wh_per_minute: float = 0.0
+    battery_share: float = 0.0
 
     @cached_property
     def mean_wh(self) -> FloatArray:
@@ -174,6 +177,7 @@ class TripDay:
                 speed_factor=day.speed_factor,
                 share=driven.share(network),
             ),
+            self.battery_share,
         )
 
     def whole(self, arms: IntArray) -> Stretches:

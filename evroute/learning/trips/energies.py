@@ -25,6 +25,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.learning.base import Belief, Expected, Part
+from evroute.learning.battery_size import BatterySize
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
@@ -35,7 +36,6 @@ from evroute.learning.trips.at_pace import terms_at_pace
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
-from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.noise_fit import START, LateField
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
@@ -113,6 +113,7 @@ class TripEnergies(Belief):
         if driving:
             self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
         self._departures = Departures()
+        self.battery = BatterySize()
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
@@ -147,23 +148,14 @@ class TripEnergies(Belief):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """Coefficients, times of trips, and their departures."""
-        return {"trips": self.belief, "times": self.times, "departures": self._departures}
+        """Coefficients, times of trips, their departures, and the battery."""
+        own: dict[str, Part] = {"trips": self.belief, "times": self.times}
+        return own | {"departures": self._departures, "battery": self.battery}
 
     @property
     def changed(self) -> bool:
         """Whether the errors of energies or times became larger."""
         return self.belief.changed or self.times.errors.changed
-
-    @property
-    def roads(self) -> Landmarks:
-        """Landmarks of the deviations of roads."""
-        return self.places.roads
-
-    @property
-    def junctions(self) -> Landmarks | None:
-        """Landmarks of the potential of junctions; None if the network has heights."""
-        return self.places.junctions
 
     @property
     def changed_after(self) -> int:
@@ -192,7 +184,7 @@ class TripEnergies(Belief):
         members
             Beliefs of the consumption; its own if empty.
         """
-        junctions = self.junctions if self.places.heights_unknown else None
+        junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
         return sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
 
@@ -275,6 +267,8 @@ class TripEnergies(Belief):
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,
         )
+        fall, kwh = trip.soc_percent - trip.soc_end_percent, self.vehicle.battery_kwh
+        self.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
         self._departures.end(trip, 60.0 * float(row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
@@ -298,9 +292,9 @@ class TripEnergies(Belief):
         if self.belief.late_std:
             columns.append(np.flatnonzero(self.belief.column == LATE))
             parts.append(self.places.road_features(edges))
-        if self.junctions is not None and self.places.heights_unknown:
+        if self.places.junctions is not None and self.places.heights_unknown:
             of_height = np.flatnonzero(self.belief.column == FIELD)
-            features = self.junctions.features(np.arange(network.n_junctions))
+            features = self.places.junctions.features(np.arange(network.n_junctions))
             junction_wh += features @ b[of_height]
             columns.append(of_height)
             parts.append((features[network.head] - features[network.tail])[edges])
@@ -317,9 +311,10 @@ class TripEnergies(Belief):
             np.concatenate(columns),
             lambda arms, stretches: self._part_terms(arms, stretches, conditions),
             lambda driven: self._unknown_wh2(driven.edge, driven),
-            self.roads,
+            self.places.roads,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
+            self.battery.std_share,
         )
 
     def state(self) -> State:
@@ -366,7 +361,7 @@ class TripEnergies(Belief):
         parts = [self._terms(arms, conditions, stretches=stretches)]
         if self.belief.late_std:
             parts.append(roads)
-        if self.junctions is not None and self.places.heights_unknown:
+        if self.places.junctions is not None and self.places.heights_unknown:
             parts.append(rise)
         return np.hstack(parts)
 

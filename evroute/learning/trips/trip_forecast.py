@@ -51,11 +51,14 @@ class TripForecast:
         Wh².
     time
         Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
+    battery_share
+        Deviation of the size of the battery as a share of it, which moves the charge used.
     """
 
     prediction: TripPrediction
     reached_wh2: FloatArray
     time: Callable[[], Mapping[str, float]]
+    battery_share: float = 0.0
 
     @property
     def mean_wh(self) -> float:
@@ -101,13 +104,15 @@ class TripForecast:
             Charge along the route by expected energies.
         """
         spread = self.prediction.spread
-        sd_wh = np.append(0.0, np.sqrt(self.reached_wh2.diagonal()))
+        used_wh = self.battery_share * (battery.start_wh - expected.charge_wh[1:])
+        reached_wh2 = self.reached_wh2 + np.outer(used_wh, used_wh)
+        sd_wh = np.append(0.0, np.sqrt(reached_wh2.diagonal()))
         low, high = spread.interval(INTERVAL_LEVEL)
         band_wh = expected.charge_wh[:, np.newaxis] - np.outer(sd_wh, [high, low])
         band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
         room_wh = expected.low_wh[1:] - battery.reserve_wh
         left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
-        below = first_passage(room_wh, spread.scale**2 * self.reached_wh2, spread.nu)
+        below = first_passage(room_wh, spread.scale**2 * reached_wh2, spread.nu)
         return ChargeForecast(
             arrival_percent=battery.percent(float(expected.charge_wh[-1])),
             arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),

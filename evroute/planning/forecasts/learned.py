@@ -143,6 +143,10 @@ class LearnedEnergies(Protocol):
         """The vehicle that it is about."""
 
     @property
+    def car(self) -> Vehicle:
+        """The vehicle with the size of its battery as it was learned."""
+
+    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
 
@@ -177,5 +181,5 @@ def vehicle_of(
     if isinstance(vehicle, Vehicle):
         return vehicle
     if belief is not None and vehicle in (None, belief.vehicle.name):
-        return belief.vehicle
+        return belief.car
     return load_vehicle(vehicle or defaults.VEHICLE)

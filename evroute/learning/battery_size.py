@@ -1,0 +1,104 @@
+"""BatterySize: the usable capacity of a car's battery, where trips have both per cent and kWh.
+
+A trip that takes E Wh uses ``k E / C`` of the battery, with C the capacity of the vehicle file and
+k = 1 for a battery of that size. The display shows the share used with an error of its steps, so
+the regression is of per cents on kWh, a Kalman filter of one number. Before any trip
+``k ~ N(1, 0.1²)``; k grows with the age of the battery, by `AGEING` a year.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+STD = 0.1
+"""Deviation of k before any trip."""
+AGEING = 0.02
+"""Growth of k in a year, and its deviation."""
+STEP_PERCENT = 1.0
+"""Step of a display of the charge, %."""
+METER_SHARE = 0.02
+"""Deviation of a meter of energy as a share of its reading."""
+IMPLAUSIBLE_SD = 5.0
+"""Deviations beyond which a trip teaches nothing, as one that was charged on its way."""
+DAYS_A_YEAR = 365.0
+
+
+class BatterySize:
+    """Learned size of a battery.
+
+    Attributes
+    ----------
+    used
+        Mean of k.
+    variance
+        Variance of k.
+    trips
+        Number of trips that taught it.
+    """
+
+    def __init__(self) -> None:
+        self.used = 1.0
+        self.variance = STD**2
+        self.trips = 0
+
+    def learn(
+        self, energy_wh: float, drop_percent: float, battery_kwh: float, days: float = 0.0
+    ) -> None:
+        """Learn one trip.
+
+        Parameters
+        ----------
+        energy_wh
+            Measured energy, Wh.
+        drop_percent
+            Fall of the charge, %; NaN if unknown.
+        battery_kwh
+            Usable capacity of the vehicle file.
+        days
+            Days since the trip before.
+        """
+        self.used += AGEING * days / DAYS_A_YEAR
+        self.variance += AGEING**2 * days / DAYS_A_YEAR
+        if not np.isfinite(drop_percent) or energy_wh <= 0.0:
+            return
+        share = energy_wh / (battery_kwh * 1000.0)
+        noise = (STEP_PERCENT / 100.0) ** 2 / 6.0 + (METER_SHARE * share) ** 2
+        error, total = drop_percent / 100.0 - self.used * share, share**2 * self.variance + noise
+        if abs(error) > IMPLAUSIBLE_SD * np.sqrt(total):
+            return
+        gain = self.variance * share / total
+        self.used += gain * error
+        self.variance *= 1.0 - gain * share
+        self.trips += 1
+
+    def kwh(self, battery_kwh: float) -> float:
+        """Return the learned size by that of the vehicle file, which it is before any trip."""
+        return battery_kwh / self.used if self.trips else battery_kwh
+
+    @property
+    def std_share(self) -> float:
+        """Standard deviation of the size as a share of it; 0 before any trip."""
+        return float(np.sqrt(self.variance)) / self.used if self.trips else 0.0
+
+    def sentence(self, battery_kwh: float) -> str:
+        """Return the learned size in words; empty before any trip."""
+        if not self.trips:
+            return ""
+        size_kwh = self.kwh(battery_kwh)
+        return (
+            f"usable battery {size_kwh:.1f} ± {size_kwh * self.std_share:.1f} kWh, "
+            f"{1.0 / self.used:.0%} of the vehicle file's {battery_kwh:g} kWh, by {self.trips} "
+            "trips with per cent and kWh"
+        )
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the numbers as arrays."""
+        return {"moments": np.array([self.used, self.variance]), "trips": np.array(self.trips)}
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state; an empty one of an earlier version has no trips."""
+        if state:
+            self.used, self.variance = state["moments"].tolist()
+            self.trips = int(state["trips"])
