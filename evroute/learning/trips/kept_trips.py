@@ -1,7 +1,7 @@
 """Trips as a belief keeps them: their rows as they were at departure, and their energies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,10 +79,6 @@ class KeptColumns:
     day: FloatArray
     part_wh: FloatArray
     part_wh2: FloatArray
-
-    def take(self, index: slice) -> "KeptColumns":
-        """Return some of the trips."""
-        return KeptColumns(*(getattr(self, field.name)[index] for field in fields(self)))
 
     def parts(self, prior: CoefficientPrior) -> "Parts":
         """Return the measured parts of the trips as rows of a regression with this prior."""

@@ -1,5 +1,7 @@
 """Learning of kept trips in their order, with the parts of them that were measured."""
 
+import numpy as np
+
 from evroute.learning.trips.kept_trips import KM, KeptColumns
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import TripNoiseScale
@@ -69,8 +71,14 @@ def learn_by_days(
     level, then = prior.level, 0.0
     assert level is not None
     std = float(regression.prior_std[level])
+    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    parts, measured = trips.parts(prior), trips.part_wh2 > 0.0
+    part = np.cumsum(measured) - 1
     for place, day in enumerate(trips.day.tolist()):
         drift(regression, level, std, day - then)
         then = max(then, day)
-        learn_in_turn(regression, trips.take(slice(place, place + 1)), noise, prior)
+        regression.update(trips.rows[place], trips.energy_wh[place], noise_wh2[place])
+        if measured[place]:
+            its = part[place]
+            regression.update(parts.rows[its], parts.energy_wh[its], parts.noise_wh2[its])
     drift(regression, level, std, today - then)
