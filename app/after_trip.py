@@ -1,13 +1,14 @@
 """After a trip: planned beside actual energy, and the trip added to the car's own trips."""
 
 import streamlit as st
-from literal import literal, sentence
+from literal import sentence
 from own_trips import PERCENT_STEP, add_planned, folder_of, trip_count
 from request import Request, planner_of
 from state import choose_next
 
 from evroute.errors import EvrouteError
-from evroute.planning.plan import Plan, energy_text
+from evroute.planning.plan import Plan
+from evroute.text import counted
 
 KWH_STEP = 0.1
 ADDED = "added_trip"
@@ -47,8 +48,8 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
     if kwh is not None:
         energy_wh, known_wh2 = kwh * 1000, (KWH_STEP * 1000) ** 2 / 12
     st.write(
-        f"Planned {literal(energy_text(planned.energy_wh))}, driven "
-        f"{literal(energy_text(energy_wh))} ± {literal(energy_text(known_wh2**0.5))}."
+        f"Planned {planned.energy_wh / 1000:.2f} kWh, driven "
+        f"{energy_wh / 1000:.2f} ± {known_wh2**0.5 / 1000:.2f} kWh."
     )
     if st.button("Add this trip", key="add_trip"):
         try:
@@ -65,11 +66,11 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
             st.error(sentence(str(error)))
             return
         st.session_state[ADDED] = (
-            f"added; {learned.trips.num_rows} trips of this car are on the page My car"
+            f"added; the page My car shows {counted(learned.trips.num_rows, 'trip')} of this car"
         )
         choose_next("folder", learned.folder.name)
         st.rerun()
     if trips := trip_count(folder_of(request.network, request.vehicle)):
         st.caption(
-            f"{trips:d} trips of this car are stored. The page My car shows and removes them."
+            f"{counted(trips, 'trip')} of this car stored. The page My car shows and removes them."
         )

@@ -1,5 +1,6 @@
 """Inputs of the page Plan: places, chips that open settings, their effects, and its link."""
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -229,6 +230,8 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
         ask_car(name)
         effects[CARS] = st.container()
         for part, (label, low, high, step) in CHANGEABLE.items():
+            if part == "drag" and usual.front_m2 == 1.0:
+                label = "Drag area (m²)"
             starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))
             changed[part] = st.number_input(
                 literal(label), low, high, step=step, key=key(f"{part}:{name}")
@@ -295,12 +298,18 @@ def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
     }
 
 
+def clock_of(text: str) -> str:
+    """Return a time of day such as ``815``, ``8.15`` or ``8:15`` as HH:MM; others as they are."""
+    written = re.fullmatch(r"([0-9]{1,2})[:.h ]?([0-9]{2})", text.strip())
+    return f"{int(written[1]):02d}:{written[2]}" if written else text.strip()
+
+
 def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
     """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out.
 
     A plan that may charge on the way takes the least time, without a limit or a value of it.
     """
-    depart = starting("depart", "").strip()
+    depart = clock_of(starting("depart", ""))
     with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
         st.text_input("Departure (HH:MM)", key=key("depart"))
         limited = starting("limited", False)

@@ -78,13 +78,13 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
     )
     with export:
         st.download_button(
+            "GPX", partial(route_gpx, roads, plan), f"{roads.name}-route.gpx", on_click="ignore"
+        )
+        st.download_button(
             "GeoJSON",
             lambda: json.dumps(route_geojson(roads, plan)),
             f"{roads.name}-route.geojson",
             on_click="ignore",
-        )
-        st.download_button(
-            "GPX", partial(route_gpx, roads, plan), f"{roads.name}-route.gpx", on_click="ignore"
         )
         st.caption("The address of this page reopens this plan.")
     with after:

@@ -147,8 +147,10 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
         st.rerun()
     for name, text, skipped, notes in st.session_state.get(REPORT, ()):
         (st.success if text.startswith("learned") else st.error)(literal(f"{name}: {text}."))
-        for note in notes:
-            st.caption(sentence(note))
+        if notes:
+            with st.expander(f"Notes on this log: {len(notes):d}"):
+                for note in notes:
+                    st.caption(sentence(note))
         if skipped:
             with st.expander(f"Trips set aside, and why: {len(skipped):d}"):
                 st.dataframe(

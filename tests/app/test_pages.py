@@ -243,6 +243,24 @@ def test_departure_and_money_are_those_of_the_plan() -> None:
     assert f"costs {expected.energy_cost('cost'):.2f}" in card["numbers"]
 
 
+@pytest.mark.parametrize(
+    ("written", "clock"),
+    [("815", "08:15"), ("8:15", "08:15"), ("8.15", "08:15"), ("23:59", "23:59"), ("1745", "17:45")],
+)
+def test_a_departure_is_read_as_drivers_write_it(written: str, clock: str) -> None:
+    page = opened("views/plan.py")
+    page.text_input(key="kept_depart").set_value(written).run()
+    assert not page.error
+    _, made = page.session_state["last_plan"]
+    assert made.request.depart == clock
+
+
+def test_a_departure_that_is_no_time_is_one_line() -> None:
+    page = opened("views/plan.py")
+    page.text_input(key="kept_depart").set_value("2599").run()
+    assert "time of day as HH:MM" in page.error[0].value.replace("\\", "")
+
+
 def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
     page.toggle(key="kept_limited").set_value(True).run()

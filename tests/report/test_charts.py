@@ -24,6 +24,17 @@ def test_cumulative_regret_is_the_mean_with_one_standard_error(run_folder: RunFo
     assert drawn[4] == pytest.approx((0.035, 0.020, 0.050))
 
 
+def test_physics_alone_has_a_line_beside_the_regret(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    drawn = curve(charts.cumulative_regret(rounds), "physics alone")
+    worlds = rounds[rounds["method"] == "GP-TS"]
+    lost_wh = worlds.pivot(index="seed", columns="t", values="eq8_wh")
+    lost_wh -= worlds.pivot(index="seed", columns="t", values="best_wh")
+    for t, (mean, _, _) in drawn.items():
+        assert mean == pytest.approx(lost_wh.loc[:, :t].sum(axis=1).mean() / 1000)
+    assert drawn.keys() == set(worlds["t"])
+
+
 def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
     drawn = curve(charts.saving(read_rounds(run_folder)), "BI-UCB")
     assert drawn[1][0] == pytest.approx(-390)  # 500 - 490 - (300 + 500) / 2

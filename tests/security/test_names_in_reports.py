@@ -85,7 +85,7 @@ def test_the_figures_of_a_report_hold_text_and_no_element_of_it(
     t = np.arange(1, 5)
     names = {name: payload.long(name) for name in ("method", "trip", "model", "index")}
     rounds = pd.DataFrame({"t": t, "seed": 0, "run": "a", "network": "hill", "search": "b"} | names)
-    rounds = rounds.assign(cumulative_regret_wh=1.0 * t)
+    rounds = rounds.assign(cumulative_regret_wh=1.0 * t, eq8_wh=9.0, best_wh=8.0)
     drawings = [
         svg(cumulative_regret(rounds)),
         svg(visits_chart(hill, {payload.long("method"): np.arange(7)}, payload.long("trip"))),

@@ -13,12 +13,15 @@ from evroute.report.charts.styles import AXES, COLOURS, axes
 from evroute.report.extras import alt, pd
 
 N_BARS = 40
+PHYSICS = "physics alone"
 
 
 def cumulative_regret(
     rounds: "pd.DataFrame", *, compact: bool = False
 ) -> "alt.FacetChart | alt.LayerChart":
     """Draw the cumulative regret over the rounds, kWh: energy above the best routes.
+
+    The routes of physics alone have a line of their own: what lies below it is gained.
 
     Parameters
     ----------
@@ -27,11 +30,24 @@ def cumulative_regret(
     compact
         Whether it is one small chart of one trip.
     """
-    frame = thinned(rounds)
+    frame = thinned(pd.concat([rounds, _physics_alone(rounds)], ignore_index=True))
     frame = frame.assign(value=frame["cumulative_regret_wh"] / 1000)
     if compact:
         return in_one(frame, "Energy lost against the best routes (kWh, all trips so far)")
     return in_panels(frame, "Cumulative regret (kWh)")
+
+
+def _physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the rounds of the routes of physics in the worlds of the first method."""
+    first = rounds[rounds["method"] == rounds["method"].iloc[0]].sort_values(["run", "t"])
+    lost_wh = (first["eq8_wh"] - first["best_wh"]).groupby(first["run"]).cumsum()
+    return first.assign(
+        run="physics alone/" + first["run"],
+        method=PHYSICS,
+        model=PHYSICS,
+        index=PHYSICS,
+        cumulative_regret_wh=lost_wh,
+    )
 
 
 def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart | alt.LayerChart":
