@@ -32,7 +32,7 @@ from evroute.planning.answers import (
     document,
 )
 from evroute.planning.forecasts.learned import LearnedEnergies
-from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
+from evroute.planning.matrix import AIMS, energy_matrix, read_stops, write_matrix
 from evroute.planning.matrix_dataset import check_folder, write_dataset
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
@@ -93,9 +93,13 @@ def route(
         tuple[Path, Path] | None,
         typer.Option(
             metavar="ORIGINS DESTINATIONS",
-            help="Write the energy, time and length of the least-energy route of each pair of two "
-            "CSV tables (id, place) to --out.",
+            help="Write the energy, time and length of the least-energy route (--by) of each pair "
+            "of two CSV tables (id, place) to --out.",
         ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Routes of --matrix: energy (least energy) or time (fastest). [energy]"),
     ] = None,
     only: Annotated[
         str | None,
@@ -120,13 +124,15 @@ def route(
         ),
         (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
     )
+    _check_aim(by, matrix)
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
     door = Door.opened(network, terrain, belief, run, physics)
     if batch is not None:
         _answer(door, Batch(batch, out, only), texts)
     elif matrix is not None:
-        _write_matrix(door.planner(request.vehicle, request.conditions), matrix, out, texts)
+        planner = door.planner(request.vehicle, request.conditions)
+        _write_matrix(planner, matrix, by, out, texts)
     else:
         planner = door.planner(request.vehicle, request.conditions, single=True)
         _show(planner.plan(request), door, files, json=json)
@@ -276,8 +282,20 @@ def _refuse_others(option: str, texts: Mapping[str, str]) -> None:
         )
 
 
+def _check_aim(by: str | None, matrix: tuple[Path, Path] | None) -> None:
+    """Refuse an aim of a matrix that does not exist, or without a matrix."""
+    refuse(
+        (by is not None and matrix is None, "--by goes with --matrix"),
+        (by not in (None, *AIMS), f"--by is '{by}'; expected {' or '.join(AIMS)}"),
+    )
+
+
 def _write_matrix(
-    planner: Planner, tables: tuple[Path, Path], out: Path | None, texts: Mapping[str, str]
+    planner: Planner,
+    tables: tuple[Path, Path],
+    by: str | None,
+    out: Path | None,
+    texts: Mapping[str, str],
 ) -> None:
     _refuse_others("--matrix", texts)
     refuse((out is None, "--matrix needs --out FILE"))
@@ -286,17 +304,18 @@ def _write_matrix(
         check_out(out, *tables)
     else:
         check_folder(out)
+    aim = by or AIMS[0]
     origins, destinations = tables
     ends = [
         read_stops(origins, planner.network, leaving=True),
         read_stops(destinations, planner.network, leaving=False),
     ]
     if out.suffix:
-        numbers = energy_matrix(planner, *ends)
+        numbers = energy_matrix(planner, ends[0], ends[1], aim)
         write_matrix(out, numbers, *ends)
         missing = int(np.isnan(numbers[0]).sum())
     else:
-        missing = write_dataset(out, planner, ends[0], ends[1])
+        missing = write_dataset(out, planner, ends[0], ends[1], by=aim)
     pairs = len(ends[0]) * len(ends[1])
     typer.echo(f"evroute: {pairs} pairs, {missing} without a route", err=True)
     typer.echo(out)

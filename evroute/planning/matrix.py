@@ -1,7 +1,7 @@
-"""Matrix of least energies between places, by one tree of cheapest routes for each origin edge.
+"""Matrix of least energies or times between places, by one tree of routes for each origin edge.
 
 Sums along the routes of a tree are added level by level, from the root on. A pair of places is
-driven in the directions of least energy, as by the least-energy route of a plan.
+driven in the directions of least energy or time, as by the route of that name of a plan.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("id", "place")
 VALUES = ("energy_wh", "time_s", "length_m")
+AIMS = ("energy", "time")
+"""Aims of the routes of a matrix; the sum of `VALUES` at the same position is least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,9 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
 
 
 def energy_matrix(
-    planner: Planner, origins: Sequence[Stop], destinations: Sequence[Stop]
+    planner: Planner, origins: Sequence[Stop], destinations: Sequence[Stop], by: str = AIMS[0]
 ) -> FloatArray:
-    """Return energy (Wh), time (s) and length (m) of the least-energy routes, (3, o, d).
+    """Return energy (Wh), time (s) and length (m) of the best route of each pair, (3, o, d).
 
     They are 0 from a place to itself, and NaN where there is no route.
 
@@ -93,30 +95,35 @@ def energy_matrix(
         Planner of all pairs.
     origins, destinations
         The o origins and the d destinations.
+    by
+        One of `AIMS`: routes of least energy, or the fastest ones.
 
     Raises
     ------
     LimitError
         If there are more pairs than a table may have rows.
+    EvrouteError
+        If there is no such aim.
     """
     limits.check("rows", len(origins) * len(destinations), "the matrix has {} pairs")
     matrix = np.empty((len(origins), len(destinations), len(VALUES)))
-    for o, row in enumerate(matrix_rows(planner, origins, destinations)):
+    for o, row in enumerate(matrix_rows(planner, origins, destinations, by)):
         matrix[o] = row
     return np.moveaxis(matrix, 2, 0)
 
 
 def matrix_rows(
-    planner: Planner, origins: Sequence[Stop], destinations: Sequence[Stop]
+    planner: Planner, origins: Sequence[Stop], destinations: Sequence[Stop], by: str = AIMS[0]
 ) -> Iterator[FloatArray]:
     """Yield the rows of `energy_matrix` as energy, time and length, (d, 3), one for each origin.
 
     Parameters
     ----------
-    planner, origins, destinations
+    planner, origins, destinations, by
         As in `energy_matrix`.
     """
-    exits = _Exits(planner, destinations)
+    require(by in AIMS, f"a matrix is by {' or '.join(AIMS)}, not by '{by}'")
+    exits = _Exits(planner, destinations, AIMS.index(by))
     for origin in origins:
         row = exits.from_origin(origin)
         row[:, 0] += planner.heating.at(row[:, 1] / 60.0).warm_up_wh
@@ -142,13 +149,16 @@ class _Exits:
         Planner of all pairs.
     destinations
         The d destinations.
+    column
+        Position among `VALUES` of the sum that is least.
     """
 
-    def __init__(self, planner: Planner, destinations: Sequence[Stop]) -> None:
+    def __init__(self, planner: Planner, destinations: Sequence[Stop], column: int) -> None:
         self.planner = planner
+        self.column = column
         self.destinations = destinations
         problem = planner.problem(())
-        self.weights = problem.weights()
+        self.weights = problem.time_s if AIMS[column] == "time" else problem.weights()
         self.values = np.column_stack([problem.energy_wh, problem.time_s, problem.length_m])
         own, of_stop = OwnArms(planner.numbers, planner.search), []
         for number, stop in enumerate(destinations):
@@ -161,7 +171,7 @@ class _Exits:
         self.own_values = _values(own)[place]
 
     def from_origin(self, origin: Stop) -> FloatArray:
-        """Return energy, time and length of the least-energy routes from an origin, (d, 3).
+        """Return energy, time and length of the best routes from an origin, (d, 3).
 
         Parameters
         ----------
@@ -181,7 +191,7 @@ class _Exits:
         pieces, of_pieces = self._pieces(origin)
         values = np.concatenate([*found, pieces])
         stop = np.concatenate([*stops, of_pieces])
-        order = np.lexsort((values[:, 0], stop))
+        order = np.lexsort((values[:, self.column], stop))
         order = order[np.isfinite(values[order, 0])]
         reached, first_of = np.unique(stop[order], return_index=True)
         best = np.full((len(self.destinations), len(VALUES)), np.nan)

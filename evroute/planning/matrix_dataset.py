@@ -13,7 +13,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.planning.matrix import VALUES, Stop, energy_matrix
+from evroute.planning.matrix import AIMS, VALUES, Stop, energy_matrix
 from evroute.planning.planner import Planner
 
 BLOCK_PAIRS = 1_000_000
@@ -38,6 +38,8 @@ def write_dataset(
     origins: Sequence[Stop],
     destinations: Sequence[Stop],
     on_block: Callable[[int], None] = lambda pairs: None,
+    *,
+    by: str = AIMS[0],
 ) -> int:
     """Write energies, times and lengths of all pairs as a folder of Parquet files.
 
@@ -53,6 +55,8 @@ def write_dataset(
         The o origins and the d destinations.
     on_block
         Called with the number of pairs written so far.
+    by
+        Aim of the routes, as in `energy_matrix`.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def write_dataset(
         made.mkdir()
         for number, first in enumerate(range(0, len(origins), step)):
             block = origins[first : first + step]
-            matrix = energy_matrix(planner, block, destinations)
+            matrix = energy_matrix(planner, block, destinations, by)
             missing += int(np.isnan(matrix[0]).sum())
             _write_block(made / f"part-{number:05d}.parquet", matrix, block, destinations)
             on_block((first + len(block)) * len(destinations))

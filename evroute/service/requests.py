@@ -1,7 +1,7 @@
 """Bodies and queries of requests, with their examples in the OpenAPI document."""
 
 import time
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -214,6 +214,9 @@ class MatrixBody(Request):
     network: Name = "denver"
     origins: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
     destinations: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
+    by: Literal["energy", "time"] = Field(
+        default="energy", description="Routes of least energy, or the fastest."
+    )
     vehicle: VehicleName = None
     belief: BeliefName = None
     depart: Annotated[str | None, DEPART] = None

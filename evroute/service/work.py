@@ -187,7 +187,8 @@ class Work:
                 ("destinations", request.destinations),
             )
         )
-        rows = list(self._by_turns(matrix_rows(planner, origins, destinations), end))
+        steps = matrix_rows(planner, origins, destinations, request.by)
+        rows = list(self._by_turns(steps, end))
         return EnergyMatrix(
             planner.network.name,
             planner.vehicle.name,

@@ -27,8 +27,9 @@ def quoted(*places: str) -> list[str]:
     return [f'"{place}"' for place in places]
 
 
+@pytest.mark.parametrize("by", ["energy", "time"])
 @pytest.mark.parametrize("physics", ["eq8", "driving"])
-def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, physics) -> None:
+def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, physics, by) -> None:
     inside = sorted(set(denver.strongest_component().edge_id))[::150]
     origins = read_stops(
         table(tmp_path / "a.csv", "place", *quoted(*CORNERS, *inside[:1])), denver, leaving=True
@@ -42,7 +43,10 @@ def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, phys
     )
     assert (max(len(stop.positions) for stop in destinations) > 1) == (physics == "driving")
     matrix = energy_matrix(
-        Planner(denver, load_vehicle("reference"), physics=physics), origins, destinations
+        Planner(denver, load_vehicle("reference"), physics=physics),
+        origins,
+        destinations,
+        by=by,
     )
     for o, origin in enumerate(origins):
         for d, destination in enumerate(destinations):
@@ -56,9 +60,9 @@ def test_every_pair_is_the_single_plan_between_the_places(denver, tmp_path, phys
                 vehicle="reference",
                 physics=physics,
             )
-            least = plan.routes["energy"]
+            best = plan.routes[by]
             np.testing.assert_allclose(
-                matrix[:, o, d], [least.energy_wh, least.time_s, least.length_m], rtol=1e-9
+                matrix[:, o, d], [best.energy_wh, best.time_s, best.length_m], rtol=1e-9
             )
 
 
@@ -121,12 +125,34 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, lines, message) ->
 
 @pytest.mark.parametrize(
     "options",
-    [(), ("--out", "m.xls"), ("--out", "m.csv", "--soc", "80"), ("--out", "m.csv", "--json")],
+    [
+        (),
+        ("--out", "m.xls"),
+        ("--out", "m.csv", "--soc", "80"),
+        ("--out", "m.csv", "--json"),
+        ("--out", "m.csv", "--by", "length"),
+    ],
 )
 def test_options_of_single_plans_are_refused(tmp_path, options) -> None:
     good = str(table(tmp_path / "good.csv", "place", "Blake Street & 17th Street"))
     result = CliRunner().invoke(app, ["route", "--matrix", good, good, *options])
     assert isinstance(result.exception, EvrouteError)
+
+
+@pytest.mark.parametrize("out", ["pairs.parquet", "pairs"])
+def test_the_command_writes_the_fastest_routes(tmp_path, out) -> None:
+    corners = str(table(tmp_path / "a.csv", "place", *quoted(*CORNERS[:2])))
+    options = ["--matrix", corners, corners, "--by", "time", "--out", str(tmp_path / out)]
+    result = CliRunner().invoke(app, ["route", *options])
+    assert result.exit_code == 0, result.output
+    seconds = pq.read_table(tmp_path / out)["time_s"].to_pylist()
+    there, back = (
+        evroute.plan("denver", origin=a, destination=b).routes["time"].time_s
+        for a, b in (CORNERS[:2], CORNERS[1::-1])
+    )
+    assert seconds == pytest.approx([0.0, there, back, 0.0])
+    with pytest.raises(EvrouteError, match="--by goes with --matrix"):
+        raise CliRunner().invoke(app, ["route", "--trip", "A", "--by", "time"]).exception
 
 
 def test_an_input_is_not_replaced(tmp_path) -> None:

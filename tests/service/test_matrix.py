@@ -36,8 +36,9 @@ def sent(address: str, path: str, body: Any, accept: str = "*/*") -> tuple[int, 
         return answer.status, answer.headers.get_content_type(), answer.read()
 
 
-def test_every_cell_is_the_least_energy_of_a_single_plan(service: str) -> None:
-    status, kind, text = sent(service, "/v1/matrix", BODY)
+@pytest.mark.parametrize("by", ["energy", "time"])
+def test_every_cell_is_the_route_of_a_single_plan(service: str, by: str) -> None:
+    status, kind, text = sent(service, "/v1/matrix", BODY | {"by": by})
     assert (status, kind) == (200, JSON), text
     matrix = json.loads(text)
     for o, origin in enumerate(BODY["origins"]):
@@ -47,7 +48,7 @@ def test_every_cell_is_the_least_energy_of_a_single_plan(service: str) -> None:
                 assert cell == [0.0, 0.0, 0.0]
                 continue
             trip = {"origin": origin, "destination": destination, "conditions": BODY["conditions"]}
-            route = json.loads(sent(service, "/v1/plan", trip)[2])["routes"]["energy"]
+            route = json.loads(sent(service, "/v1/plan", trip)[2])["routes"][by]
             wanted = [route["energy_wh"], route["time_s"], route["length_m"]]
             np.testing.assert_allclose(cell, wanted, rtol=1e-9)
 
@@ -94,6 +95,7 @@ def test_a_pair_without_a_route_is_null_in_every_format() -> None:
             f"the matrix has 102,000 pairs; expected at most 100,000 as JSON; send Accept: {ARROW}",
         ),
         ({"conditions": {"wind_from_deg": 90}}, JSON, 422, "wind_from needs a wind speed"),
+        ({"by": "length"}, JSON, 422, "by is 'length'; "),
         ({"belief": "nobody"}, JSON, 422, "there is no belief 'nobody'"),
     ],
 )
