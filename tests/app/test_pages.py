@@ -395,9 +395,6 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         (spot,) = (each for each in shown(page, "map")["spots"] if each["label"])
         minutes = f"{stop.time_s / 60:.0f} min"
         assert spot["label"] == f"{stop.arrive_percent:.0f} to {stop.to_percent} %, {minutes}"
-        # the end of the road at the station on which the car stops
-        stopped = charged.head[made.routes["time"].route.edges[stop.after_edges - 1]]
-        lon, lat = (each[stopped] for each in charged.junction_lon_lat)
         assert spot["at"] == pytest.approx([lat, lon], abs=1e-5)
         assert page.query_params["charge"] == "yes"
     finally:
