@@ -21,6 +21,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.network import contraction
 from evroute.network.catalog import load_network
 from evroute.planning import planner
+from evroute.planning.searches import least_energies
 from evroute.planning.searches.cch import Contracted
 
 REQUESTS, SEARCHED, REPEATS = 3000, 200, 5
@@ -48,12 +49,12 @@ def measure(name: str, physics: str) -> None:
     stored = network.with_tables(contraction.order_tables(network))
     build_s = seconds(lambda: contraction.hierarchy(stored), 1)
     costs_s = seconds(lambda: Contracted(stored, plans.search, weights))
-    query = CCHQuery(plans._contracted._metric)
+    query = CCHQuery(plans.least_energies._contracted._metric)
     ends = list(zip(origin.tolist(), destination.tolist(), strict=True))
     distance_s = seconds(lambda: [query.run(*each).distance for each in ends]) / REQUESTS
     plans.energies(origin, destination)
     path_s = seconds(lambda: plans.energies(origin, destination)) / REQUESTS
-    planner.pays = lambda *_, built: False  # type: ignore[assignment]
+    least_energies.pays = lambda *_, built: False  # type: ignore[assignment]
     few = origin[:SEARCHED], destination[:SEARCHED]
     plans.energies(*few)
     search_s = seconds(lambda: plans.energies(*few), 1) / SEARCHED
@@ -64,8 +65,8 @@ def measure(name: str, physics: str) -> None:
 
 
 if __name__ == "__main__":
-    pays = planner.pays
+    pays = least_energies.pays
     with threadpool_limits(1):
         for physics in KINDS_OF_PHYSICS:
-            planner.pays = pays
+            least_energies.pays = pays
             measure(sys.argv[1], physics)

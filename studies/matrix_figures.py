@@ -19,13 +19,15 @@ from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.catalog import load_network
 from evroute.network.coordinates import WGS84, transformer
-from evroute.network.places.locate import locate
+from evroute.network.places.positions import positions
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.matrix import Stop, energy_matrix, write_matrix
 from evroute.planning.planner import Planner
 
 
-def stops(network: RoadNetwork, rng: np.random.Generator, number: int, *, ids: bool) -> list[Stop]:
+def stops(
+    network: RoadNetwork, rng: np.random.Generator, number: int, *, ids: bool, leaving: bool
+) -> list[Stop]:
     """Return random stops, as edge ids or as coordinates of junctions."""
     inside = sorted(set(network.strongest_component().edge_id))
     found = []
@@ -36,7 +38,7 @@ def stops(network: RoadNetwork, rng: np.random.Generator, number: int, *, ids: b
             xy = network.x_m[junction], network.y_m[junction]
             lon, lat = transformer(network.crs, WGS84).transform(*xy)
             place = f"{lat:.6f},{lon:.6f}"
-        found.append(Stop(place, place, locate(network, place)))
+        found.append(Stop(place, place, positions(network, place, leaving=leaving)))
     return found
 
 
@@ -48,10 +50,10 @@ def times() -> None:
     for physics in PHYSICS:
         planner = Planner(network, load_vehicle("reference"), physics=physics)
         for ids in (True, False):
-            a, b = (stops(network, rng, 1000, ids=ids) for _ in range(2))
+            a, b = (stops(network, rng, 1000, ids=ids, leaving=each) for each in (True, False))
             energy_matrix(planner, a[:2], b)
             start = process_time()
-            dijkstra(turns, indices=[stop.edges[0] for stop in a[:200]])
+            dijkstra(turns, indices=[stop.positions[0].edge for stop in a[:200]])
             tree_s = (process_time() - start) / 200
             start = process_time()
             matrix = energy_matrix(planner, a, b)
@@ -74,11 +76,13 @@ def single() -> None:
         for physics in PHYSICS:
             network, rng = load_network(name), np.random.default_rng(1)
             planner = Planner(network, load_vehicle("reference"), physics=physics)
-            a, b = (stops(network, rng, 32, ids=True) for _ in range(2))
+            a, b = (stops(network, rng, 32, ids=True, leaving=each) for each in (True, False))
             matrix, worst, compared = energy_matrix(planner, a, b), 0.0, 0
             for o, origin in enumerate(a):
                 for d, destination in enumerate(b):
-                    if origin.edges != destination.edges:
+                    if [each.edge for each in origin.positions] != [
+                        each.edge for each in destination.positions
+                    ]:
                         least = planner.plan(origin.place, destination.place).routes["energy"]
                         worst = max(worst, abs(matrix[0, o, d] - least.energy_wh))
                         compared += 1

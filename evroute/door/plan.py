@@ -50,7 +50,7 @@ def plan(
     Raises
     ------
     EvrouteError
-        If the request cannot be met; see `Planner.plan` and `places.stops`.
+        If the request cannot be met; see `Planner.plan` and `places.places_of`.
 
     Examples
     --------
