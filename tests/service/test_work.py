@@ -115,7 +115,9 @@ def test_findings_leave_out_trips_that_were_set_aside(tmp_path: Path) -> None:
     """A recorded trip that takes ten kilowatt-hours more is in no mean of its route."""
     network, work = load_network("denver"), Work(tmp_path, 30.0)
     plan = evroute.plan(network, **ENDS)
-    ways = [plan.fastest, evroute.plan(network, **ENDS, avoid=[plan.fastest.edges[3]]).fastest]
+    edges = plan.fastest.edges
+    ends = {"origin": edges[0], "destination": edges[-1]}
+    ways = [evroute.plan(network, **ends, avoid=avoid).fastest for avoid in ([], [edges[3]])]
     assert ways[0].edges != ways[1].edges
     trips = [
         {
