@@ -3,7 +3,6 @@
 from dataclasses import replace
 from math import ceil
 
-import numpy as np
 from scipy.special import ndtri
 
 from evroute.arrays import FloatArray
@@ -45,14 +44,14 @@ def with_advice(
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
         return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
     need = needs.least_start(battery)
-    if not np.isfinite(need.charge_wh):
+    if need.charge_wh + battery.warm_up_wh > battery.capacity_wh + TOLERANCE_WH:
         reason = str(error).replace("charge on the way, or take", "take")
         gap = needs.gap(battery)
         if gap is None:
             return error
         advice = gap_text(gap, needs, battery, about)
         return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
-    percent = whole_percent(battery, need.charge_wh)
+    percent = whole_percent(battery, need.charge_wh + battery.warm_up_wh)
     if not need.station or (error.start_percent or 101) <= percent:
         return NotEnoughChargeError(
             f"{error}; charging on the way does not help", error.start_percent
@@ -69,7 +68,7 @@ def with_advice(
     without = f"; without a stop at least {error.start_percent} %" if error.start_percent else ""
     return NotEnoughChargeError(
         f"{why}: start with at least {least}, then charge at {need.station} "
-        f"(started with {battery.percent(battery.start_wh):.4g} %, reserve "
+        f"(started with {battery.percent(battery.asked_wh):.4g} %, reserve "
         f"{battery.percent(battery.reserve_wh):.4g} %{without})",
         percent,
     )

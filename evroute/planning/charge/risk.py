@@ -210,12 +210,12 @@ class RiskSearch:
         """Return the error with the least risk found and the least charge that suffices."""
         battery = self.battery
         known = sorted(known, key=lambda route: self.risk_of(route, battery))[:MOST_ADVISED]
-        first, cost = ceil(battery.percent(battery.start_wh) - 1e-9), self.problem.time_s
+        first, cost = ceil(battery.percent(battery.asked_wh) - 1e-9), self.problem.time_s
 
         def started(percent: int) -> RiskSearch:
-            return replace(
-                self, battery=replace(battery, start_wh=battery.capacity_wh * percent / 100)
-            )
+            left_wh = battery.capacity_wh * percent / 100 - battery.warm_up_wh
+            start_wh = max(left_wh, battery.reserve_wh)
+            return replace(self, battery=replace(battery, start_wh=start_wh))
 
         least = first + bisect_left(
             range(first, 101), True, key=lambda percent: any(map(started(percent).keeps, known))
@@ -225,7 +225,7 @@ class RiskSearch:
         advice = f"start with at least {least} %" if least <= 100 else "charge on the way"
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
-            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.start_wh):.4g} "
+            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.asked_wh):.4g} "
             f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %; {advice}",
             least if least <= 100 else None,
         )

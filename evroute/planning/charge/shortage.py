@@ -128,15 +128,15 @@ class Shortage:
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
-        start_percent = battery.percent(battery.start_wh)
-        need_wh = self.least_start_wh(battery)
-        if np.isfinite(need_wh):
+        start_percent = battery.percent(battery.asked_wh)
+        need_wh = self.least_start_wh(battery) + battery.warm_up_wh
+        if need_wh <= battery.capacity_wh + TOLERANCE_WH:
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
                 least_percent += 1
             return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
-                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
+                f"{_steps(need_wh - battery.asked_wh) * STEP_WH / 1000:.2f} kWh more; "
                 f"start with at least {least_percent} %",
                 least_percent,
             )

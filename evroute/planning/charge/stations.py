@@ -174,7 +174,7 @@ def rows_of_plan(
         if wishes.arrive_percent > battery.percent(battery.reserve_wh):
             raise NotEnoughChargeError(
                 f"no plan arrives with {wishes.arrive_percent:.4g} % when starting with "
-                f"{battery.percent(battery.start_wh):.4g} %"
+                f"{battery.percent(battery.asked_wh):.4g} %"
             )
         if safe is None:
             return choose_rows(problem, fastest, request, battery)

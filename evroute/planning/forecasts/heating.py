@@ -99,9 +99,9 @@ class DayHeating:
         minutes
             Duration of the trip.
         """
-        left_wh = battery.start_wh - float(self.at(minutes).warm_up_wh)
-        left_wh = min(max(left_wh, battery.reserve_wh), battery.capacity_wh)
-        return replace(battery, start_wh=left_wh)
+        warm_up_wh = float(self.at(minutes).warm_up_wh)
+        left_wh = min(max(battery.start_wh - warm_up_wh, battery.reserve_wh), battery.capacity_wh)
+        return replace(battery, start_wh=left_wh, warm_up_wh=warm_up_wh, parked_wh=battery.start_wh)
 
     def assumed(self, heating_wh: float) -> str:
         """Return start, heating and day of a trip in words; empty if nothing is assumed.
