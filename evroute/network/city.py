@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evroute import limits
 from evroute.errors import require
 from evroute.network import catalog
 from evroute.network.geo import pyproj
 from evroute.network.heights import copernicus
+from evroute.network.memory import check_memory
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import osm, overpass
 from evroute.network.sources.charger_files import of_tags
@@ -27,6 +27,8 @@ STEPS = ("roads", "heights", "lengths, names and turns", "charging stations")
 """What `load` does, in order."""
 WAY_BYTES = 1_600
 """Size of a road in an answer of Overpass: 1,230 in Monaco, 1,580 in Luxembourg."""
+EDGES_A_WAY, TURNS_A_WAY = 4, 10
+"""Edges and turns of a road, for the memory of a network: 4.3 edges in Luxembourg."""
 START_S, WAY_S = 20.0, 0.005
 """Time of a load, and of each road in it, s: at half a megabyte a second."""
 _LONGEST_NAME = 60
@@ -90,7 +92,7 @@ def look_up(place: str) -> City:
     area = osm.find_area(place, cache)
     ways = osm.count_ways(area, cache)
     require(ways, f"'{place}' has no road in OpenStreetMap; name a city, district or region")
-    limits.check("edges", ways, f"'{place}' has {{}} roads")
+    check_memory(EDGES_A_WAY * ways, TURNS_A_WAY * ways, f"'{place}'")
     square_m = abs(pyproj.Geod(ellps="WGS84").geometry_area_perimeter(area.shape)[0])
     return City(area, square_m / 1e6, ways)
 

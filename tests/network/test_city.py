@@ -202,9 +202,10 @@ def test_an_interrupted_load_goes_on_where_it_ended(
 def test_a_city_that_cannot_be_had_is_one_sentence(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVROUTE_MAX_EDGES", "3")
-    with pytest.raises(LimitError, match="'Squareville' has 4 roads; the limit is 3"):
-        city.look_up("Squareville")
+    with monkeypatch.context() as patch:
+        patch.setattr(city, "EDGES_A_WAY", 10_000_000)
+        with pytest.raises(LimitError, match=r"'Squareville' has 40,000,000 edges .* the limit is"):
+            city.look_up("Squareville")
     services.elements = []
     services.box = (7.0, 49.0, 7.01, 49.01)
     with pytest.raises(EvrouteError, match="'Emptyville' has no road in OpenStreetMap"):
