@@ -11,6 +11,7 @@ from evroute.network.crossings import points_between
 from evroute.network.geo import shapely
 from evroute.network.heights.stretches import Stretches, part_shape
 from evroute.network.road_network import RoadNetwork
+from evroute.network.sources.chargers import stations
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import PlannedRoute
 
@@ -81,11 +82,20 @@ def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
 
 
 def stop_places(network: RoadNetwork, planned: PlannedRoute) -> dict[ChargingStop, LonLat]:
-    """Return the ends of the roads on which a route stops to charge, by stop, degrees."""
-    return {
-        stop: edge_line(network, planned.route.edges[stop.after_edges - 1])[-1]
-        for stop in planned.stops
-    }
+    """Return the stations at which a route stops to charge, by stop, degrees.
+
+    Of stations of one name it is the one nearest to the end of the road on which the route stops.
+    """
+    places = {}
+    for stop in planned.stops:
+        lon, lat = edge_line(network, planned.route.edges[stop.after_edges - 1])[-1]
+        named = [each for each in stations(network) if each.name == stop.station]
+        distances = [np.hypot(each.lon - lon, each.lat - lat) for each in named]
+        if named:
+            nearest = named[int(np.argmin(distances))]
+            lon, lat = nearest.lon, nearest.lat
+        places[stop] = (lon, lat)
+    return places
 
 
 def edge_heights(
