@@ -572,7 +572,7 @@ def test_the_price_of_a_plan_is_own_energy_and_what_stations_take(planner: Plann
     plan = planner.plan(21, 99, battery=battery, charge=True, price=0.4, time_value=9)
     assert plan.recommended == "cost"
     costs = {name: plan.cost(name) for name in plan.routes}
-    assert min(costs.values()) == pytest.approx(costs["cost"], abs=0.02)
+    assert min(costs.values()) == pytest.approx(costs["cost"])
     route = plan.routes["time"]
     charge_wh = route.charge.charge_wh
     own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0)
@@ -580,6 +580,24 @@ def test_the_price_of_a_plan_is_own_energy_and_what_stations_take(planner: Plann
     expected = 0.4 * own_wh / 1000 + paid + 9 * route.time_s / 3600
     assert costs["time"] == pytest.approx(expected)
     assert paid == pytest.approx(sum(stop.paid for stop in route.stops))
+
+
+def test_no_row_costs_less_than_the_row_of_least_cost(planner: Planner) -> None:
+    rng, stopping = np.random.default_rng(3), 0
+    for _ in range(12):
+        ends = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+        plan = planner.plan(
+            *ends,
+            battery=Battery.of_percent(6.1, 9, 2),
+            charge=True,
+            arrive=float(rng.choice([10, 25, 50])),
+            price=0.4,
+            time_value=float(rng.choice([5, 12, 30])),
+        )
+        stopping += bool(plan.routes["cost"].stops)
+        costs = {name: plan.cost(name) for name in plan.routes}
+        assert min(costs.values()) == pytest.approx(costs["cost"], rel=1e-12), costs
+    assert stopping >= 6
 
 
 def test_bad_requests_have_one_line(planner: Planner) -> None:

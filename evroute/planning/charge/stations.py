@@ -167,8 +167,7 @@ def rows_of_plan(
 
     if request.charge and (rows := stopping()) is not None:
         if request.worth is not None:
-            rows.add("cost", stop_rows.least_money(request.worth))
-            rows.recommended = "cost"
+            stop_rows.add_least_money(rows, request.worth)
         return rows
     try:
         if wishes.arrive_percent > battery.percent(battery.reserve_wh):

@@ -90,11 +90,13 @@ class StopRows:
         args = self.problem, self.battery, plan.route, plan.visits
         return plan.route, stops_at(*args, self.wishes)
 
-    def least_money(self, worth: tuple[float, float]) -> Found:
-        """Return the plan of least money (`Aim.least_money`), and how far it is certified.
+    def add_least_money(self, rows: Rows, worth: tuple[float, float]) -> None:
+        """Add and recommend the row of least money (`Aim.least_money`), with its certificate.
 
         Parameters
         ----------
+        rows
+            The rows so far. Rounded up to whole per cents, one of them may cost less.
         worth
             Own price of one Wh, and value of one second, money.
         """
@@ -102,12 +104,33 @@ class StopRows:
         aim = Aim.least_money(*given, self.wishes, worth)
         plan = best_plan(*given, aim, self.wishes)
         assert plan is not None, "a plan of least time is a plan"
+        plans = [self._shown(plan), *(rows.shown(name) for name in rows.routes)]
+        route, stops = min(plans, key=lambda shown: self.money(shown, worth))
+        gap = rounded_up(plan.cost - plan.bound, 1000)
+        proof = f"within {gap:.3f} of the least cost with any stops"
         if plan.exact:
             proof = "exact: no plan with any stops costs less"
-            stops = ", but for rounding charges up to whole per cents" if plan.visits else ""
-            return *self._shown(plan), proof + stops
-        gap = rounded_up(plan.cost - plan.bound, 1000)
-        return *self._shown(plan), f"within {gap:.3f} of the least cost with any stops"
+            proof += ", but for rounding charges up to whole per cents" if plan.visits else ""
+        rows.add("cost", (route, stops, proof))
+        rows.recommended = "cost"
+
+    def money(self, shown: Shown, worth: tuple[float, float]) -> float:
+        """Return the cost of a route with its stops, money, by the rule of `Aim.least_money`.
+
+        Parameters
+        ----------
+        shown
+            The route and its stops.
+        worth
+            Own price of one Wh, and value of one second, money.
+        """
+        route, stops = shown
+        arms = self.problem.legs.arms_of_route(route)
+        charged = [(stop.after_edges, stop.to_percent) for stop in stops]
+        charge_wh = self.problem.charge.follow_stops(self.battery, arms, charged).charge_wh
+        own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0.0)
+        paid = sum(stop.paid or 0.0 for stop in stops)
+        return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
 
     def choose_within(self, fastest: Route, search: RiskSearch, within: Within) -> Rows | None:
         """Return the rows that keep a limit of risk; None if no plan was found that keeps it.
