@@ -13,12 +13,13 @@ PATIENCE_S = 600
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
 
 
-def test_all_seven_are_there() -> None:
+def test_all_eight_are_there() -> None:
     assert [path.stem for path in NOTEBOOKS] == [
         "engines",
         "kernels",
         "luxembourg",
         "monaco",
+        "own_car",
         "papers",
         "real_trips",
         "worlds",
