@@ -21,6 +21,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.forms import clock_s
 from evroute.network.crossings import arm_lengths_m
+from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.batch import Energies
@@ -114,7 +115,8 @@ class Planner:
             self.belief = belief = belief.on(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
-            self.network = network = self.space.edges.network
+            if not same_profile(network, self.space.edges.network):
+                self.network = network = self.space.edges.network
             self.vehicle, usual_s = belief.car, self.learned.time_s
         learned_wh = None if self.learned is None else self.learned.heating_wh
         self.heating = DayHeating.of(vehicle, conditions, learned_wh)

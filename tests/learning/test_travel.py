@@ -360,3 +360,23 @@ def test_a_belief_of_denver_plans_in_luxembourg_and_says_so(denver: Path) -> Non
     assert pace.times(np.array(rows)).sum() == pytest.approx(
         pace.factor * free_flow_s[list(rows)].sum()
     )
+
+
+def test_stations_added_after_learning_are_planned_with(denver: Path, tmp_path: Path) -> None:
+    """By the command and in Python; the belief was learned on the map without stations."""
+    table, stored = tmp_path / "stations.csv", tmp_path / "stations.npz"
+    table.write_text("name,lat,lon,socket,kw\nBlake Street garage,39.7530,-104.9960,chademo,50\n")
+    words = ["network", "chargers", "denver", str(table), "--out", str(stored)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    wishes = {"trip": "B", "soc": 60, "reserve": 2, "arrive": 80}
+    options = [f"--{name}={value}" for name, value in wishes.items()]
+    words = ["route", "--network", str(stored), "--belief", str(denver), "--charge", "--json"]
+    answer = json.loads(CliRunner().invoke(app, [*words, *options]).output)["routes"]["time"]
+    belief, roads = evroute.load_belief(denver), evroute.load_network(stored)
+    assert "chargers" not in belief.network.tables
+    plan = evroute.plan(roads, **wishes, charge=True, belief=belief)
+    assert plan.roads is roads
+    route = plan.routes["time"]
+    assert [stop.station for stop in route.stops] == ["Blake Street garage"]
+    assert answer["stops"][0]["to_percent"] == route.stops[0].to_percent >= 80
+    assert answer["energy_wh"] == pytest.approx(route.energy_wh, rel=1e-12)

@@ -69,6 +69,14 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
     return one_slope
 
 
+def same_profile(network: RoadNetwork, other: RoadNetwork) -> bool:
+    """Return whether two networks have equal heights inside their edges, or both have none."""
+    if network is other:
+        return True
+    profiles = [roads.pieces and roads.pieces.digest for roads in (network, other)]
+    return profiles[0] == profiles[1]
+
+
 def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
     """Return the table ``profile`` of another network for those of its edges that are left."""
     if "profile" not in origin.tables:
