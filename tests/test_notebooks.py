@@ -1,4 +1,4 @@
-"""The notebooks: committed without outputs, and every cell of them runs."""
+"""The notebooks: every cell runs, and their outputs are stored where they should show."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+STORED = ("engines", "luxembourg", "monaco", "own_car")
+LARGEST_BYTES = 800_000
 ROUNDS = 8
 PATIENCE_S = 600
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
@@ -26,11 +29,30 @@ def test_all_eight_are_there() -> None:
     ]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def code_cells(path: Path) -> list[nbformat.NotebookNode]:
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.stem not in STORED], ids=lambda path: path.stem
+)
 def test_it_is_committed_without_outputs(path) -> None:
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    cells = code_cells(path)
     assert cells
     assert all(not cell.outputs and cell.execution_count is None for cell in cells)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_it_is_committed_with_outputs_of_one_run_and_no_large_ones(name) -> None:
+    path = FOLDER / f"{name}.ipynb"
+    cells = code_cells(path)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    assert len([o for o in outputs if "image/svg+xml" in o.get("data", {})]) >= 2
+    assert not [o for o in outputs if "<script" in o.get("data", {}).get("text/html", "")]
+    assert path.stat().st_size < LARGEST_BYTES
+    assert "/tmp" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """The notebooks as pages of the site, executed where EVROUTE_DOCS_ROUNDS has a number of trips.
 
+Without that number a page has the outputs stored in its notebook, if it has any.
+
 Outputs are put into the finished pages as they are: markdown would change HTML.
 """
 
@@ -16,6 +18,7 @@ from mkdocs.structure.pages import Page
 FOLDER = Path(__file__).parents[2] / "notebooks"
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
 PICTURES = ("image/svg+xml", "text/html")
+STORED = "> Outputs as they are stored in `notebooks/{name}.ipynb`.\n"
 NOTE = (
     "> Executed as the site was built, with {rounds} trips at most. `notebooks/{name}.ipynb` runs "
     "at full length.\n"
@@ -73,5 +76,5 @@ def markdown(notebook: nbformat.NotebookNode, name: str, rounds: str) -> str:
             elif text := output.get("text") or data.get("text/plain"):
                 parts.append(f"```text\n{text.rstrip()}\n```")
     if any(cell.get("outputs") for cell in notebook.cells):
-        parts.insert(1, NOTE.format(rounds=rounds, name=name))
+        parts.insert(1, (NOTE if rounds else STORED).format(rounds=rounds, name=name))
     return "\n\n".join(parts)
