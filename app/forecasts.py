@@ -11,6 +11,8 @@ from evroute.planning.planner import Planner
 def with_bands(planner: Planner, plan: Plan) -> Plan:
     """Return a plan whose charges have forecasts; before any trip by the uncertainty of physics.
 
+    Rows that share a route still share it, so that they have one card.
+
     Parameters
     ----------
     planner, plan
@@ -19,15 +21,12 @@ def with_bands(planner: Planner, plan: Plan) -> Plan:
     if plan.battery is None or plan.recommended_route.charge_forecast is not None:
         return plan
     day = _on_day(planner, plan)
-    driven = {(planned.route, planned.stops) for planned in plan.routes.values()}
-    forecasts = {
-        (route, stops): day.describe(route, plan.battery, risky=True, stops=stops).charge_forecast
-        for route, stops in driven
-    }
-    routes = {
-        name: replace(planned, charge_forecast=forecasts[planned.route, planned.stops])
-        for name, planned in plan.routes.items()
-    }
+    forecast: dict[int, PlannedRoute] = {}
+    for planned in plan.routes.values():
+        if id(planned) not in forecast:
+            described = day.describe(planned.route, plan.battery, risky=True, stops=planned.stops)
+            forecast[id(planned)] = replace(planned, charge_forecast=described.charge_forecast)
+    routes = {name: forecast[id(planned)] for name, planned in plan.routes.items()}
     return replace(plan, routes=routes)
 
 

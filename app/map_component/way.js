@@ -5,6 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const SIDE = 34; // room for numbers beside the picture, pixels
 const TOP = 20;
 const BOTTOM = 16;
+const LINE = 12; // between two numbers, pixels
 const STEPS = 100; // of the arrow keys along the route
 
 function drawing(tag, attributes, text = "") {
@@ -79,7 +80,9 @@ class ChargeWay {
     const near = Math.min(...charges) < reserve + 10 ? [reserve] : [];
     const y = scale([...charges, ...near], h - BOTTOM, TOP);
     const heights = height.map((row) => row[1]);
-    const ground = scale([...heights, Math.min(...heights) + 20], h - BOTTOM, TOP);
+    const [high, low] = [Math.max(...heights), Math.min(...heights)];
+    const ground = scale([...heights, low + 20], h - BOTTOM, TOP);
+    const ends = ground(low) - ground(high) < LINE ? [high] : [high, low];
     Object.assign(this, { x, y });
     const path = (points) => points.map(([a, b], k) => `${k ? "L" : "M"}${a.toFixed(1)} ${b.toFixed(1)}`).join("");
     const hill = [[SIDE, h - BOTTOM], ...height.map(([km, m]) => [x(km), ground(m)]), [x(this.length), h - BOTTOM]];
@@ -94,7 +97,7 @@ class ChargeWay {
       ...near.map(() => drawing("path", { class: "evroute-reserve", d: `M${SIDE} ${y(reserve)}H${x(this.length)}` })),
       ...[most, least].map((value) => drawing("text", { x: SIDE - 4, y: y(value) + 4, "text-anchor": "end" }, `${value.toFixed(digits)}`)),
       drawing("text", { x: 2, y: 12 }, "%"),
-      ...[Math.max(...heights), Math.min(...heights)].map((value) => drawing("text", { x: w - SIDE + 4, y: ground(value) + 4 }, value.toFixed(0))),
+      ...ends.map((value) => drawing("text", { x: w - SIDE + 4, y: ground(value) + 4 }, value.toFixed(0))),
       drawing("text", { x: w - SIDE + 4, y: 12 }, "m"),
       ...[0, 0.5, 1].map((part) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": "middle" }, `${(part * this.length).toFixed(1)} km`)),
       ...this.pointer(h),

@@ -42,8 +42,8 @@ from evroute.report.table import final_table
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
+# inputs in the address of the page; Streamlit would write a bare string on the page
 ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "learner", "rule")
-"""Inputs in the address of the page."""
 REDRAW_S = 2.0
 FRAME_S = 1.0
 FRAMES = 40

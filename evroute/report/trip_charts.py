@@ -43,7 +43,8 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     error = frame["measured"] - frame["expected"]
     frame = frame.assign(t=trips["t"], low=low, high=high, error=error, share=share)
     most_wh = 1.1 * max(error.abs().max(), (high - low).quantile(SHOWN_WIDTHS) / 2)
-    x = alt.X("t:Q", title=None, axis=alt.Axis(tickMinStep=1, grid=False))
+    numbers = alt.Scale(domain=[0, int(trips["t"].max())], nice=False)
+    x = alt.X("t:Q", title=None, scale=numbers, axis=alt.Axis(tickMinStep=1, grid=False))
     y = alt.Scale(domain=[-most_wh, most_wh])
     bars = alt.Chart(_data(frame)).mark_rule(
         aria=False, clip=True, color=_GREY, opacity=0.5, strokeWidth=2
@@ -53,9 +54,9 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     errors = _points(frame).encode(x=x, y=alt.Y("error:Q", title=off, scale=y))
     shares = (
         alt.Chart(_data(frame))
-        .mark_line(color=_HELD)
+        .mark_line(color=_HELD, point=len(frame) == 1)
         .encode(
-            x=alt.X("t:Q", title="trip, in the order learned", axis=alt.Axis(tickMinStep=1)),
+            x=x.title("trip, in the order learned"),
             y=alt.Y("share:Q", title="held (%)", scale=alt.Scale(domain=[0, 100])),
         )
     )

@@ -1,5 +1,6 @@
 """What the dashboard shows follows from what is in the files now, not from their names."""
 
+import ast
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute import physics_belief
+from evroute.energy.vehicle import load_vehicle
 from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
 from evroute.network import store
 from evroute.network.catalog import cache_dir, keep, load_network
+from evroute.planning.planner import Planner
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 600
@@ -137,3 +141,28 @@ def test_minutes_of_a_plan_with_stops_lie_in_their_interval(
     route = SimpleNamespace(energy_forecast=driven, stops=stops)
     made = SimpleNamespace(routes={"charge": route}, minutes_from="trips")
     assert time_interval(made, route) == (16.0, 22.0)
+
+
+PAGES = [app_path("streamlit_app.py"), *sorted(app_path("views").glob("*.py"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_no_bare_string_that_streamlit_would_write(page: Path) -> None:
+    _, *others = ast.parse(page.read_text(encoding="utf-8")).body
+    bare = [each.value for each in others if isinstance(each, ast.Expr)]
+    assert [each.lineno for each in bare if isinstance(each, ast.Constant)] == []
+
+
+def test_rows_of_one_route_share_a_card_before_the_first_trip(make_network) -> None:
+    from cards import cards_of
+    from forecasts import with_bands
+
+    line = make_network(
+        [(f"{k}", k, k + 1) for k in range(3)], [(1000.0 * k, 0.0, 0.0) for k in range(4)]
+    )
+    planner = Planner(line, load_vehicle(), uncertainty=physics_belief(line, load_vehicle()))
+    plan = with_bands(planner, planner.plan("0", "2", soc=40))
+    assert plan.recommended_route.charge_forecast is not None
+    (card,) = cards_of(line, plan, plan.recommended)
+    assert card["title"] == "Recommended, also the fastest and the shortest"
+    assert card["reason"] == "No route is faster or takes less energy."

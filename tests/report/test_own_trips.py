@@ -94,6 +94,13 @@ def test_charts_hold_energies_errors_and_the_share_held() -> None:
     assert shares == pytest.approx([0.0, 0.0, 0.0, 25.0, 20.0])
 
 
+def test_both_charts_of_one_trip_begin_at_zero_and_show_its_share_as_a_point() -> None:
+    above, below = intervals_chart(TRIPS[:1]).to_dict()["vconcat"]
+    for layer in (*above["layer"], below["layer"][1]):
+        assert layer["encoding"]["x"]["scale"] == {"domain": [0, 1], "nice": False}
+    assert below["layer"][1]["mark"]["point"]
+
+
 def test_the_history_is_the_belief_after_as_many_trips(hill: RoadNetwork, tmp_path: Path) -> None:
     folder, first = learn_trips(hill, tmp_path / "a", 12), learn_trips(hill, tmp_path / "b", 3)
     learner = load_belief(folder.path, network=hill)
