@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from evroute.experiments.union import unite
+from evroute.text import counted
 
 SHOWN = 3
 """Number of missing runs that are named."""
@@ -27,4 +28,4 @@ def merge(
             f"whole experiment with --out {out} plays them",
             err=True,
         )
-    typer.echo(f"{whole.path}: {len(whole.finished_runs())} runs")
+    typer.echo(f"{whole.path}: {counted(len(whole.finished_runs()), 'run')}")

@@ -567,6 +567,23 @@ def test_enough_at_the_end_to_reach_a_station(
         planner.plan(21, 99, battery=battery, charge=True, arrive=100)
 
 
+def test_a_charge_at_the_end_above_that_of_the_stops_names_the_least_start(
+    planner: Planner,
+) -> None:
+    def plan(percent: float) -> None:
+        battery = Battery.of_percent(6.1, percent, 2)
+        planner.plan(21, 99, battery=battery, charge=True, arrive=60, stop_to=50)
+
+    with pytest.raises(NotEnoughChargeError, match=r"arrives with 60 % .* 9 %: start") as refused:
+        plan(9)
+    least = refused.value.start_percent
+    assert f"start with at least {least} %; charging on the way does not" in str(refused.value)
+    assert least > 60
+    plan(least)
+    with pytest.raises(NotEnoughChargeError, match=f"at least {least} %"):
+        plan(least - 1)
+
+
 def test_the_price_of_a_plan_is_own_energy_and_what_stations_take(planner: Planner) -> None:
     battery = Battery.of_percent(6.1, 4, 2)
     plan = planner.plan(21, 99, battery=battery, charge=True, price=0.4, time_value=9)

@@ -52,11 +52,12 @@ def with_advice(
         advice = gap_text(gap, needs, battery, about)
         return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
     percent = whole_percent(battery, need.charge_wh + battery.warm_up_wh)
-    if not need.station or (error.start_percent or 101) <= percent:
-        return NotEnoughChargeError(
-            f"{error}; charging on the way does not help", error.start_percent
-        )
     least = f"{about}{percent} %"
+    useless = "charging on the way does not help"
+    if not need.station and error.start_percent is None:
+        return NotEnoughChargeError(f"{error}: start with at least {least}; {useless}", percent)
+    if not need.station or (error.start_percent or 101) <= percent:
+        return NotEnoughChargeError(f"{error}; {useless}", error.start_percent)
     if not charging:
         advice = f"or with at least {least} and charging at {need.station} (--charge)"
         reason = str(error).replace("charge on the way, or take", "take")
