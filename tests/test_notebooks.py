@@ -63,7 +63,7 @@ def test_it_runs_from_the_first_cell_to_the_last(path, tmp_path, monkeypatch) ->
     monkeypatch.setenv("EVROUTE_NOTEBOOK_ROUNDS", str(ROUNDS))
     monkeypatch.setenv("EVROUTE_NOTEBOOK_RUNS", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
-    resources = {"metadata": {"path": str(path.parent)}}
+    resources = {"metadata": {"path": str(tmp_path)}}  # a notebook runs in any folder
     NotebookClient(
         notebook, timeout=None, startup_timeout=PATIENCE_S, resources=resources
     ).execute()
