@@ -88,6 +88,7 @@ def look_up(place: str) -> City:
     LimitError
         If it has more roads than a network may have.
     """
+    require(place.strip(), "no place is given; name a city, district or region")
     cache = _answers()
     area = osm.find_area(place, cache)
     ways = osm.count_ways(area, cache)

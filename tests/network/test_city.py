@@ -155,6 +155,12 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
     server.server_close()
 
 
+def test_an_empty_place_is_not_asked_for(services: Services) -> None:
+    with pytest.raises(EvrouteError, match="no place is given; name a city"):
+        city.look_up(" ")
+    assert services.asked == []
+
+
 def test_a_city_has_its_size_before_it_is_loaded(services: Services) -> None:
     found = city.look_up("Squareville")
     assert services.asked == ["place", "count"]
