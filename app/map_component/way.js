@@ -99,7 +99,7 @@ class ChargeWay {
       drawing("text", { x: 2, y: 12 }, "%"),
       ...ends.map((value) => drawing("text", { x: w - SIDE + 4, y: ground(value) + 4 }, value.toFixed(0))),
       drawing("text", { x: w - SIDE + 4, y: 12 }, "m"),
-      ...[0, 0.5, 1].map((part) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": "middle" }, `${(part * this.length).toFixed(1)} km`)),
+      ...[0, 0.5, 1].map((part) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": "middle" }, `${(part * this.length).toFixed(this.length < 1 ? 2 : 1)} km`)),
       ...this.pointer(h),
     );
     this.words = this.svg.querySelector(".evroute-here");
