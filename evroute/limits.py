@@ -1,7 +1,7 @@
 """Limits of what evroute reads and downloads: every reader goes through this module.
 
 A limit is raised or lowered by an environment variable, ``EVROUTE_MAX_`` and its name in capitals,
-such as ``EVROUTE_MAX_EDGES=5000000``.
+such as ``EVROUTE_MAX_NETWORK_MB=8000``.
 """
 
 import bz2
