@@ -1,7 +1,7 @@
 """After a trip: planned beside actual energy, and the trip added to the car's own trips."""
 
 import streamlit as st
-from literal import sentence
+from literal import literal, sentence
 from own_trips import PERCENT_STEP, add_planned, folder_of, trip_count
 from request import Request, planner_of
 from state import choose_next
@@ -72,5 +72,6 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
         st.rerun()
     if trips := trip_count(folder_of(request.network, request.vehicle)):
         st.caption(
-            f"{counted(trips, 'trip')} of this car stored. The page My car shows and removes them."
+            f"{literal(counted(trips, 'trip'))} of this car stored. "
+            "The page My car shows and removes them."
         )

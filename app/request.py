@@ -251,7 +251,7 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
     percent = starting("risk", 0.0, (0.0, 50.0))
     title = f"{soc:d} %, keep {reserve:d} %"
     title = f"{title}, risk {percent:g} %" if percent else f"Charge {title}"
-    with st.popover(title, key="chip:soc"):
+    with st.popover(literal(title), key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
         starting("range", False)
         st.toggle("Show how far this charge reaches", key=key("range"))

@@ -31,12 +31,8 @@ MOST_EDGES = 20_000
 MOST_PLACES = 1_000
 
 Name = Annotated[str, Field(pattern=NAME)]
-VehicleName = Annotated[
-    str | None, Form("Name of a vehicle; that of the belief if null."), Field(pattern=NAME)
-]
-BeliefName = Annotated[
-    str | None, Field(pattern=NAME, description="Belief to plan on; physics if null.")
-]
+VehicleName = Annotated[Name | None, Form("Name of a vehicle; that of the belief if null.")]
+BeliefName = Annotated[Name | None, Field(description="Belief to plan on; physics if null.")]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 

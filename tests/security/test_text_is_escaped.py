@@ -114,7 +114,8 @@ def test_the_components_have_constant_code() -> None:
     )
     code = {each.arg: ast.unparse(each.value) for each in call.keywords}
     assert code["js"] == "''.join(map(_read, scripts))"
-    assert "(('map', ('map.js', 'names.js')), ('cards', ('cards.js',)))" in ast.unparse(tree)
+    files = "{'map': ('map.js', 'names.js', 'route.js', 'way.js'), 'cards': ('cards.js',)}"
+    assert f"_SCRIPTS = {files}" in ast.unparse(tree)
     assert code["css"] == "_read(f'{name}.css')"
     assert code["html"] == "f'<div class=\"evroute-{name}\"></div>'"
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_driven_is_counted_and_the_others_go_on(tmp_path, on_the_
     told = " ".join(trips.skipped)
     for reason in (
         "no edge 'nowhere'",
-        "the same edge",
+        "choose two places",
         "without an origin",
         "without a destination",
         "departure at -5 s",
