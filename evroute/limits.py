@@ -45,6 +45,7 @@ LIMITS = {
     ),
     "characters": (10_000, "Longest name, id or other text of a table or network, characters."),
     "elements": (2_000_000, "Most XML elements and attributes of a GraphML file."),
+    "turns_per_edge": (1_000, "Most turns of a network for each edge, in the mean."),
     "network_mb": (4_000, "Most memory of a network and its first plans, estimated, MB."),
     "cells": (50_000_000, "Most cells of a block of a raster, which is unpacked as a whole."),
 }

@@ -20,8 +20,10 @@ def check_memory(edges: int, turns: int, name: str) -> None:
     Raises
     ------
     LimitError
-        If it takes more than the limit ``network_mb``.
+        If it takes more than the limit ``network_mb``, or has more turns for each edge than
+        ``turns_per_edge``.
     """
+    limits.check("turns_per_edge", turns / max(edges, 1), f"{name} has {{}} turns for each edge")
     needed_mb = (edges * EDGE_BYTES + turns * TURN_BYTES) / 1e6
     limits.check(
         "network_mb", needed_mb, f"{name} has {edges:,} edges and {turns:,} turns: {{}} MB"
