@@ -1,6 +1,6 @@
 """evroute: energy-efficient routes for electric cars, learned from the trips that were driven.
 
-Modules at the top serve every package: errors, arrays, arms, options, files, tables and texts.
+Modules at the top serve every package: errors, arrays, arms, validation, files, tables and texts.
 Importing this package costs nothing: each name below loads its module when it is first used.
 
 >>> import evroute

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evroute.options import Options
+from evroute.validation.options import Options
 
 Selection = dict[str, str | float]
 

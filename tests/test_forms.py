@@ -5,8 +5,18 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evroute.forms import Choice, Clock, Form, Number, Place, Places, Share, Truth, clock_s
-from evroute.invalid import first_problem
+from evroute.validation.forms import (
+    Choice,
+    Clock,
+    Form,
+    Number,
+    Place,
+    Places,
+    Share,
+    Truth,
+    clock_s,
+)
+from evroute.validation.invalid import first_problem
 
 
 class Asked(BaseModel):

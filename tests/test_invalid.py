@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from evroute.invalid import first_problem
+from evroute.validation.invalid import first_problem
 
 
 class Car(BaseModel):

@@ -29,7 +29,6 @@ from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
-from evroute.invalid import first_problem
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.places import load_trips
 from evroute.planning.weights import WEIGHT_RULES
@@ -39,6 +38,7 @@ from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
 from evroute.report.results import read_rounds, read_route, read_timings, read_visits
 from evroute.report.table import final_table
+from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 

@@ -16,7 +16,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
-from evroute.network.summary import summary
+from evroute.network.views.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts.rounds import distribution
 from evroute.report.colours import value_classes

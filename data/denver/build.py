@@ -23,7 +23,8 @@ import numpy as np
 import shapely
 from pyproj import Transformer
 
-from evroute.network import catalog, controls, elevation, store
+from evroute.network import catalog, controls, store
+from evroute.network.heights import elevation
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources.graphml import meeting_turns
 

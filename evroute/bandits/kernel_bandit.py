@@ -21,7 +21,6 @@ from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.claims import Claims
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
-from evroute.invalid import first_problem
 from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
@@ -30,6 +29,7 @@ from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.gp import NystromOptions
 from evroute.tables import read_columns, write_columns
 from evroute.toml_files import read_toml
+from evroute.validation.invalid import first_problem
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import require
 from evroute.model.kernels.arms import Covariance
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.options import PartOptions
+from evroute.validation.options import PartOptions
 
 
 class SupKernelOptions(PartOptions):

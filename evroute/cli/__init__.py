@@ -161,7 +161,7 @@ def _with_value(error: Any) -> str:
     message, cause = str(error.format_message()), error.__cause__
     if type(cause).__name__ != "ValidationError":  # of pydantic, which is slow to import
         return message
-    from evroute.invalid import first_problem
+    from evroute.validation.invalid import first_problem
 
     start = message.partition(": ")[0].removeprefix("Invalid value for ")
     return first_problem(cause).replace("value", start.strip("'"), 1)

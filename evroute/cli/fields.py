@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from evroute.forms import Form, Number, Places, Share, Truth
 from evroute.planning.fields import Entry, Request, entries_of
 from evroute.planning.request import PlanRequest
+from evroute.validation.forms import Form, Number, Places, Share, Truth
 
 
 def takes_request(

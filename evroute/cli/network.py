@@ -17,17 +17,17 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
 from evroute.network import catalog, city, closures, store
 from evroute.network.catalog import cache_dir, load_network, network_names
-from evroute.network.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
-from evroute.network.export import export as write
 from evroute.network.heights import copernicus
+from evroute.network.heights.elevation import DEFAULT_SMOOTHING_M, GREATEST_SMOOTHING_M
 from evroute.network.places import street_names
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml, osm, sumo_net
 from evroute.network.sources.chargers import add_chargers
 from evroute.network.sources.fetch import download, find
-from evroute.network.summary import summary
 from evroute.network.texts import check_name
+from evroute.network.views.export import export as write
+from evroute.network.views.summary import summary
 from evroute.text import escaped
 
 app = typer.Typer(

@@ -12,10 +12,10 @@ from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.energy.heating import SHORT_STAND_MINUTES, Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
-from evroute.forms import Date, Number, Truth
-from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 from evroute.text import one_line
+from evroute.validation.forms import Date, Number, Truth
+from evroute.validation.invalid import first_problem
 
 PRESSURE_PA = 101_325.0
 GAS_CONSTANT_JPKGK = 287.05

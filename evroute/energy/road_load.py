@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.errors import EvrouteError
-from evroute.invalid import first_problem
+from evroute.validation.invalid import first_problem
 
 MPS_PER_KMH = 1 / 3.6
 WORST = 0.15

@@ -26,11 +26,11 @@ from evroute.energy import defaults
 from evroute.energy.road_load import road_load_of
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.given import located
-from evroute.invalid import first_problem
 from evroute.ranking import Ranking, words_of
 from evroute.resources import data_path
 from evroute.text import check_printable
 from evroute.toml_files import read_toml
+from evroute.validation.invalid import first_problem
 
 ROAD_LOADS = ("stated", "measured", "fitted", "table")
 """Origins of rolling resistance and drag: the file; one measured force; class; speed table."""

@@ -42,7 +42,6 @@ from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.provenance import trip_files, versions, world_sources
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
-from evroute.invalid import first_problem
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import index_options, model_options, pair
 from evroute.methods.setting import Prior, Setting, load_setting
@@ -51,6 +50,7 @@ from evroute.model.kernels.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.text import counted, cut
 from evroute.toml_files import read_toml
+from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, vehicles_of
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD

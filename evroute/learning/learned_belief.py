@@ -26,7 +26,7 @@ from evroute.methods.method import Method, checked_method, make_model, make_spac
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, HasJoint, LearnsTotals, State
 from evroute.model.exact import ExactGP
-from evroute.network.zones import local_s
+from evroute.network.places.zones import local_s
 from evroute.planning.forecasts.forecast import predict
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace

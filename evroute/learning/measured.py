@@ -15,7 +15,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
 from evroute.learning.roads.trip_record import TripRecord
 from evroute.methods.setting import Setting
-from evroute.network.zones import local_s
+from evroute.network.places.zones import local_s
 
 if TYPE_CHECKING:
     import pyarrow as pa

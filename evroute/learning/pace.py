@@ -22,8 +22,8 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
 from evroute.errors import require
 from evroute.learning.roads.known_roads import KnownRoads
+from evroute.network.places.zones import local_s
 from evroute.network.road_network import RoadNetwork
-from evroute.network.zones import local_s
 from evroute.planning.forecasts.day_profile import DayProfile
 
 MAP_PASSES = 1.0

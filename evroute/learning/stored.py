@@ -13,12 +13,12 @@ from evroute import limits
 from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle, charging_of, numbers_of
 from evroute.errors import DamagedFileError, require
-from evroute.invalid import first_problem
 from evroute.methods.setting import Prior, Setting
 from evroute.model.base import State
 from evroute.network.catalog import load_network
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
+from evroute.validation.invalid import first_problem
 
 _ABOUT = "about"
 LINES = "known/digest"

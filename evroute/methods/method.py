@@ -15,7 +15,6 @@ from pydantic import (
 )
 
 from evroute.errors import EvrouteError
-from evroute.invalid import first_problem
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, ModelOptions
@@ -25,6 +24,7 @@ from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index, IndexOptions
+from evroute.validation.invalid import first_problem
 
 
 class Method(BaseModel):

@@ -19,7 +19,7 @@ from evroute.arms import Arms, Belief, Feedback, Total
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, require
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.options import PartOptions
+from evroute.validation.options import PartOptions
 
 if TYPE_CHECKING:
     from evroute.energy.regressors import Derivatives

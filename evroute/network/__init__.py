@@ -1,6 +1,6 @@
 """Roads: networks, legal turns, heights and contexts. No energy and no learning.
 
-Sixteen modules stand here because each is about the whole network: its edges, turns and contexts,
-its files, names and exports. Files of other programs are in `sources`, heights along edges in
-`heights`, names and positions in `places`.
+The modules here are about the whole network: its edges, turns and contexts, and its files. Files of
+other programs are in `sources`, heights in `heights`, names, positions and time zones in `places`,
+and graphs, tables and exports in `views`.
 """

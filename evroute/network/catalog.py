@@ -21,9 +21,9 @@ from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
 from evroute.files import private_folder
 from evroute.given import copy_of
-from evroute.network import crossings, elevation, store
+from evroute.network import crossings, store
 from evroute.network.contraction import order_tables
-from evroute.network.heights import height_checks, profile
+from evroute.network.heights import elevation, height_checks, profile
 from evroute.network.places import names
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import sumo_net

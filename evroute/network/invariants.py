@@ -72,7 +72,7 @@ def check_columns(network: Any) -> None:
     check(
         abs(network.climb_m[e]) <= network.length_m[e],
         f"edge '{network.edge_id[e]}' climbs {network.climb_m[e]:.1f} m over "
-        f"{network.length_m[e]:.1f} m of road; set heights with evroute.network.elevation, "
+        f"{network.length_m[e]:.1f} m of road; set heights with evroute.network.heights.elevation, "
         "which lengthens such edges",
     )
     if len(network.turns):

@@ -21,7 +21,6 @@ from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError, require
-from evroute.network import graphs
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import gpd, nx, shapely
 from evroute.network.heights.pieces import Pieces
@@ -30,6 +29,7 @@ from evroute.network.memory import check_memory
 from evroute.network.optional_tables import TABLES, Table
 from evroute.network.sources import osmnx_graph
 from evroute.network.texts import check_name, check_texts
+from evroute.network.views import graphs
 
 
 @dataclass(frozen=True, slots=True)

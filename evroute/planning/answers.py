@@ -10,12 +10,12 @@ from typing import Any
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
-from evroute.forms import Number
 from evroute.planning.battery import Battery
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest, entries
+from evroute.validation.forms import Number
 
 ENERGY_COLUMNS = ("id", "trip", "from", "to")
 """Columns of requests for least energies alone."""

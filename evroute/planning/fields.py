@@ -1,7 +1,7 @@
 """Fields that requests share, and the model that reads them from texts.
 
-A request is a pydantic model whose fields have forms (`evroute.forms`). Options of commands,
-columns of tables and page addresses are made of these forms.
+A request is a pydantic model whose fields have forms (`evroute.validation.forms`). Options of
+commands, columns of tables and page addresses are made of these forms.
 """
 
 import math
@@ -24,8 +24,8 @@ from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Clock, Form, Number, Place, Share, clock_s, forms_of, refused
-from evroute.invalid import UNKNOWN_NAME, first_problem
+from evroute.validation.forms import Clock, Form, Number, Place, Share, clock_s, forms_of, refused
+from evroute.validation.invalid import UNKNOWN_NAME, first_problem
 
 CONDITIONS = "conditions"
 CHARGER = "charger"

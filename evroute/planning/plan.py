@@ -8,9 +8,9 @@ from evroute.arrays import FloatArray
 from evroute.display import drawn_by
 from evroute.errors import EvrouteError
 from evroute.network.geo import gpd
-from evroute.network.graphs import route_table
 from evroute.network.heights.stretches import Stretches, driven_line
 from evroute.network.road_network import RoadNetwork
+from evroute.network.views.graphs import route_table
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast

@@ -19,7 +19,6 @@ from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
-from evroute.forms import clock_s
 from evroute.network.crossings import arm_lengths_m
 from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
@@ -46,6 +45,7 @@ from evroute.planning.spaces.arm_numbers import ArmNumbers, charge_functions
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
+from evroute.validation.forms import clock_s
 
 MOST_DAYS, MOST_CLOSED = 16, 4
 """Numbers of other days, and of sets of roads to avoid, that are kept."""

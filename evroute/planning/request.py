@@ -13,7 +13,6 @@ import numpy as np
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import UnknownNameError
-from evroute.forms import Choice, Form, Number, Places, Share, Truth
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.fields import (
@@ -30,6 +29,7 @@ from evroute.planning.fields import (
     entries_of,
 )
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
+from evroute.validation.forms import Choice, Form, Number, Places, Share, Truth
 
 MOST_VIA = 25
 MOST_ALTERNATIVES = 5

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
-from evroute.options import PartOptions
+from evroute.validation.options import PartOptions
 
 
 class Index(Protocol):

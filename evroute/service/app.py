@@ -15,7 +15,6 @@ from starlette.exceptions import HTTPException
 from evroute import __version__
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
-from evroute.invalid import problem_text
 from evroute.network.catalog import network_names
 from evroute.service import answers
 from evroute.service.bodies import parsed
@@ -33,6 +32,7 @@ from evroute.service.requests import (
     Trips,
 )
 from evroute.service.work import ConflictingTripsError, Work
+from evroute.validation.invalid import problem_text
 
 B = TypeVar("B", bound=BaseModel)
 MOST_S = 30.0

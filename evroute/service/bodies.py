@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from evroute.invalid import first_problem
 from evroute.service.problems import RefusedError
+from evroute.validation.invalid import first_problem
 
 B = TypeVar("B", bound=BaseModel)
 MOST_DEPTH = 16

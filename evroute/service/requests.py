@@ -16,12 +16,12 @@ from pydantic import (
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
-from evroute.forms import Form
-from evroute.invalid import first_problem
 from evroute.planning.fields import DEPART, Request, entries_of
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
+from evroute.validation.forms import Form
+from evroute.validation.invalid import first_problem
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs; none is a path."""

@@ -15,8 +15,8 @@ from evroute.arrays import FloatArray
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
-from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
+from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 

@@ -23,9 +23,9 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import load_experiment
 from evroute.network import catalog, store
-from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml, osm, sumo_net
+from evroute.network.views.export import export
 from evroute.resources import data_path
 
 CASES = int(os.environ.get("EVROUTE_FUZZ", "30"))

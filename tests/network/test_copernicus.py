@@ -10,8 +10,7 @@ import rasterio
 from affine import Affine
 
 from evroute.errors import EvrouteError
-from evroute.network import elevation
-from evroute.network.heights import copernicus
+from evroute.network.heights import copernicus, elevation
 from evroute.network.road_network import RoadNetwork
 
 CELLS = 1200  # a tile of 3 arc-seconds: GLO-30 has 3600

@@ -8,7 +8,7 @@ from pyproj import Transformer
 from scipy.optimize import minimize
 
 from evroute.errors import EvrouteError
-from evroute.network import elevation
+from evroute.network.heights import elevation
 from evroute.network.road_network import RoadNetwork
 
 rasterio = pytest.importorskip("rasterio")

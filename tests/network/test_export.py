@@ -9,9 +9,9 @@ import pyogrio
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.network.export import WRITERS, export
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml
+from evroute.network.views.export import WRITERS, export
 
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".geojson", ".parquet"])

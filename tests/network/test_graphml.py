@@ -11,9 +11,9 @@ import shapely
 
 from evroute.errors import NetworkFormatError
 from evroute.network.controls import LIGHT, UNKNOWN
-from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml
+from evroute.network.views.export import export
 
 XMLNS = "http://graphml.graphdrawing.org/xmlns"
 Saver = Callable[..., Path]

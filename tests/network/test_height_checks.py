@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.network import catalog, elevation
-from evroute.network.export import export
-from evroute.network.heights import height_checks, raster
+from evroute.network import catalog
+from evroute.network.heights import elevation, height_checks, raster
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import graphml, osm, sumo_net
+from evroute.network.views.export import export
 
 rasterio = pytest.importorskip("rasterio")
 

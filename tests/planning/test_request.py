@@ -16,13 +16,13 @@ from evroute.cli.route import route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.forms import Choice, Clock, Date, Number, Places, Share, Truth
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import COLUMNS
 from evroute.planning.planner import Planner
 from evroute.planning.reach import RangeRequest
 from evroute.planning.request import PlanRequest, entries
 from evroute.service.requests import RangeBody
+from evroute.validation.forms import Choice, Clock, Date, Number, Places, Share, Truth
 
 ENDS = {"origin": "Walnut Street & 33rd Street", "destination": "Broadway & 20th Street"}
 

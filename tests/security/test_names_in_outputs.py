@@ -21,10 +21,10 @@ from evroute.cli import main
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import store
-from evroute.network.export import export
 from evroute.network.places import names
 from evroute.network.places.locate import locate
 from evroute.network.road_network import RoadNetwork
+from evroute.network.views.export import export
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.plan import Plan

@@ -9,8 +9,8 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.learning.readers import leafspy
+from evroute.network.places.zones import DATED_S, zone_of
 from evroute.network.road_network import RoadNetwork
-from evroute.network.zones import DATED_S, zone_of
 
 EPOCH_MS = 1e11
 """Numbers from here on are milliseconds since 1970 (UTC), from `DATED_S` on seconds."""

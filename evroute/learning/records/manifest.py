@@ -17,7 +17,6 @@ from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
-from evroute.invalid import first_problem
 from evroute.learning.base import Belief
 from evroute.learning.belief import KINDS, kind_of
 from evroute.learning.learned_belief import LearnedBelief
@@ -31,6 +30,7 @@ from evroute.network.catalog import load_network
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.plugins import is_part
+from evroute.validation.invalid import first_problem
 
 DEFAULT_MODEL = MODEL
 DEFAULT_NETWORK = "denver"

@@ -14,7 +14,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import Moved
 from evroute.learning.trips.terms import BY_TEMPERATURE, MINUTES
-from evroute.network.zones import DATED_S
+from evroute.network.places.zones import DATED_S
 
 DAY_S = 86_400.0
 UNKNOWN_S = -1.0

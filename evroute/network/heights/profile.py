@@ -26,8 +26,8 @@ from scipy.linalg import solveh_banded
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network.elevation import STEEP
 from evroute.network.heights import raster
+from evroute.network.heights.elevation import STEEP
 from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork
 

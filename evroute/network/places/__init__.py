@@ -1,1 +1,1 @@
-"""Places: names of roads and junctions, and the edges of a text or of a GPS track."""
+"""Places: names of roads and junctions, the edges of a text or of a GPS track, and time zones."""

@@ -12,7 +12,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
 from evroute.learning.base import Belief, HasCoefficients
 from evroute.network.road_network import RoadNetwork
-from evroute.network.summary import summary
+from evroute.network.views.summary import summary
 from evroute.planning.plan import Plan
 from evroute.report.abstract import abstract
 from evroute.report.extras import pd

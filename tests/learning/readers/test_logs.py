@@ -27,7 +27,7 @@ from evroute.learning.readers.meter_noise import (
 )
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import read_any
-from evroute.network.zones import local_s
+from evroute.network.places.zones import local_s
 
 VOLTS = 360.0
 

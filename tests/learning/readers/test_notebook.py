@@ -15,7 +15,7 @@ from evroute.learning.readers.notebook import CLOSE, plausible_routes
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.terms import FADE
 from evroute.methods.setting import Setting
-from evroute.network.zones import local_s
+from evroute.network.places.zones import local_s
 
 ROOT = Path(__file__).parents[3]
 LINES = """trip;from;to;departed;soc_start;soc_end;odometer_km;mood

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 SENTENCE = "sentence"
 UNKNOWN_NAME = "unknown_name"
-"""Types of the errors whose message is complete (`evroute.forms`)."""
+"""Types of the errors whose message is complete (`evroute.validation.forms`)."""
 SHOWN = 60
 """Number of characters shown of a value."""
 MOST_BITS = 200

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from evroute.invalid import SENTENCE, UNKNOWN_NAME, shown
+from evroute.validation.invalid import SENTENCE, UNKNOWN_NAME, shown
 
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]|[0-9]):[0-5][0-9]", re.ASCII)
 _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}

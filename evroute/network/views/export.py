@@ -12,8 +12,8 @@ import numpy as np
 from evroute.errors import MissingPackageError, require
 from evroute.files import replacing
 from evroute.network.geo import osmnx
-from evroute.network.graphs import to_networkx
 from evroute.network.road_network import RoadNetwork
+from evroute.network.views.graphs import to_networkx
 
 
 def export(network: RoadNetwork, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evroute.errors import EvrouteError
-from evroute.invalid import first_problem
+from evroute.validation.invalid import first_problem
 
 _WORDS = {"number": "a number", "integer": "an integer", "boolean": "true or false", "null": "none"}
 _SIGNS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
