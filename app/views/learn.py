@@ -43,7 +43,10 @@ from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
 # inputs in the address of the page; Streamlit would write a bare string on the page
-ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "learner", "rule")
+ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "sparse")
+ADDRESS += ("learner", "rule")
+SPARSE = "SVGP-TS"
+"""Method of the sparse variational process."""
 REDRAW_S = 2.0
 FRAME_S = 1.0
 FRAMES = 40
@@ -103,7 +106,8 @@ def ask() -> Experiment | None:
         starting("seeds", 8, (1, 20))
         seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
         starting("methods", [RECOMMENDED], list(methods()))
-        labels = st.multiselect("Methods", list(methods()), key=key("methods"))
+        chosen = st.multiselect("Methods", list(methods()), key=key("methods"))
+        labels = with_sparse(chosen)
         starting("learner", PAPER_VEHICLE, vehicle_names())
         vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
         starting("rule", "potential-rectified", list(WEIGHT_RULES))
@@ -130,6 +134,22 @@ def ask() -> Experiment | None:
     except ValidationError as error:
         st.error(literal(f"{first_problem(error)}."))
         return None
+
+
+def with_sparse(labels: list[str]) -> list[str]:
+    """Offer the sparse variational process, and return the chosen methods."""
+    installed = SPARSE in methods()
+    starting("sparse", False, [False, True] if installed else [False])
+    beside = st.checkbox(
+        "Beside them, the sparse process (SVGP)",
+        key=key("sparse"),
+        disabled=not installed,
+        help="A Gaussian process of GPyTorch with at most 1000 inducing points, with Thompson "
+        "sampling. Its first trip takes seconds.",
+    )
+    if not installed:
+        st.caption(literal("SVGP needs GPyTorch. Install it with: pip install 'evroute[gp]'"))
+    return list(dict.fromkeys([*labels, SPARSE] if beside else labels))
 
 
 def ask_trip(network_name: str) -> str:

@@ -251,7 +251,8 @@ def test_an_address_without_nonsense_ignores_nothing() -> None:
 
 
 PAGES = {
-    "learn": {"world": "cold", "horizon": "70", "seeds": "3", "methods": "BI-TS;BI-UCB"},
+    "learn": {"world": "cold", "horizon": "70", "seeds": "3", "methods": "BI-TS;BI-UCB"}
+    | {"sparse": "True"},
     "network": {"network": "denver", "seen_by": "renault-zoe", "layer": "incline (%)"},
     "car": {"network": "denver", "vehicle": "renault-zoe", "drag:renault-zoe": "0.9"},
 }

@@ -800,6 +800,42 @@ def test_nothing_chosen_is_asked_for() -> None:
     assert not page.exception
 
 
+def test_the_sparse_process_is_compared_with_the_chosen_methods() -> None:
+    page = opened("views/learn.py")
+    page.slider(key="kept_horizon").set_value(10)
+    page.slider(key="kept_seeds").set_value(1).run()
+    alone = folder_of(page)
+    page.checkbox(key="kept_sparse").check().run()
+    assert not page.exception
+    assert any("2 runs of 10 trips take about" in each.value for each in page.caption)
+    page.multiselect(key="kept_methods").set_value(["SVGP-TS"]).run()
+    assert any("1 run of 10 trips takes about" in each.value for each in page.caption)
+    page.checkbox(key="kept_sparse").uncheck()
+    page.multiselect(key="kept_methods").set_value(["recommended"]).run()
+    assert folder_of(page) == alone
+
+
+def folder_of(page: AppTest) -> str:
+    """The sentence of the page Learn with the folder of its runs."""
+    (found,) = [each.value for each in page.caption if "They are kept in" in each.value]
+    return found
+
+
+def test_without_gpytorch_the_sparse_process_names_its_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import cache
+
+    left = {name: each for name, each in cache.methods().items() if "SVGP" not in name}
+    monkeypatch.setattr(cache, "methods", lambda: left)
+    page = opened("views/learn.py")
+    assert page.checkbox(key="kept_sparse").disabled
+    assert "pip install 'evroute[gp]'" in " ".join(each.value for each in page.caption).replace(
+        "\\", ""
+    )
+    assert not page.exception
+
+
 def test_each_street_is_named_on_its_longest_straight_road(
     make_network: Callable[..., RoadNetwork],
 ) -> None:

@@ -133,3 +133,48 @@ def test_an_edge_without_a_length_is_refused_in_one_line(denver: RoadNetwork) ->
     del graph.edges[u, v, key]["length"]
     with pytest.raises(NetworkFormatError, match="has no number 'length'"):
         RoadNetwork.from_osmnx(graph)
+
+
+def mirrored(network: RoadNetwork) -> set[frozenset[str]]:
+    """Streets by the ids of their edges: opposite edges with one line, compared by shapely."""
+    lines = network.lines(*network.lon_lat)
+    streets = set()
+    for edge, (tail, head) in enumerate(zip(network.tail, network.head, strict=True)):
+        same = [
+            other
+            for other in np.flatnonzero((network.tail == head) & (network.head == tail))
+            if lines[other].reverse().equals_exact(lines[edge], 0.0)
+        ]
+        streets.add(frozenset(network.edge_id[k] for k in (edge, *same)))
+    return streets
+
+
+def test_directions_of_a_street_share_an_osmid(denver: RoadNetwork, ring: RoadNetwork) -> None:
+    for network in (denver, ring):
+        streets: dict[int, set[str]] = {}
+        for _, _, data in network.to_networkx().edges(data=True):
+            streets.setdefault(data["osmid"], set()).add(data["edge_id"])
+        assert set(map(frozenset, streets.values())) == mirrored(network)
+
+
+def test_osmnx_counts_the_streets_of_a_network(denver: RoadNetwork, ring: RoadNetwork) -> None:
+    for network in (denver, ring):
+        graph = network.to_networkx()
+        counted = osmnx.stats.count_streets_per_node(graph)
+        assert dict(graph.nodes(data="street_count")) == counted
+    statistics = osmnx.basic_stats(denver.to_networkx())
+    assert statistics["n"] == denver.n_junctions
+    assert statistics["edge_length_total"] == pytest.approx(denver.length_m.sum())
+    assert statistics["street_segment_count"] == len(mirrored(denver))
+
+
+def test_statistics_of_an_osmnx_graph_are_those_of_its_network(denver: RoadNetwork) -> None:
+    """The graph of an OSMnx user, whose osmids are ways, beside the network's own graph."""
+    graph = denver.to_networkx()
+    for _, _, data in graph.edges(data=True):
+        data["osmid"] = [data["osmid"], 10_000 + data["osmid"]]  # simplified: several ways
+    back = RoadNetwork.from_osmnx(graph).to_networkx()
+    expected, found = osmnx.basic_stats(graph), osmnx.basic_stats(back)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-6), name

@@ -4,6 +4,7 @@ The primal graph has junctions as nodes, as OSMnx keeps it. The line graph has e
 legal turns as arcs, the graph of Sandberg et al.: a route is a path of it.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -83,23 +84,68 @@ def route_table(
 def to_networkx(network: Roads) -> "nx.MultiDiGraph":
     """Return the network as an OSMnx graph, one arc an edge; parallel edges have other keys.
 
-    Nodes have x, y, elevation; edges have length, speed_kph, travel_time, grade and geometry. Nodes
-    are the junction ids if all of them are whole numbers, as OSMnx requires, else junction rows.
+    Nodes have x, y, elevation and street_count; edges have osmid, length, speed_kph, travel_time,
+    grade and geometry. Nodes are the junction ids if all of them are whole numbers, as OSMnx
+    requires, else junction rows. An ``osmid`` numbers the streets of this network: both directions
+    of a street share it if they have one line. A network keeps no ids of OpenStreetMap's ways.
     """
     lon, lat = network.junction_lon_lat
     whole = all(j.removeprefix("-").isdecimal() for j in network.junction_id)
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
     graph = nx.MultiDiGraph(crs="epsg:4326", name=network.name, simplified=True)
     graph.graph["attribution"] = network.source.attribution
+    streets_at = _street_counts(network)
     places = zip(lon.tolist(), lat.tolist(), network.elevation_m.tolist(), strict=True)
-    for key, junction_id, (x, y, elevation_m) in zip(
-        node, network.junction_id, places, strict=True
-    ):
-        graph.add_node(key, junction_id=junction_id, x=x, y=y, elevation=elevation_m)
+    for row, (x, y, elevation_m) in enumerate(places):
+        graph.add_node(
+            node[row],
+            junction_id=network.junction_id[row],
+            x=x,
+            y=y,
+            elevation=elevation_m,
+            street_count=streets_at[row],
+        )
     lines = network.lines(*network.lon_lat)
+    numbers = _street_numbers(network, lines)
     for edge, (tail, head) in enumerate(zip(network.tail, network.head, strict=True)):
-        graph.add_edge(node[tail], node[head], geometry=lines[edge], **_attributes(network, edge))
+        graph.add_edge(
+            node[tail],
+            node[head],
+            osmid=numbers[edge],
+            geometry=lines[edge],
+            **_attributes(network, edge),
+        )
     return graph
+
+
+def _street_counts(network: Roads) -> Counter[int]:
+    """Return the number of streets at each junction by its row, as OSMnx counts them."""
+    directed = Counter(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    streets: Counter[int] = Counter()
+    for (tail, head), edges in directed.items():
+        if tail == head:
+            streets[tail] += 2  # both ends of a loop
+        elif tail < head or (head, tail) not in directed:
+            both_ways = max(edges, directed[head, tail])
+            streets[tail] += both_ways
+            streets[head] += both_ways
+    return streets
+
+
+def _street_numbers(network: Roads, lines: Sequence[Any]) -> list[int]:
+    """Return the number of the street of each edge, from 1 on."""
+    one_way: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+    numbers, known = [], 0
+    for tail, head, line in zip(network.tail.tolist(), network.head.tolist(), lines, strict=True):
+        points = tuple(line.coords)
+        opposite = one_way[head, tail, points[::-1]]
+        if opposite:
+            numbers.append(opposite.pop(0))
+        else:
+            known += 1
+            numbers.append(known)
+            one_way[tail, head, points].append(known)
+    return numbers
 
 
 def _attributes(network: Roads, edge: int) -> dict[str, Any]:
