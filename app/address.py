@@ -1,12 +1,14 @@
 """Addresses of the pages: the texts of a plan's request, and the other inputs of each page."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from layers import LAYERS
 from pydantic_core import PydanticCustomError
 from state import given, ignored, key
+from stop_wishes import NUMBERS, inputs_of_arrival
 
 from evroute.planning.request import PLACES, entries
 
@@ -21,12 +23,19 @@ def _bearing(degrees: float) -> str:
     return min(COMPASS, key=lambda point: abs((COMPASS[point] - degrees + 180) % 360 - 180))
 
 
+def _alone(name: str, value: Any) -> dict[str, Any]:
+    """Return the input of the name of a field with its value."""
+    return {name: value}
+
+
 INPUTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "vehicle": lambda name: {"vehicle": name},
     "soc": lambda percent: {"soc": round(percent)},
     "reserve": lambda percent: {"reserve": round(percent)},
     "charge": lambda charges: {"charge": charges},
     "risk": lambda share: {"risk": 100 * share},
+    "arrive": inputs_of_arrival,
+    "avoid_stations": lambda stations: {"avoid_stations": list(stations)},
     "depart": lambda clock: {"depart": clock},
     "max_extra_time": lambda share: {"limited": True, "extra": round(100 * share)},
     "price": lambda price: {"price": price},
@@ -36,6 +45,7 @@ INPUTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "wind_from": lambda degrees: {"weather": True, "bearing": _bearing(degrees)},
     "speed_factor": lambda share: {"weather": True, "speed": round(100 * share)},
     "payload": lambda kg: {"weather": True, "payload": round(kg)},
+    **{name: partial(_alone, name) for name in NUMBERS},
 }
 """Inputs of the page and their values, by the field that they show."""
 

@@ -16,6 +16,7 @@ from literal import literal
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
 from state import key, starting
+from stop_wishes import ask_stops
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy import defaults
@@ -119,6 +120,7 @@ def ask() -> Request:
         usual, vehicle = ask_vehicle(effects)
         charges = starting("charge", False) and bool(stations(roads))
         wishes = _ask_time_and_money(charges=charges) | _ask_battery(roads)
+        wishes |= ask_stops(roads) if wishes["charge"] else {}
         day = _ask_conditions(effects)
         label = basis_label(basis(roads, vehicle), roads, vehicle)
         with st.popover(literal(f"By {label}"), key="chip:basis"):
@@ -307,9 +309,11 @@ def clock_of(text: str) -> str:
 def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
     """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out.
 
-    A plan that may charge on the way takes the least time, without a limit or a value of it.
+    A plan that may charge on the way has no limit of the extra time; with a limit of risk it has no
+    value of time.
     """
     depart = clock_of(starting("depart", ""))
+    risky = charges and bool(starting("risk", 0.0, (0.0, 50.0)))
     with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
         st.text_input("Departure (HH:MM)", key=key("depart"))
         limited = starting("limited", False)
@@ -323,7 +327,14 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             disabled=charges or not limited,
         )
         starting("price", 0.0, (0.0, 10.0))
-        price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
+        price = st.number_input(
+            "Own price of energy (per kWh)",
+            0.0,
+            10.0,
+            step=0.05,
+            key=key("price"),
+            help="That of the charge at the start, and of stations without a price of their own.",
+        )
         starting("time_value", 0.0, (0.0, 1000.0))
         value = st.number_input(
             "Value of time (per hour)",
@@ -331,11 +342,12 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             1000.0,
             step=1.0,
             key=key("time_value"),
-            disabled=charges or not price,
+            disabled=risky or not price,
+            help="With a price, the plan of least cost is recommended; not with stops and a risk.",
         )
     return {
         "depart": depart or None,
         "price": price or None,
-        "time_value": value if price and value and not charges else None,
+        "time_value": value if price and value and not risky else None,
         "max_extra_time": extra / 100 if limited and not charges else None,
     }

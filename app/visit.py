@@ -15,11 +15,12 @@ from address import is_whole_plan, read_address
 from literal import literal, sentence
 from own_trips import OWN_NUMBERS
 from state import BASELINE, UPLOADED, given, ignored, key
+from stop_wishes import NUMBERS
 
 NOTE = "profile_note"
 PLACES = "remembered_places"
 FIRST = "first_inputs"
-INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value")
+INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value", *NUMBERS)
 """Inputs of the profile; further ones are numbers of a car, such as ``drag:renault-zoe``."""
 NUMBERS_OF_CARS = tuple(f"{name}:" for name in OWN_NUMBERS)
 

@@ -149,8 +149,8 @@ class PlanRequest(Request):
     avoid_stations: Annotated[
         tuple[str, ...],
         Places(
-            "Stations to leave out: the name, or a part of it such as a charging network; "
-            "repeatable.",
+            "Stations to leave out: an id, or the name of the station or its charging network, or "
+            "a part of it; repeatable.",
             metavar="STATION",
             most=MOST_AVOIDED,
         ),

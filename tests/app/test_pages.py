@@ -33,6 +33,7 @@ from evroute.network.sources.chargers import add_chargers
 from evroute.planning.places import load_trips
 from evroute.planning.plan import Plan, energy_text
 from evroute.planning.planner import Planner
+from evroute.planning.request import PlanRequest
 from evroute.report.words import counts
 from evroute.resources import app_path, data_path
 
@@ -397,6 +398,73 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         assert spot["label"] == f"{stop.arrive_percent:.0f} to {stop.to_percent} %, {minutes}"
         assert spot["at"] == pytest.approx([lat, lon], abs=1e-5)
         assert page.query_params["charge"] == "yes"
+    finally:
+        path.unlink()
+
+
+def test_wishes_for_the_stops_are_those_of_the_plan(tmp_path: Path) -> None:
+    roads, table = load_network("denver"), tmp_path / "stations.csv"
+    trip = load_trips("denver")["C"]
+    known = planned(roads, waypoints=(trip.origin, trip.destination), soc_percent=80)
+    at = [
+        tuple(each[roads.head[edge]] for each in roads.junction_lon_lat)
+        for edge in known.routes["time"].route.edges[2:5:2]
+    ]
+    table.write_text(
+        "name,lat,lon,socket,kw,network\n"
+        f"Halfway,{at[0][1]},{at[0][0]},ac,11,Quick\nLater,{at[1][1]},{at[1][0]},ac,22,\n"
+    )
+    charged = add_chargers(replace(roads, name="charged"), table)[0]
+    path = keep(charged)
+    ends = {"network": "charged", "from": trip.origin, "to": trip.destination}
+    start = {"soc": "6", "reserve": "5", "charge": "yes"}
+    wishes = {
+        "arrive": "8",
+        "stop_to": "60",
+        "stop_minutes": "2",
+        "least_kw": "3.7",
+        "avoid_stations": "Quick",
+    }
+    try:
+        plain = linked(ends | start)
+        assert not plain.error
+        assert not {*plain.query_params} & set(wishes)
+        page = linked(ends | start | wishes)
+        assert not page.error
+        assert {name: page.query_params[name] for name in wishes} == wishes
+        made = page.session_state["last_plan"][1]
+        request = PlanRequest.without_places(start | wishes)
+        given = {name: getattr(request, name) for name in wishes}
+        assert {name: getattr(made.request, name) for name in wishes} == given
+        expected = planned(
+            charged,
+            waypoints=(trip.origin, trip.destination),
+            soc_percent=6,
+            reserve_percent=5,
+            charge=True,
+            **given,
+        )
+        (stop,) = made.routes["time"].stops
+        assert (stop,) == expected.routes["time"].stops
+        assert stop.station == "Later"
+        # the inputs change the request, and money counts with stops
+        page.number_input(key="kept_stop_minutes").set_value(7.0)
+        page.multiselect(key="kept_avoid_stations").set_value([])
+        page.radio(key="kept_arrive_how").set_value("charger")
+        page.number_input(key="kept_price").set_value(0.3).run()
+        page.number_input(key="kept_time_value").set_value(9.0).run()
+        assert not page.error
+        asked = page.session_state["last_plan"][1].request
+        assert (asked.stop_minutes, asked.avoid_stations, asked.arrive) == (7.0, (), "charger")
+        assert (asked.time_value, page.session_state["last_plan"][1].recommended) == (9.0, "cost")
+        # a risk goes without a value of time
+        page.session_state["kept_risk"] = 1.0
+        page.run()
+        assert page.number_input(key="kept_time_value").disabled
+        # without stops there are no wishes for them
+        page.session_state["kept_charge"] = False
+        page.run()
+        assert not {*page.query_params} & set(wishes)
     finally:
         path.unlink()
 

@@ -41,8 +41,10 @@ def test_an_open_charge_map_export_is_read_counted_and_merged(
     type2 = {"ConnectionTypeID": 25, "PowerKW": 22.0}
     near = place(town, 300, 20)
     listed = [
-        station("Market", near, type2, {"ConnectionTypeID": 33, "PowerKW": 50}),
-        station("Market again", place(town, 320, 15), {"ConnectionTypeID": 25}),  # 11 kW assumed
+        station("Market", near, type2, {"ConnectionTypeID": 33, "PowerKW": 50}, ID=9109)
+        | {"OperatorInfo": {"Title": "Grid; Co"}},
+        # 11 kW assumed
+        station("Market again", place(town, 320, 15), {"ConnectionTypeID": 25}, ID=7),
         station("Planned", near, type2, StatusTypeID=150),
         station("Its sockets are removed", near, type2 | {"StatusTypeID": 200}),
         station("Staff", near, type2, UsageTypeID=6),
@@ -57,6 +59,10 @@ def test_an_open_charge_map_export_is_read_counted_and_merged(
     assert [(each.name, each.sockets) for each in stations(network)] == [
         ("Market", (Socket("ac", 22.0), Socket("ccs", 50.0), Socket("ac", 11.0, "power"))),
         ("Park", (Socket("household", 2.3, "power"),)),
+    ]
+    assert [(each.id, each.network) for each in stations(network)] == [
+        ("9109, 7", "Grid, Co"),
+        ("", ""),
     ]
     assert [edges_at(network, each) for each in stations(network)] == [(0, 1), (0, 1)]
     assert counts == {
@@ -80,7 +86,9 @@ def test_openstreetmap_is_read(
     pytest.importorskip("osmium")
     charger = {"amenity": "charging_station"}
     tags = {
-        1: charger | {"name": "Square", "socket:type2": "2", "socket:type2:output": "22 kW"},
+        1: charger
+        | {"name": "Square", "socket:type2": "2", "socket:type2:output": "22 kW"}
+        | {"network": "Chargy", "operator": "City"},
         2: charger | {"operator": "Fast", "socket:type2_combo": "1", "socket:chademo": "no"},
         3: charger | {"name": "Mine", "access": "private", "socket:type2": "1"},
         4: charger | {"name": "Gone", "disused": "yes", "socket:type2": "1"},
@@ -98,6 +106,12 @@ def test_openstreetmap_is_read(
         ("Fast", (Socket("ccs", 50.0, "power"),)),
         ("Power alone", (Socket("ac", 22.0, "socket"),)),
     ]
+    assert [(each.id, each.network) for each in stations(network)] == [
+        ("node/1", "Chargy"),
+        ("node/2", "Fast"),
+        ("node/7", ""),
+    ]
+    assert stations(network)[0].words == "Square (Chargy): ac 22 kW"
     assert counts["left out: planned or closed"] == counts["left out: private"] == 1
     assert counts["left out: without a socket that cars have"] == 1
     assert counts["power assumed: 50 kW for ccs"] == 1
@@ -107,12 +121,13 @@ def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
     lon, lat = place(town, 300, 20)
     path = tmp_path / "own.csv"
     path.write_text(
-        "name,lat,lon,socket,kw,status\n"
-        f"Depot,{lat},{lon},type2,7.4,\nDepot,{lat},{lon},ccs,,open\n"
-        f"Later,{lat},{lon},ccs,50,planned\n"
+        "name,lat,lon,socket,kw,status,id,network\n"
+        f"Depot,{lat},{lon},type2,7.4,,D1,Quick\nDepot,{lat},{lon},ccs,,open,D1,Quick\n"
+        f"Later,{lat},{lon},ccs,50,planned,,\n"
     )
     network, counts = add_chargers(town, path)
     (found,) = stations(network)
+    assert (found.id, found.network) == ("D1", "Quick")
     assert (found.name, found.sockets) == (
         "Depot",
         (Socket("ac", 7.4), Socket("ccs", 50.0, "power")),

@@ -25,9 +25,11 @@ from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
 from evroute.planning.charge.refusals import whole_percent, with_advice
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
+from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
 from evroute.planning.charge.stops_within import stops_within
 from evroute.planning.planner import Planner
+from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem
 
 N_CASES, N_COMPILED = 330, 40
@@ -525,6 +527,30 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
     assert advised[1] < advised[0]
 
 
+def test_an_id_leaves_out_one_station_and_a_network_all_of_its_own(planner: Planner) -> None:
+    curve_s = planner.chargers[0].time_s
+
+    def made(name: str, number: str, network: str) -> Charger:
+        return Charger(name, (1,), "ac", 22.0, curve_s, station_id=number, network=network)
+
+    chargers = (
+        made("Post 7", "12, 31", "Chargy"),
+        made("Post 8", "17", "Chargy, Grid"),
+        made("Square 12", "way/5", ""),
+    )
+
+    def left(*texts: str) -> list[str]:
+        request = PlanRequest(trip="A", soc=5, charge=True, avoid_stations=texts)
+        return [each.station for each in wanted(chargers, request)]
+
+    assert left("12") == left("31") == ["Post 8", "Square 12"]
+    assert left("2") == ["Post 7", "Post 8"]
+    assert left("chargy") == ["Square 12"]
+    assert left("GRID", "WAY/5") == ["Post 7"]
+    with pytest.raises(UnknownNameError, match="the name, network or id 'Charly'; similar: Chargy"):
+        left("Charly")
+
+
 def test_stations_are_left_out_by_name_and_power(planner: Planner) -> None:
     battery = Battery.of_percent(6.1, 4.5, 2)
     wishes: dict[str, Any] = {"battery": battery, "charge": True}
@@ -537,7 +563,7 @@ def test_stations_are_left_out_by_name_and_power(planner: Planner) -> None:
     with pytest.raises(EvrouteError, match=r"no charging station is left"):
         planner.plan(21, 99, **wishes, least_kw=50)
     with pytest.raises(
-        UnknownNameError, match="no station that fits the car is named 'pst 1'; sim"
+        UnknownNameError, match=r"no station that fits .* network or id 'pst 1'; similar: p"
     ):
         planner.plan(21, 99, **wishes, avoid_stations=["pst 1"])
     quick = planner.plan(21, 99, **wishes, stop_minutes=1).recommended_route

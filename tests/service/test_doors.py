@@ -30,15 +30,18 @@ from evroute.planning.reach import LONG_MINUTES, RangeRequest
 from evroute.planning.request import PlanRequest, entries
 from evroute.resources import app_path
 
-STATIONS = """name,lat,lon,socket,kw
-Blake Street garage,39.7530,-104.9960,type2,22
-Blake Street garage,39.7530,-104.9960,chademo,50
+STATIONS = """name,lat,lon,socket,kw,price_kwh,id,network
+Blake Street garage,39.7530,-104.9960,type2,22,,7,Chargy
+Blake Street garage,39.7530,-104.9960,chademo,50,,7,Chargy
+Market Street garage,39.7512,-104.9968,type2,11,0.5,12,Quick
+Market Street garage,39.7512,-104.9968,chademo,100,0.9,12,Quick
 """
 NAMES = {"from": "Blake Street & 17th Street", "to": "Broadway & 20th Street"}
 FAR = {"from": "Walnut Street & 33rd Street", "to": "Broadway & 20th Street"}
 IDS = {"from": "176071032,176086903,0", "to": "176072807,176080655,0"}
 POINTS = {"from": "39.753100,-104.996500", "to": "39.760000,-104.975000"}
 BETWEEN = {"via": "39.741000,-104.980000"}
+STOP = {"trip": "B", "soc": "2.7", "reserve": "2", "charge": "yes"}
 COLD = {"temperature": "-5", "payload": "100"}
 
 
@@ -73,7 +76,26 @@ REQUESTS = {
         | {"detour_saving_share": "0.1%", "detour_wh_per_minute": "7"}
     ),
     "another search": Asked(IDS | {"search": "clamped"}),
-    "a stop to charge": Asked({"trip": "B", "soc": "2.7", "reserve": "2", "charge": "yes"}),
+    "a stop to charge": Asked(STOP),
+    "wishes for the stops": Asked(
+        STOP
+        | {"arrive": "3", "stop_from": "1.5", "stop_to": "60", "stop_minutes": "2.5"}
+        | {"least_kw": "7", "avoid_stations": "Quick"}
+    ),
+    "enough to reach a station": Asked(STOP | {"arrive": "charger", "avoid_stations": "12"}),
+    "stops of least cost": Asked(STOP | {"price": "0.3", "time_value": "15", "stop_minutes": "1"}),
+    "wishes and a risk": Asked(STOP | {"soc": "5", "risk": "5%", "arrive": "4"}),
+    "a station that is not there": Asked(
+        STOP | {"avoid_stations": "nowhere"},
+        refused="no station that fits the car has the name, network or id 'nowhere'",
+    ),
+    "wishes without charging": Asked(
+        NAMES | {"soc": "40", "arrive": "20"}, refused="arrive goes with charging on the way"
+    ),
+    "stations that are left with less": Asked(
+        STOP | {"stop_from": "80", "stop_to": "60"}, refused="it must be below stop_to, 60 %"
+    ),
+    "no station is left": Asked(STOP | {"least_kw": "400"}, refused="no charging station is left"),
     "learned": Asked(FAR, learned=True),
     "learned, a risk and a stop": Asked(
         FAR | {"via": IDS["from"], "soc": "40", "risk": "5%"}, learned=True
@@ -252,6 +274,30 @@ def test_every_door_gives_one_answer(name: str, address: str, batches: dict[str,
     assert batches[name] == expected
     assert by_the_service(address, asked) == expected
     assert without_bands(on_the_page(asked), expected) == expected
+
+
+def test_answers_keep_the_wishes_for_the_stops(folder: Path) -> None:
+    found = {
+        name: in_python(REQUESTS[name])
+        for name in REQUESTS
+        if STOP.keys() <= REQUESTS[name].texts.keys()
+    }
+    routes = {
+        name: each["routes"][each["recommended"]]
+        for name, each in found.items()
+        if not isinstance(each, str)
+    }
+    stops = {name: route["stops"] for name, route in routes.items()}
+    (stop,) = stops["wishes for the stops"]
+    assert stop["station"] == "Blake Street garage"
+    assert stop["to_percent"] <= 60
+    assert stop["arrive_percent"] >= 1.5
+    assert routes["wishes for the stops"]["arrival_soc_percent"] >= 3
+    assert stops["a stop to charge"][0]["station"] == "Market Street garage"
+    assert found["stops of least cost"]["recommended"] == "cost"
+    near = routes["enough to reach a station"]
+    assert near["stops"][0]["station"] == "Blake Street garage"
+    assert near["arrival_soc_percent"] > routes["a stop to charge"]["arrival_soc_percent"]
 
 
 OF_MATRIX = {"from", "to", "vehicle", *(name for name, entry in entries().items() if entry.of_day)}

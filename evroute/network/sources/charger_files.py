@@ -1,9 +1,9 @@
 """Files of charging stations in three formats.
 
 Open Charge Map exports (``.json``), OpenStreetMap (``.osm``, ``.osm.pbf``: ``amenity`` =
-``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status, price_kwh and
-price_minute; the last four may be empty). A socket of an unknown kind with a known power or current
-has the usual kind of that power: type 2 up to `MOST_AC_KW`, CCS above.
+``charging_station``) and tables (``.csv``: name, lat, lon, socket, kw, status, price_kwh,
+price_minute, id and network; the last six may be empty). A socket of an unknown kind with a known
+power or current has the usual kind of that power: type 2 up to `MOST_AC_KW`, CCS above.
 """
 
 import csv
@@ -63,6 +63,7 @@ _PHASE_KV = 0.23
 _OCM_OPEN = (None, 0, 10, 20, 50, 75)
 _OCM_PRIVATE = (2, 3, 6)
 _COLUMNS = ("name", "lat", "lon", "socket")
+_NAMES = ("name", "id", "network")
 _OPEN = ("", "open", "operational", "yes")
 _PRIVATE_ACCESS = ("private", "no", "employees", "residents")
 _DAMAGE = (csv.Error, expat.ExpatError, zlib.error, AttributeError, KeyError, TypeError, ValueError)
@@ -108,6 +109,8 @@ class ListedStation:
         WGS 84 position, degrees.
     sockets
         Its sockets.
+    id, network
+        Its id in the source, and its charging network or operator; maybe empty.
     """
 
     unused: str
@@ -115,6 +118,8 @@ class ListedStation:
     lon: float
     lat: float
     sockets: tuple[ListedSocket, ...]
+    id: str = ""
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,8 @@ def _open_charge_map(path: Path) -> Iterator[ListedStation]:
             float(about["Longitude"]),
             float(about["Latitude"]),
             tuple(_of_connection(row, path.name) for row in rows),
+            str(entry.get("ID") or ""),
+            str((entry.get("OperatorInfo") or {}).get("Title") or ""),
         )
 
 
@@ -218,8 +225,9 @@ def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
         price_kwh=_price(row, "price_kwh", where),
         price_minute=_price(row, "price_minute", where) or 0.0,
     )
-    name = text_of_cell(row["name"] or "")
-    return ListedStation(_unused(closed=closed, private=False), name, lon, lat, (socket,))
+    name, own, network = (text_of_cell(row.get(column) or "") for column in _NAMES)
+    unused = _unused(closed=closed, private=False)
+    return ListedStation(unused, name, lon, lat, (socket,), own, network)
 
 
 def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
@@ -245,7 +253,8 @@ def _openstreetmap(path: Path) -> Iterator[ListedStation]:
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
         if at := [(point.lon, point.lat) for point in points if point.valid()]:
             lon, lat = np.mean(at, axis=0).tolist()
-            yield of_tags(dict(item.tags), lon, lat, path.name)
+            station = of_tags(dict(item.tags), lon, lat, path.name)
+            yield replace(station, id=f"{'node' if item.is_node() else 'way'}/{item.id}")
 
 
 def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> ListedStation:
@@ -273,6 +282,7 @@ def of_tags(tags: Mapping[str, str], lon: float, lat: float, where: str) -> List
         lon,
         lat,
         tuple(_sockets_of_tags(tags, where)),
+        network=tags.get("network") or tags.get("operator") or tags.get("brand") or "",
     )
 
 

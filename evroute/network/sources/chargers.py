@@ -2,8 +2,9 @@
 
 The table has a row for each kind of socket and power of a station: ``name``, ``lon``, ``lat``,
 ``socket`` (one of `SOCKETS`), ``kw`` and ``assumed`` (``socket``, ``power``, both or empty: values
-that the source does not state), ``price_kwh`` (NaN if unknown) and ``price_minute``. The last three
-are absent in earlier files. Rows of one position are one station.
+that the source does not state), ``price_kwh`` (NaN if unknown), ``price_minute``, and ``id`` and
+``network``, the id in the source and the charging network or operator (several with commas
+between). The last five are absent in earlier files. Rows of one position are one station.
 """
 
 import math
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,17 +82,33 @@ class Station:
         WGS 84 position, degrees.
     sockets
         Its sockets.
+    id, network
+        Its id in the source, and its charging network or operator; maybe empty, or several with
+        commas between.
     """
 
     name: str
     lon: float
     lat: float
     sockets: tuple[Socket, ...]
+    id: str = ""
+    network: str = ""
 
     @property
     def words(self) -> str:
-        """The station in words: its name, and its sockets."""
-        return f"{self.name}: {', '.join(socket.words for socket in self.sockets)}"
+        """The station in words: its name, its charging network, and its sockets."""
+        network = f" ({self.network})" if self.network not in ("", self.name) else ""
+        return f"{self.name}{network}: {', '.join(socket.words for socket in self.sockets)}"
+
+
+class _Place(NamedTuple):
+    """Fields of a station beside its sockets."""
+
+    name: str
+    lon: float
+    lat: float
+    id: str
+    network: str
 
 
 def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter[str]]:
@@ -156,7 +174,8 @@ def _station(listed: ListedStation) -> Station:
             kw, words = each.kw or SOCKETS[each.kind], " and ".join(assumed)
             sockets.append(Socket(each.kind, kw, words, each.price_kwh, each.price_minute))
     name = clean(listed.name) or "charging station"
-    return Station(name, listed.lon, listed.lat, tuple(dict.fromkeys(sockets)))
+    own = clean(listed.id), clean(listed.network)
+    return Station(name, listed.lon, listed.lat, tuple(dict.fromkeys(sockets)), *own)
 
 
 def _left_out(network: RoadNetwork, listed: ListedStation, station: Station) -> str:
@@ -177,8 +196,19 @@ def _twin(station: Station, kept: Sequence[Station]) -> int | None:
 
 
 def _merged(station: Station, other: Station) -> Station:
-    """Return a station with the sockets of another one as well."""
-    return replace(station, sockets=tuple(dict.fromkeys(station.sockets + other.sockets)))
+    """Return a station with the sockets, the ids and the networks of another one as well."""
+    return replace(
+        station,
+        sockets=tuple(dict.fromkeys(station.sockets + other.sockets)),
+        id=_joined(station.id, other.id),
+        network=_joined(station.network, other.network),
+    )
+
+
+def _joined(*texts: str) -> str:
+    """Return texts with commas between, each once."""
+    parts = (part.strip() for text in texts for part in text.split(","))
+    return ", ".join(dict.fromkeys(filter(None, parts)))
 
 
 def _assumptions(station: Station) -> Iterator[str]:
@@ -201,6 +231,8 @@ def _table(stations: Sequence[Station]) -> Table:
         "assumed": tuple(socket.assumed for socket in sockets),
         "price_kwh": np.array([_or_nan(socket.price_kwh) for socket in sockets]),
         "price_minute": np.array([socket.price_minute for socket in sockets]),
+        "id": tuple(station.id for station in owners),
+        "network": tuple(station.network for station in owners),
     }
 
 
@@ -223,22 +255,28 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
     columns.append(table.get("assumed", ("",) * n))
     columns.append(table.get("price_kwh", np.full(n, np.nan)))
     columns.append(table.get("price_minute", np.zeros(n)))
-    found: defaultdict[tuple[str, float, float], list[Socket]] = defaultdict(list)
+    texts = [map(clean, table.get(column, ("",) * n)) for column in ("id", "network")]
+    found: defaultdict[_Place, list[Socket]] = defaultdict(list)
     try:
-        for name, lon, lat, kind, kw, assumed, per_kwh, per_minute in zip(*columns, strict=True):
+        for name, lon, lat, kind, kw, assumed, per_kwh, per_minute, *own in zip(
+            *columns, *texts, strict=True
+        ):
             if kind not in SOCKETS or not 0 < kw < np.inf or assumed not in ASSUMED:
                 raise ValueError(f"socket '{kind}' of {kw} kW, assumed '{assumed}'")
             if not (math.isnan(per_kwh) or 0 <= per_kwh < np.inf) or not 0 <= per_minute < np.inf:
                 raise ValueError(f"prices of {per_kwh} a kWh and {per_minute} a minute")
             price = None if math.isnan(per_kwh) else float(per_kwh)
             socket = Socket(str(kind), float(kw), str(assumed), price, float(per_minute))
-            found[clean(str(name)), float(lon), float(lat)].append(socket)
+            found[_Place(clean(str(name)), float(lon), float(lat), *own)].append(socket)
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
             f"the charging stations of network '{network.name}' are damaged ({error}); add them "
             "again with 'evroute network chargers'"
         ) from error
-    return tuple(Station(*at, tuple(sockets)) for at, sockets in found.items())
+    return tuple(
+        Station(at.name, at.lon, at.lat, tuple(sockets), at.id, at.network)
+        for at, sockets in found.items()
+    )
 
 
 def edges_at(network: RoadNetwork, station: Station) -> tuple[int, ...]:

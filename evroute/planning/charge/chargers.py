@@ -36,6 +36,9 @@ class Charger:
     price_kwh, price_minute
         Prices of a kWh from the wall and of a minute, money; None where the first is unknown, 0
         where there is no price of a minute.
+    station_id, network
+        Id of the station in its source, and its charging network; maybe empty, or several with
+        commas between.
     """
 
     station: str
@@ -46,6 +49,8 @@ class Charger:
     assumed: str = ""
     price_kwh: float | None = None
     price_minute: float = 0.0
+    station_id: str = ""
+    network: str = ""
 
     def paid(self, energy_wh: Number, time_s: Number, own: float | None) -> Number | None:
         """Return the price of charges, money; None where it is unknown.

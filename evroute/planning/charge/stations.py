@@ -35,6 +35,8 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
             each.assumed,
             each.price_kwh,
             each.price_minute,
+            station.id,
+            station.network,
         )
         for station in stations(network)
         for each in station.sockets
@@ -87,21 +89,15 @@ def wanted(chargers: Sequence[Charger], request: PlanRequest) -> tuple[Charger, 
     Raises
     ------
     UnknownNameError
-        If no station has a name to avoid, or a part of it; the message has similar ones.
+        If no station has a name, network or id to avoid; the message has similar ones.
     EvrouteError
         If no socket is left.
     """
-    names = {each.station.lower(): each.station for each in chargers}
-    for part in request.avoid_stations:
-        if not any(part.lower() in name for name in names):
-            near = get_close_matches(part.lower(), names)
-            similar = f"; similar: {'; '.join(names[name] for name in near)}" if near else ""
-            raise UnknownNameError(f"no station that fits the car is named '{part}'{similar}")
-    avoided = [part.lower() for part in request.avoid_stations]
+    avoided = {row for text in request.avoid_stations for row in _called(text, chargers)}
     left = tuple(
         each
-        for each in chargers
-        if each.kw >= request.least_kw and not any(part in each.station.lower() for part in avoided)
+        for row, each in enumerate(chargers)
+        if each.kw >= request.least_kw and row not in avoided
     )
     if chargers and not left:
         most_kw = max(each.kw for each in chargers)
@@ -110,6 +106,38 @@ def wanted(chargers: Sequence[Charger], request: PlanRequest) -> tuple[Charger, 
             "choose a lower least_kw, or avoid fewer stations"
         )
     return left
+
+
+def _called(text: str, chargers: Sequence[Charger]) -> list[int]:
+    """Return the rows of the chargers with an id, or else with a part of a name or a network.
+
+    Raises
+    ------
+    UnknownNameError
+        If there are none; the message has similar texts.
+    """
+    part = text.casefold()
+    rows = [row for row, each in enumerate(chargers) if part in _ids(each)]
+    if not rows:
+        rows = [
+            row
+            for row, each in enumerate(chargers)
+            if part in each.station.casefold() or part in each.network.casefold()
+        ]
+    if not rows:
+        named = [name for each in chargers for name in (each.station, each.network, *_ids(each))]
+        names = {name.casefold(): name for name in named if name}
+        near = [names[name] for name in get_close_matches(part, names)]
+        similar = f"; similar: {'; '.join(near)}" if near else ""
+        raise UnknownNameError(
+            f"no station that fits the car has the name, network or id '{text}'{similar}"
+        )
+    return rows
+
+
+def _ids(charger: Charger) -> list[str]:
+    """Return the ids of the station of a charger, in small letters."""
+    return [each.strip() for each in charger.station_id.casefold().split(",")]
 
 
 def rows_of_plan(
