@@ -143,8 +143,9 @@ class MixedDay:
         share = driven.share(self.space.edges.network)
         driving = self.driving.along(arms_of_route, expected, driven)
         steady = self.steady.along(edges, expected, driven)
-        reached_wh2 = self.weight.covariance(
-            driving.reached_wh2, steady.reached_wh2, driving.mean_wh - steady.mean_wh
+        apart_wh = driving.mean_wh - steady.mean_wh
+        variance_wh2 = self.weight.variance(
+            driving.variance_wh2, steady.variance_wh2, apart_wh[-1]
         )
         plain_wh = self.weight.mixed(
             self.driving.plain_wh(arms_of_route, driven), self.steady.plain_wh(edges, driven)
@@ -158,14 +159,14 @@ class MixedDay:
         ]
         prediction = TripPrediction(
             mean_wh=float(self.weight.mixed(driving.mean_wh[-1], steady.mean_wh[-1])) + lost_wh,
-            sd_wh=float(np.sqrt(reached_wh2[-1, -1])),
+            sd_wh=float(np.sqrt(variance_wh2)),
             spread=self.spread,
             trips=max(self.driving.belief.trips, self.steady.belief.trips),
             moved_wh=float(self.weight.mixed(*moved_wh)),
         )
         return TripForecast(
             prediction,
-            reached_wh2,
+            lambda: self.weight.covariance(driving.covariance(), steady.covariance(), apart_wh),
             lambda: measures_s(self.expected_time(edges, share)),
             self.driving.battery_share,
         )

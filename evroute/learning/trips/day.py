@@ -170,7 +170,7 @@ class TripDay:
         edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
         return TripForecast(
             self.belief.expect(route.row, route.unknown_wh2).shifted(lost_wh),
-            route.reached_wh2,
+            route.covariance,
             lambda: self.times.expect(
                 edges,
                 departed_s=day.departed_s,
@@ -203,17 +203,25 @@ class TripDay:
         faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
         sums = reached(np.cumsum(terms, axis=0), self._heating, self.belief.prior)
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
-        unknown_wh2 = self.unknown_wh2(driven) + np.outer(season_wh, season_wh)
-        spread = sums @ self.belief.regression.root[self.columns]
-        known_wh2 = spread @ spread.T + self.belief.noise.covariance(sums[:, KM])
+        off_landmarks_wh2 = self.unknown_wh2(driven)
+        unknown_wh2 = float(off_landmarks_wh2[-1, -1] + season_wh[-1] ** 2)
+        spread_wh = sums @ self.belief.regression.root[self.columns]
+        noise, km = self.belief.noise, sums[:, KM]
+
+        def covariance() -> FloatArray:
+            unknown = off_landmarks_wh2 + np.outer(season_wh, season_wh)
+            known: FloatArray = spread_wh @ spread_wh.T + noise.covariance(km)
+            return known + unknown
+
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums[-1]
         return Along(
             row=row,
             mean_wh=sums @ self.belief.coefficients.coefficients[self.columns],
-            reached_wh2=known_wh2 + unknown_wh2,
-            unknown_wh2=float(unknown_wh2[-1, -1]),
+            variance_wh2=float((spread_wh[-1] ** 2).sum() + noise.variance(km[-1], unknown_wh2)),
+            unknown_wh2=unknown_wh2,
             faded_wh=faded_wh,
+            covariance=covariance,
         )
 
     def difference_std_wh(

@@ -23,19 +23,23 @@ class Along:
         (p,) terms of the whole trip.
     mean_wh
         (k,) expected energy up to the end of each arm, Wh.
-    reached_wh2
-        (k, k) predictive covariance of these energies, noise included, Wh².
+    variance_wh2
+        Predictive variance of the energy of the whole trip, noise included, Wh².
     unknown_wh2
-        Part of the variance of the whole trip that no column explains, Wh².
+        Part of it that no column explains, Wh².
     faded_wh
         Expected energy that a full battery does not take back, Wh.
+    covariance
+        Function that returns the (k, k) predictive covariance of the energies up to the end of each
+        arm, noise included, Wh².
     """
 
     row: FloatArray
     mean_wh: FloatArray
-    reached_wh2: FloatArray
+    variance_wh2: float
     unknown_wh2: float
     faded_wh: float
+    covariance: Callable[[], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +50,9 @@ class TripForecast:
     ----------
     prediction
         Of the energy of the whole trip.
-    reached_wh2
-        (k, k) predictive covariance of the energies up to the ends of the k edges, noise included,
-        Wh².
+    covariance
+        Function that returns the (k, k) predictive covariance of the energies up to the ends of the
+        k edges, noise included, Wh²; only charges along the way need it.
     time
         Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
     battery_share
@@ -56,7 +60,7 @@ class TripForecast:
     """
 
     prediction: TripPrediction
-    reached_wh2: FloatArray
+    covariance: Callable[[], FloatArray]
     time: Callable[[], Mapping[str, float]]
     battery_share: float = 0.0
 
@@ -69,6 +73,11 @@ class TripForecast:
     def std_wh(self) -> float:
         """Standard deviation of the trip's energy, Wh."""
         return self.prediction.sd_wh
+
+    @property
+    def reached_wh2(self) -> FloatArray:
+        """(k, k) predictive covariance of the energies up to the ends of the edges, Wh²."""
+        return self.covariance()
 
     @property
     def inflation(self) -> float:
