@@ -132,21 +132,25 @@ class Pace:
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, mean of the day, s."""
         if self._of_all_s is None:
-            self._of_all_s = self.times(np.arange(len(self._map_s)))
+            self._of_all_s = self._mean_s(np.arange(len(self._map_s)))
         return self._of_all_s
 
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
         if departed_s is not None:
             return self.times(edge) * self._profile.factor(edge, self._clock_s(departed_s))
-        if self._of_all_s is not None:
-            return self._of_all_s[edge]
+        if self._of_all_s is not None or len(edge) > len(self._map_s) // 2:
+            return self.time_s[edge]
         known, asked = self._known, edge.tobytes()  # another thread may replace `_known`
         if asked not in known:
-            unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
-            passes = MAP_PASSES + self._passes[edge]
-            self._known = known = {asked: (unseen_s + self._seconds[edge]) / passes}
+            self._known = known = {asked: self._mean_s(edge)}
         return known[asked]
+
+    def _mean_s(self, edge: IntArray) -> FloatArray:
+        """Return the mean travel times of edges (k,) over the day, s."""
+        unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
+        mean_s: FloatArray = (unseen_s + self._seconds[edge]) / (MAP_PASSES + self._passes[edge])
+        return mean_s
 
     def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
