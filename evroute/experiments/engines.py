@@ -112,12 +112,8 @@ def execute_by(
     ----------
     engine
         The executor.
-    runs
-        Runs to play.
-    folder
-        Run folder that receives the files; the caller alone writes it.
-    on_progress
-        Called with the number of rounds done so far.
+    runs, folder, on_progress
+        As in `execute`; the caller alone writes the folder.
 
     Raises
     ------
@@ -162,14 +158,10 @@ def execute_here(
 
     Parameters
     ----------
-    runs
-        Runs to play.
-    folder
-        Run folder that receives the files.
+    runs, folder, on_progress
+        As in `execute`.
     jobs
         Largest number of processes.
-    on_progress
-        Called with the number of rounds done so far.
 
     Raises
     ------

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from halved_edges import halved
 
 from evroute.arms import Arms, Route
-from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NotEnoughChargeError
 from evroute.learning.trips.energies import TripEnergies
@@ -27,61 +27,6 @@ from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.searches.tradeoff import cheapest_within
 
 CAR = load_vehicle("renault-zoe")
-
-
-def halved(network: RoadNetwork) -> RoadNetwork:
-    """Return a network with a junction in the middle of every edge, without angle or control.
-
-    Edge e becomes the edges 2 e and 2 e + 1.
-    """
-    n, v = network.n_edges, network.n_junctions
-    x, y, start = [], [], [0]
-    for edge in range(n):
-        points = slice(*network.shape_start[edge : edge + 2].tolist())
-        of = network.shape_x_m[points], network.shape_y_m[points]
-        along = np.append(0.0, np.cumsum(np.hypot(*np.diff(of, axis=1))))
-        share = along / along[-1]
-        for part in (share[share < 0.5], share[share > 0.5]):
-            ends = [*part, 0.5] if part[0] == 0.0 else [0.5, *part]
-            for column, values in zip((x, y), of, strict=True):
-                column += np.interp(ends, share, values).tolist()
-            start.append(len(x))
-    middle = np.array(start[1::2]) - 1
-    first = 2 * np.arange(n)
-    turns = [[2 * a + 1, 2 * b] for a, b in network.turns.tolist()]
-    inside = np.column_stack([first, first + 1])
-    order = np.lexsort(np.vstack([inside, turns]).T[::-1])
-    control = network.control
-    if control is not None:
-        control = np.concatenate([np.zeros(n, dtype=int), control])[order]
-
-    def twice(values: FloatArray) -> FloatArray:
-        return np.repeat(values, 2)
-
-    height_m = 0.5 * (network.elevation_m[network.tail] + network.elevation_m[network.head])
-    between = v + np.arange(n)
-    return RoadNetwork(
-        name="halved",
-        edge_id=tuple(f"{edge}:{k}" for edge in network.edge_id for k in (0, 1)),
-        tail=np.column_stack([network.tail, between]).ravel(),
-        head=np.column_stack([between, network.head]).ravel(),
-        length_m=twice(network.length_m / 2),
-        speed_mps=twice(network.speed_mps),
-        structure=twice(network.structure),
-        street=tuple(np.repeat(np.array(network.street, dtype=object), 2)),
-        road_class=tuple(np.repeat(np.array(network.road_class, dtype=object), 2)),
-        turns=np.vstack([inside, turns])[order],
-        junction_id=(*network.junction_id, *(f"middle {edge}" for edge in range(n))),
-        x_m=np.append(network.x_m, np.array(x)[middle]),
-        y_m=np.append(network.y_m, np.array(y)[middle]),
-        elevation_m=np.append(network.elevation_m, height_m),
-        shape_start=np.array(start),
-        shape_x_m=np.array(x),
-        shape_y_m=np.array(y),
-        crs=network.crs,
-        source=network.source,
-        control=control,
-    )
 
 
 @pytest.fixture(scope="module")

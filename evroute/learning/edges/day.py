@@ -108,14 +108,10 @@ class EdgeDay:
 
         Parameters
         ----------
-        arms_of_route
-            (k,) arms in driving order.
-        energy_wh
-            (k,) expected energies as they are searched and shown, Wh.
+        arms_of_route, energy_wh, stretches
+            As in `Day.forecast`.
         expected
             Charge along the trip, which does not matter here.
-        stretches
-            The part of the edge of each arm that is driven; None for whole edges.
         """
         share = None if stretches is None else self._share(stretches)
         return (
@@ -134,10 +130,8 @@ class EdgeDay:
 
         Parameters
         ----------
-        arms_of_route, others
-            Arms of two routes between the same places, in driving order.
-        stretches
-            Parts of the edges of both that are driven; None for whole edges.
+        arms_of_route, others, stretches
+            As in `Day.difference_std_wh`.
         """
         shares = None
         if stretches is not None:
@@ -155,12 +149,10 @@ class EdgeDay:
 
         Parameters
         ----------
-        arms, before
-            (k,) arms, and the position of the arm before each; -1 where a trip begins.
+        arms, before, stretches
+            As in `Day.reached_std_wh`.
         charge_wh
             Charge at the start of each, which does not matter here.
-        stretches
-            The part of the edge of each arm that is driven; None for whole edges.
         """
         routes = [way(before, position) for position in range(len(arms))]
         share = np.ones(len(arms)) if stretches is None else self._share(stretches)

@@ -28,7 +28,7 @@ from evroute.planning.spaces.turn_space import TurnSpace
 
 @dataclass(frozen=True, eq=False)
 class MixedDay:
-    """Energies of all turns of a network under the conditions of one day.
+    """Energies of all turns of a network under the conditions of one day; see `learned.Day`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class MixedDay:
         Parameters
         ----------
         arms_of_route, energy_wh, expected, stretches
-            As in `TripDay.forecast`.
+            As in `Day.forecast`.
         """
         edges = self._edges[arms_of_route]
         driven = stretches or self.driving.whole(arms_of_route)
@@ -181,10 +181,8 @@ class MixedDay:
 
         Parameters
         ----------
-        arms_of_route, others
-            Turns of two routes between the same places, in driving order.
-        stretches
-            Parts of the edges of both that are driven; None for whole edges.
+        arms_of_route, others, stretches
+            As in `Day.difference_std_wh`.
         """
         edges, other_edges = self._edges[arms_of_route], self._edges[others]
         one, other = stretches or (self.driving.whole(arms_of_route), self.driving.whole(others))
@@ -214,7 +212,7 @@ class MixedDay:
         Parameters
         ----------
         arms, before, charge_wh, stretches
-            As in `TripDay.reached_std_wh`.
+            As in `Day.reached_std_wh`.
         """
         edges = self._edges[arms]
         driven = stretches or self.driving.whole(arms)

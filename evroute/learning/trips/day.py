@@ -40,7 +40,7 @@ from evroute.planning.spaces.arm_space import SearchSpace
 
 @dataclass(frozen=True, eq=False)
 class TripDay:
-    """Energies of all edges of a network under the conditions of one day.
+    """Energies of all edges of a network under the conditions of one day; see `learned.Day`.
 
     Parameters
     ----------
@@ -152,14 +152,8 @@ class TripDay:
 
         Parameters
         ----------
-        arms_of_route
-            (k,) arms in driving order.
-        energy_wh
-            (k,) expected energies as they are searched and shown, Wh.
-        expected
-            Charge along the route by expected energies; None where the charge is unknown.
-        stretches
-            The part of the edge of each arm that is driven; None for whole edges.
+        arms_of_route, energy_wh, expected, stretches
+            As in `Day.forecast`.
         """
         network = self.space.edges.network
         driven = stretches or self.whole(arms_of_route)
@@ -236,10 +230,8 @@ class TripDay:
 
         Parameters
         ----------
-        arms_of_route, others
-            Arms of two routes between the same places, in driving order.
-        stretches
-            Parts of the edges of both that are driven; None for whole edges.
+        arms_of_route, others, stretches
+            As in `Day.difference_std_wh`.
         """
         of_one, of_other = stretches or (self.whole(arms_of_route), self.whole(others))
         one = self._driven_terms(arms_of_route, None, of_one).sum(axis=0)
@@ -263,14 +255,8 @@ class TripDay:
 
         Parameters
         ----------
-        arms
-            (k,) arms, each after the one before it.
-        before
-            (k,) position of the arm before each; -1 where a trip begins.
-        charge_wh
-            (k,) expected charge at the start of each, Wh.
-        stretches
-            The part of the edge of each arm that is driven; None for whole edges.
+        arms, before, charge_wh, stretches
+            As in `Day.reached_std_wh`.
         """
         driven = stretches or self.whole(arms)
         sums = self._driven_terms(arms, charge_wh, driven)

@@ -29,8 +29,7 @@ def learn_at_once(
     """
     noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
     regression.rebuild(trips.rows, trips.energy_wh, noise_wh2)
-    parts = trips.parts(prior)
-    regression.learn_in_turn(parts.rows, parts.energy_wh, parts.noise_wh2)
+    _learn_parts(regression, trips, prior)
 
 
 def learn_in_turn(
@@ -39,7 +38,7 @@ def learn_in_turn(
     noise: TripNoiseScale,
     prior: CoefficientPrior,
 ) -> None:
-    """Learn trips of one day in turn, then their measured parts; parameters as in `learn_at_once`.
+    """Learn trips of one day in turn, then their measured parts.
 
     Parameters
     ----------
@@ -48,6 +47,11 @@ def learn_in_turn(
     """
     noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
     regression.learn_in_turn(trips.rows, trips.energy_wh, noise_wh2)
+    _learn_parts(regression, trips, prior)
+
+
+def _learn_parts(regression: TripRegression, trips: KeptColumns, prior: CoefficientPrior) -> None:
+    """Learn the measured parts of trips in turn."""
     parts = trips.parts(prior)
     regression.learn_in_turn(parts.rows, parts.energy_wh, parts.noise_wh2)
 
