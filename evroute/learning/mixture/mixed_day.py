@@ -144,9 +144,7 @@ class MixedDay:
         driving = self.driving.along(arms_of_route, expected, driven)
         steady = self.steady.along(edges, expected, driven)
         apart_wh = driving.mean_wh - steady.mean_wh
-        variance_wh2 = self.weight.variance(
-            driving.variance_wh2, steady.variance_wh2, apart_wh[-1]
-        )
+        variance_wh2 = self.weight.variance(driving.variance_wh2, steady.variance_wh2, apart_wh[-1])
         plain_wh = self.weight.mixed(
             self.driving.plain_wh(arms_of_route, driven), self.steady.plain_wh(edges, driven)
         )
