@@ -59,8 +59,15 @@ def show(
     fields["charging_curve"] = ", ".join(f"{kw:g} kW at {charge:g} %" for charge, kw in curve)
     title = fields.pop("name")
     rows = (
-        (field, value if isinstance(value, str) else f"{value:g}", sources.get(field, ""))
+        (field, _cell(value), sources.get(field, ""))
         for field, value in fields.items()
         if value not in ("", None)
     )
     print_table(("field", "value", "source"), rows, title=title)
+
+
+def _cell(value: str | float) -> str:
+    """Return the text of a field."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:g}"

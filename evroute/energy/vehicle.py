@@ -8,8 +8,13 @@ each number. A table of consumption at steady speeds may replace ``rolling`` and
     consumption = [[50, 190], [80, 240], [110, 330]]  # km/h, Wh/km
     ...
 
+A file may begin with a car of the catalogue, whose fields it keeps or replaces::
+
+    like = "nissan-leaf-40"
+    heat_pump = true
+
 The catalogue has files of this form, and one table of cars, ``cars.csv``, with the numbers that
-they share in ``cars.toml``.
+they share, and the cars that have a heat pump, in ``cars.toml``.
 """
 
 import csv
@@ -191,11 +196,14 @@ def _cars(folder: Path) -> dict[str, Vehicle]:
         curve = [point.split(":") for point in row.pop("charging_curve").split()]
         numbers = {name: _cell(text) for name, text in row.items() if text}
         sources = common["sources"]["all"] | common["sources"][row["road_load"]]
+        sources = {field: text.format(**entries) for field, text in sources.items()}
+        if (pump := common["heat_pump"].get(row["name"])) is not None:
+            sources["heat_pump"] = pump
         cars[row["name"]] = _VEHICLE.validate_python(
             common["numbers"]
             | numbers
             | {"charging_curve": [(float(charge), float(kw)) for charge, kw in curve]}
-            | {"sources": {field: text.format(**entries) for field, text in sources.items()}}
+            | {"heat_pump": pump is not None, "sources": sources}
         )
     return cars
 
@@ -210,6 +218,8 @@ def _cell(text: str) -> float | str:
 def _read(path: Path) -> Vehicle:
     table = read_toml(located(path), "vehicle file")
     where = f"vehicle file {path}:"
+    if (like := table.pop("like", None)) is not None:
+        table = _like(like, table, where)
     if (consumption := table.pop("consumption", None)) is not None:
         if given := [name for name in ("rolling", "drag") if name in table]:
             raise EvrouteError(
@@ -233,6 +243,36 @@ def _read(path: Path) -> Vehicle:
     if vehicle.charging_curve:
         check_curve(where, vehicle.charging_curve)
     return vehicle
+
+
+def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the fields of a vehicle file that begins with a car of the catalogue.
+
+    Parameters
+    ----------
+    name
+        The car, as the file names it.
+    table
+        Fields of the file, which replace those of the car and their sources.
+    where
+        Beginning of the messages of errors.
+    """
+    require(isinstance(name, str), f"{where} like is {name!r}; give a name of the catalogue")
+    car = _catalogue().get(name) or _with_words(name)
+    if car is None:
+        near = find_vehicles(name)[:LISTED] or [defaults.VEHICLE]
+        raise EvrouteError(
+            f"{where} like: unknown vehicle '{name}'; near are {', '.join(near)}; choose one of "
+            "'evroute vehicle list'"
+        )
+    given = {"rolling", "drag"} if "consumption" in table else set()
+    given |= set(table)
+    if given & {"rolling", "drag"}:
+        given |= {"road_load"}
+    fields = {key: value for key, value in asdict(car).items() if key not in given | {"name"}}
+    sources = {key: text for key, text in car.sources.items() if key not in given}
+    own = table.get("sources", {})
+    return fields | table | {"sources": sources | own if isinstance(own, dict) else own}
 
 
 def check_curve(where: str, curve: tuple[tuple[float, float], ...]) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from evroute.energy.vehicle import (
     vehicle_names,
 )
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.resources import data_path
+from evroute.toml_files import read_toml
 
 MINE = """
 mass_kg = 2400
@@ -38,7 +41,10 @@ def test_every_number_of_the_catalogue_names_its_source() -> None:
     for name in vehicle_names():
         v = load_vehicle(name)
         assert v.name == name
-        assert set(v.sources) - set(CHARGING) == set(numbers_of(v)) - {"name", *OPTIONAL_NUMBERS}
+        assert set(v.sources) - {*CHARGING, "heat_pump"} == set(numbers_of(v)) - {
+            "name",
+            *OPTIONAL_NUMBERS,
+        }
 
 
 def test_a_file_of_the_users_own_is_named_after_itself(tmp_path: Path) -> None:
@@ -113,6 +119,51 @@ def test_the_default_car_of_drivers_takes_what_its_road_load_says() -> None:
     by_hand = 12.1 * 745.7 / speed_mps / 0.941 / 3.6 + 250 / speed_mps / 3.6
     spent = energy_parts(leaf, np.array([1000.0]), np.zeros(1), np.array([speed_mps]))
     assert spent.total_wh == pytest.approx([by_hand], rel=1e-3)
+
+
+def test_heat_pumps_of_the_catalogue_have_a_source() -> None:
+    """The Zoe has one; the Leaf and the i3 have one in some trims, an early Model 3 has none."""
+    pumps = [car for car in map(load_vehicle, vehicle_names()) if car.heat_pump]
+    assert len(pumps) >= 15
+    assert all(len(car.sources["heat_pump"]) > 10 for car in pumps)
+    names = {car.name for car in pumps}
+    assert names >= {"renault-zoe", "tesla-model-3", "tesla-model-y", "tesla-model-3-lr-2024"}
+    assert not names & {"nissan-leaf-40", "bmw-i3", "tesla-model-3-lr", "tesla-model-s-75d"}
+    named = read_toml(data_path("vehicles", "cars.toml"), "table of cars")["heat_pump"]
+    assert set(named) <= set(vehicle_names())
+
+
+def test_a_file_begins_with_a_car_of_the_catalogue(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('like = "nissan-leaf-40"\nheat_pump = true\n')
+    mine, leaf = load_vehicle(path), load_vehicle("nissan-leaf-40")
+    assert (mine.name, mine.heat_pump, leaf.heat_pump) == ("mine", True, False)
+    assert replace(mine, name=leaf.name, heat_pump=False) == leaf
+    path.write_text('name = "nissan-leaf-40"\nlike = "Zoe"\nbattery_kwh = 41.0\n')
+    mine, zoe = load_vehicle(path), load_vehicle("renault-zoe")
+    assert set(zoe.sources) - set(mine.sources) == {"battery_kwh"}
+    assert (mine.name, mine.battery_kwh, mine.mass_kg) == ("nissan-leaf-40", 41.0, zoe.mass_kg)
+    path.write_text('like = "nissan-leaf-40"\nconsumption = [[50, 130], [90, 170]]\n')
+    assert load_vehicle(path).road_load == "table"
+    path.write_text('like = "nissan-leaf-40"\ndrag = 0.9\n')
+    assert load_vehicle(path).road_load == "stated"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('like = "nisan-leaf-4"', "like: unknown vehicle 'nisan-leaf-4'; near are nissan-leaf-40"),
+        ("like = 4", "like is 4; give a name of the catalogue"),
+        ('like = "renault-zoe"\nsources = 3', "sources"),
+        ('like = "renault-zoe"\nmass_kg = -1', "mass_kg"),
+        ('like = "renault-zoe"\nheat_pump = "yes"', "heat_pump"),
+    ],
+)
+def test_a_wrong_car_to_begin_with_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(EvrouteError, match=message):
+        load_vehicle(path)
 
 
 def test_charging_and_class_do_not_change_the_numbers_of_a_belief() -> None:

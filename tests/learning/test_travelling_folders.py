@@ -224,6 +224,21 @@ def test_terms_by_other_numbers_are_those_of_a_trip_on_the_map(grid) -> None:
     np.testing.assert_allclose(with_level(terms[np.newaxis], prior)[0], rows[1], rtol=1e-9)
 
 
+@pytest.mark.parametrize("power", [None, 1500.0])
+def test_a_heat_pump_found_in_the_catalogue_restates_the_known_power(grid, power) -> None:
+    """At 8 °C, above the limit of the heater: the terms are those of a trip on the map."""
+    before, after = CAR, replace(CAR, heat_pump=True)
+    edge = np.array([grid.row_of[name] for name in ("0>1", "1>7", "7>8")])
+    times_s = np.full(3, 400.0)
+    known = {} if power is None else {"auxiliary_w": power}
+    trip = MeasuredTrip("x", edge, np.ones(3), times_s, temperature_c=8.0, **known)
+    beliefs = [TripEnergies(Setting(grid, car), physics="eq8") for car in (before, after)]
+    rows, prior = [belief.row(trip) for belief in beliefs], beliefs[1].belief.prior
+    assert rows[0][NAMES.index("heating")] > 0.0
+    terms = restated(rows[0], prior.names, before, after)
+    np.testing.assert_allclose(with_level(terms[np.newaxis], prior)[0], rows[1], rtol=1e-9)
+
+
 def test_another_car_or_model_is_still_refused(grid, far, folder) -> None:
     with pytest.raises(EvrouteError, match="another configuration"):
         learn(None, folder, network=grid, vehicle=load_vehicle("nissan-leaf-40"))

@@ -2,7 +2,8 @@
 
 Drag is in proportion to drag coefficient times frontal area, the energy of stops and turns to mass
 times the share that braking loses, the loss of a full battery to weight times recuperation. A known
-auxiliary power counts beyond that of the vehicle. All other terms are of the trip alone.
+auxiliary power counts beyond that of the vehicle and its heating. All other terms are of the trip
+alone. So is the factor by which the heater's limit reduces heating on short trips in great cold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.energy.heating import heating_coefficients
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import require
 from evroute.learning.roads.trip_record import TripRecord
 from evroute.learning.trips.regression import CoefficientPrior
-from evroute.learning.trips.terms import with_level
+from evroute.learning.trips.terms import BY_TEMPERATURE, with_level
 
 
 def learned_terms(
@@ -96,6 +98,8 @@ def restated(rows: FloatArray, names: Sequence[str], before: Vehicle, after: Veh
     power, minutes = names.index("auxiliary power"), names.index("minutes")
     known = rows[..., power] != 0.0
     added_wh = (before.auxiliary_w - after.auxiliary_w) * rows[..., minutes] / 60.0
+    heating_wh = heating_coefficients(before) - heating_coefficients(after)
+    added_wh = added_wh + rows[..., BY_TEMPERATURE] @ heating_wh
     terms[..., power] += np.where(known, added_wh, 0.0)
     return terms
 
