@@ -322,7 +322,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
 
 def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     """Return sentences on the forecast, its width and the sources of the numbers."""
-    planned, belief = plan.routes[selected], planner_of(request).belief
+    planned = plan.routes[selected]
     found = []
     if forecast := planned.energy_forecast:
         low, high = forecast.interval_wh()
@@ -333,9 +333,7 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
         share = charge.never_below_reserve
         words = f"{100 * share:.0f} %" if share < 0.995 else "more than 99 %"
         found.append(f"the charge stays above the reserve in {words} of the trips")
-    if belief is not None and belief.note:
-        found.append(belief.note)
-    return [*found, *filter(None, [held_note(planned)]), plan.minutes_note]
+    return [*found, *filter(None, [plan.note, held_note(planned)]), plan.minutes_note]
 
 
 with visit():

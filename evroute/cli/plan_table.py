@@ -25,15 +25,13 @@ Line = tuple[str, list[str]]
 """Title and one cell for each column."""
 
 
-def print_plan(roads: RoadNetwork, plan: Plan, note: str) -> None:
+def print_plan(roads: RoadNetwork, plan: Plan) -> None:
     """Print a plan.
 
     Parameters
     ----------
     roads, plan
         Network and plan.
-    note
-        Basis of the intervals of the belief; empty without a belief.
     """
     console = plain_console(highlight=False)
     console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
@@ -55,7 +53,7 @@ def print_plan(roads: RoadNetwork, plan: Plan, note: str) -> None:
         held_note(plan.recommended_route),
         lowest_charge(roads, plan),
         fewer if found < alternatives else "",
-        note,
+        plan.note,
     )
     for line in filter(None, lines):
         console.print(line, soft_wrap=True)

@@ -68,14 +68,13 @@ def reach(
     found = reach_asked(planner, wanted)
     write(geojson, lambda: reach_geojson(found))
     write(map_, lambda: reach_map(found))
-    _print(found, learned is None)
+    _print(found)
     for written in (geojson, map_):
         if written:
             typer.echo(written)
 
 
-def _print(found: Reach, physics: bool) -> None:
-
+def _print(found: Reach) -> None:
     network, battery = found.network, found.battery
     by = "by expected energies" if found.risk is None else f"at a risk of {100 * found.risk:.4g} %"
     typer.echo(
@@ -89,8 +88,7 @@ def _print(found: Reach, physics: bool) -> None:
             f"{100 * level:.4g} % of trips arrive at or above {reserve:.4g} %: {kept.sum():,} "
             f"roads, {network.length_m[kept].sum() / 1000:.1f} km"
         )
-    if physics:
-        typer.echo("uncertainty of physics alone: no trip was learned")
+    typer.echo(found.note or "uncertainty of physics alone: no trip was learned")
 
 
 def _print_needs(percent: FloatArray) -> None:

@@ -225,7 +225,7 @@ def _show(plan: Plan, door: Door, files: Files, *, json: bool) -> None:
     if json:
         typer.echo(dumps(document(plan), ensure_ascii=False))
         return
-    print_plan(door.roads, plan, "" if door.learned is None else door.learned.note)
+    print_plan(door.roads, plan)
     for written in files.paths:
         if written:
             typer.echo(written)

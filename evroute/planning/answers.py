@@ -51,6 +51,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "proofs": plan.proofs,
         "minutes_from": plan.minutes_from,
         "assumed": plan.assumed,
+        "note": plan.note,
         "routes": {
             name: _route(route, battery)
             | {

@@ -158,6 +158,8 @@ class Plan:
         The network, for maps.
     assumed
         Start and heating of the recommended route in words; empty if there is nothing to assume.
+    note
+        Origin of the belief's numbers in words, also where they are of other roads; empty without.
     """
 
     network: str
@@ -177,6 +179,7 @@ class Plan:
     unlimited: PlannedRoute | None
     roads: RoadNetwork = field(repr=False)
     assumed: str = ""
+    note: str = ""
 
     _repr_html_ = drawn_by("plan_html")
 

@@ -306,6 +306,7 @@ class Planner:
             saving=expected_saving(self.learned, routes["time"], routes[rows.recommended]),
             unlimited=unlimited,
             assumed=self.heating.assumed(routes[rows.recommended].heating_wh),
+            note="" if self.belief is None else self.belief.note,
             roads=self.network,
         )
 

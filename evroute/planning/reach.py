@@ -99,6 +99,8 @@ class Reach:
     charge_percent
         Charge at the end of each road that is exceeded with a probability, (n,) % by probability;
         NaN where no route keeps the reserve by expected energies. 0.5 alone without a belief.
+    note
+        Origin of the belief's numbers in words, also where they are of other roads; empty without.
     """
 
     network: RoadNetwork = field(repr=False)
@@ -107,6 +109,7 @@ class Reach:
     risk: float | None
     within: BoolArray
     charge_percent: Mapping[float, FloatArray]
+    note: str = ""
 
     def __repr__(self) -> str:
         """Return the charge and the roads within reach in one line."""
@@ -176,7 +179,7 @@ def reach(
         )
         require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
-        std_wh = _std_wh(planner, tree)
+        std_wh = _std_wh(planner, tree, battery)
         first = planner.forecasts.of_route(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
@@ -186,18 +189,24 @@ def reach(
             )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
-    return Reach(planner.network, origins, full, risk, within, charge_percent)
+    note = "" if planner.belief is None else planner.belief.note
+    return Reach(planner.network, origins, full, risk, within, charge_percent, note)
 
 
-def _std_wh(planner: Planner, tree: ChargeTree) -> FloatArray:
-    """Return the deviation of the energy up to the end of each edge of a tree, (k,) Wh."""
+def _std_wh(planner: Planner, tree: ChargeTree, battery: Battery) -> FloatArray:
+    """Return the deviation of the charge at the end of each edge of a tree, (k,) Wh.
+
+    The size of the battery moves the charge used, as in forecasts of single trips.
+    """
     arms, begun = tree.arms.copy(), tree.before < 0
     arms[begun] = planner.search.starts.start + tree.edges[begun]
     whole = Stretches.whole(planner.network, tree.edges)
     from_m = whole.from_m.copy()
     from_m[begun] = [tree.from_m[edge] for edge in tree.edges[begun].tolist()]
     driven = Stretches(tree.edges, from_m, whole.to_m)
-    return planner.forecasts.day.reached_std_wh(arms, tree.before, tree.begin_wh, driven)
+    day, used_wh = planner.forecasts.day, battery.start_wh - tree.end_wh
+    energy_wh = day.reached_std_wh(arms, tree.before, tree.begin_wh, driven)
+    return np.hypot(energy_wh, day.battery_share * used_wh)
 
 
 def reach_asked(planner: Planner, request: RangeRequest) -> Reach:

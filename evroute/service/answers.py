@@ -148,6 +148,10 @@ class Plan(Answer):
     proofs: dict[str, str]
     minutes_from: Literal["trips", "map"]
     assumed: str = Field(description="Start, heating and day assumed, in words; may be empty.")
+    note: str = Field(
+        description="Origin of the belief's numbers, also where they are of other roads, in words; "
+        "empty without a belief."
+    )
     routes: dict[str, PlannedRoute]
 
 
@@ -205,6 +209,10 @@ class Range(Answer):
     extent_m: float = Field(description="Distance to the farthest road, as the crow flies.")
     levels: list[Within]
     edges: list[str] | None = Field(description="Ids of the roads within reach, on request.")
+    note: str = Field(
+        description="Origin of the belief's numbers, also where they are of other roads, in words; "
+        "empty without a belief."
+    )
 
 
 class Matrix(Answer):
@@ -250,4 +258,8 @@ class Needed(Answer):
     needed_wh: float
     expected_percent: float = Field(
         description="Least charge at the start that keeps the reserve by expected energies."
+    )
+    note: str = Field(
+        description="Origin of the belief's numbers, also where they are of other roads, in words; "
+        "empty without a belief."
     )

@@ -167,6 +167,7 @@ class Work:
                 for level, percent in found.charge_percent.items()
             ],
             "edges": [ids[row] for row in np.flatnonzero(found.within)] if request.edges else None,
+            "note": found.note,
         }
 
     def matrix(self, request: MatrixBody) -> EnergyMatrix:
@@ -236,6 +237,7 @@ class Work:
             "needed_percent": needed_percent,
             "needed_wh": 10.0 * capacity_kwh * needed_percent,
             "expected_percent": expected_percent,
+            "note": "" if planner.belief is None else planner.belief.note,
         }
 
     def learn(self, trips: Trips) -> dict[str, Any]:

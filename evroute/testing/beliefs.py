@@ -262,6 +262,7 @@ def the_day_has_an_energy_and_a_time_for_every_arm(subject: Subject) -> None:
     ensure(len(day.time_s) == belief.network.n_edges, f"There are {len(day.time_s)} times.")
     n = len(belief.edge_posterior.mean_wh)
     ensure(n == belief.network.n_edges, f"The posterior of edges has {n}.")
+    ensure(0 <= day.battery_share < 1, f"battery_share is {day.battery_share}.")
     ensure(0 <= day.full_battery_fade < 2, f"full_battery_fade is {day.full_battery_fade}.")
 
 

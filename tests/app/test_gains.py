@@ -28,7 +28,7 @@ def test_a_descent_gains_energy_everywhere(
     (card,) = cards_of(down, plan, plan.recommended)
     assert f" · gains {kwh:.2f} kWh · " in str(card)
     assert totals(plan.recommended_route).startswith(f"gains {kwh:.2f} kWh, ")
-    print_plan(down, plan, "")
+    print_plan(down, plan)
     table = capsys.readouterr().out
     assert f"gains {kwh:.3f}" in table
     assert f"gains {-plan.recommended_route.wh_per_km:.1f}" in table

@@ -38,6 +38,7 @@ class RatioDay:
     belief: "Ratio"
     conditions: DrivingConditions
     full_battery_fade: float = 0.0
+    battery_share: float = 0.0
 
     def __post_init__(self) -> None:
         self.space = self.belief.setting.space.under(self.conditions)

@@ -16,6 +16,7 @@ from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
+from evroute.planning.reach import reach
 
 CAR = load_vehicle("nissan-leaf-40")
 ROOT = Path(__file__).parents[2]
@@ -131,6 +132,37 @@ def test_plans_use_the_learned_size_and_its_doubt(long_hill) -> None:
     assert forecast.charge(battery, trace).arrival_interval_percent == pytest.approx(ends)
     narrow = sure.charge(battery, trace).arrival_interval_percent
     assert ends[0] < narrow[0] < narrow[1] < ends[1]
+
+
+def test_a_range_at_a_risk_has_the_doubt_of_the_battery(long_hill) -> None:
+    """Roads within it are those whose single forecasts keep the reserve; some only if sure."""
+    setting, risk = Setting(long_hill, CAR), 0.05
+    belief = TwoPhysics(setting)
+    for trip in trips_of(setting, 0.8, np.random.default_rng(1), 3):
+        belief.learn(trip)
+    belief.battery.variance = 0.1**2
+    planner = Planner(long_hill, CAR, belief)
+    lost = 0
+    for percent in np.arange(15.0, 95.0, 1.0):
+        battery = planner.fading(Battery.of_percent(belief.car.battery_kwh, percent, 10.0))
+        found = reach(planner, "in", battery, risk=risk)
+        start = battery.start_wh
+        for target in np.flatnonzero(np.isfinite(found.charge_percent[0.5])).tolist():
+            edge = long_hill.edge_id[target]
+            if edge == "in":
+                continue
+            best = planner.plan("in", edge, battery=battery).routes["energy"]
+            energy, charge = planner.forecasts.of_route(best.route, battery)
+            assert found.within[target] == (charge.never_below_reserve >= 1 - risk), edge
+            sure = replace(energy, battery_share=0.0).charge(battery, best.charge)
+            lost += sure.never_below_reserve >= 1 - risk > charge.never_below_reserve
+            # by hand: the deviation of the size moves the charge used
+            used_wh = start - float(best.charge.charge_wh[-1])
+            sd_wh = np.hypot(energy.std_wh, belief.battery.std_share * used_wh)
+            deviates = (energy.interval_wh(0.8)[1] - energy.mean_wh) / energy.std_wh
+            least = battery.percent(start - used_wh - deviates * sd_wh)
+            assert found.charge_percent[0.9][target] == pytest.approx(least, abs=1e-6)
+    assert lost > 0
 
 
 def test_the_size_is_kept_in_the_folder_and_goes_with_the_car(long_hill, tmp_path: Path) -> None:

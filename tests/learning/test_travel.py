@@ -24,6 +24,8 @@ from evroute.methods.setting import Setting
 from evroute.network.closures import close, named
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
+from evroute.service.requests import NeededRequest, PlanBody, RangeBody
+from evroute.service.work import Work
 
 CAR = load_vehicle("renault-zoe")
 CLOSED = "14>15"
@@ -349,6 +351,24 @@ def test_a_belief_of_denver_plans_in_luxembourg_and_says_so(denver: Path) -> Non
     answer = json.loads(CliRunner().invoke(app, [*words, "--belief", str(denver), "--json"]).output)
     route = plan.routes["energy"]
     assert answer["routes"]["energy"]["energy_wh"] == pytest.approx(route.energy_wh, rel=1e-12)
+    assert answer["note"] == plan.note
+    assert "intervals rest on 6 trips" in plan.note
+    assert "learned on other roads: 0 of" in plan.note
+    # the service and the range have the sentence too
+    work = Work(denver.parent, 60.0)
+    ends = {"origin": edges[0], "network": "luxembourg", "belief": denver.name}
+    trip = {**ends, "destination": edges[1]}
+    assert work.plan(PlanBody.model_validate(trip))["note"] == plan.note
+    assert work.range(RangeBody.model_validate({**ends, "soc": 3}))["note"] == plan.note
+    need = NeededRequest.model_validate(
+        {"network": "luxembourg", "belief": denver.name, "from": edges[0], "to": edges[1]}
+    )
+    assert work.needed(need)["note"] == plan.note
+    words = ["range", "--network", "luxembourg", "--from", edges[0], "--soc", "3"]
+    shown = CliRunner().invoke(app, [*words, "--belief", str(denver)]).output
+    assert plan.note in shown
+    assert "no trip was learned" not in shown
+    assert evroute.plan(luxembourg, *edges).note == ""
     moved = Planner(luxembourg, None, belief).belief
     assert moved.belief.coefficients.coefficients == pytest.approx(
         belief.belief.coefficients.coefficients, rel=1e-12

@@ -71,6 +71,11 @@ class EdgeDay:
         return self.vehicle.full_battery_fade
 
     @property
+    def battery_share(self) -> float:
+        """0: the size of the battery is not learned."""
+        return 0.0
+
+    @property
     def heating_wh(self) -> FloatArray:
         """(3,) zeros: the learned energies of the edges include the warm-up."""
         return np.zeros(3)

@@ -92,6 +92,11 @@ class MixedDay:
         return float(self.weight.mixed(*fades))
 
     @property
+    def battery_share(self) -> float:
+        """Deviation of the size of the battery as a share of it, one for both."""
+        return self.driving.battery_share
+
+    @property
     def heating_wh(self) -> FloatArray:
         """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
         heating_wh: FloatArray = self.weight.mixed(self.driving.heating_wh, self.steady.heating_wh)
@@ -166,7 +171,7 @@ class MixedDay:
             prediction,
             lambda: self.weight.covariance(driving.covariance(), steady.covariance(), apart_wh),
             lambda: measures_s(self.expected_time(edges, share)),
-            self.driving.battery_share,
+            self.battery_share,
         )
 
     def difference_std_wh(

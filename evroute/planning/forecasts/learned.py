@@ -43,6 +43,10 @@ class Day(Protocol):
         """Share of regeneration lost per 10 % of charge above that of a full battery."""
 
     @property
+    def battery_share(self) -> float:
+        """Deviation of the size of the battery as a share of it; 0 where it is not learned."""
+
+    @property
     def heating_wh(self) -> FloatArray:
         """(3,) coefficients of heating, warm-up and cooling (`energy.heating`), Wh.
 
