@@ -37,8 +37,8 @@ def plan(
     waypoints
         In place of origin and destination all places in driving order.
     belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
-        None.
+        Learned energies to plan on (`load_belief`) of this vehicle; physics if None. A belief of
+        trips goes with the car to any network, a belief of edges is about its own.
     physics
         For plans without a belief, as in `Planner`.
     uncertainty

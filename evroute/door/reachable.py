@@ -30,7 +30,8 @@ def reachable(
     origin
         Place to drive from: a name, ``"lat,lon"`` or an edge id; or a whole `RangeRequest`.
     belief
-        Learned energies (`load_belief`), about this network and vehicle; physics if None.
+        Learned energies (`load_belief`) of this vehicle; physics if None. A belief of trips goes
+        with the car to any network, a belief of edges is about its own.
     physics
         For a range without a belief, as in `Planner`.
     uncertainty

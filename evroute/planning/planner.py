@@ -15,14 +15,12 @@ from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
 from evroute.network.crossings import arm_lengths_m
 from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
-from evroute.network.turn_table import TurnTable
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
@@ -32,7 +30,13 @@ from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.heating import DayHeating, with_departure
-from evroute.planning.forecasts.learned import Day, LearnedEnergies, PhysicsBelief, vehicle_of
+from evroute.planning.forecasts.learned import (
+    Day,
+    LearnedEnergies,
+    PhysicsBelief,
+    note_of,
+    vehicle_of,
+)
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
@@ -43,8 +47,7 @@ from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers, charge_functions
 from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.edge_space import EdgeSpace
-from evroute.planning.spaces.turn_space import TurnSpace
+from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.validation.forms import clock_s
 
 MOST_DAYS, MOST_CLOSED = 16, 4
@@ -62,7 +65,7 @@ class Planner:
     vehicle
         A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
     belief
-        Learned energies to plan on; physics if None.
+        Learned energies of the car to plan on; physics if None.
     conditions
         Conditions of the day. They change physics; learned deviations from it are kept.
     physics
@@ -79,7 +82,8 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another network or vehicle, or physics does not fit.
+        If the belief is about another vehicle, or of edges of another network, or physics does
+        not fit.
     """
 
     def __init__(
@@ -105,12 +109,8 @@ class Planner:
         self.conditions = conditions
         self.learned: Day | None = None
         self.space: SearchSpace
-        usual_s = network.time_s
         if belief is None:
-            self.space = edges = EdgeSpace(network, vehicle, conditions=conditions)
-            if physics == defaults.PHYSICS:
-                self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
-                usual_s = usual_s / speed_factors(network)
+            self.space, usual_s = space_of_physics(network, vehicle, conditions, physics)
         else:
             self.belief = belief = belief.on(network, vehicle)
             self.learned = belief.under(conditions)
@@ -118,8 +118,7 @@ class Planner:
             if not same_profile(network, self.space.edges.network):
                 self.network = network = self.space.edges.network
             self.vehicle, usual_s = belief.car, self.learned.time_s
-        learned_wh = None if self.learned is None else self.learned.heating_wh
-        self.heating = DayHeating.of(vehicle, conditions, learned_wh)
+        self.heating = DayHeating.of(vehicle, conditions, self.learned)
         self.physics = physics
         self._uncertainty = uncertainty
         self.prior = self.space.prior()
@@ -306,7 +305,7 @@ class Planner:
             saving=expected_saving(self.learned, routes["time"], routes[rows.recommended]),
             unlimited=unlimited,
             assumed=self.heating.assumed(routes[rows.recommended].heating_wh),
-            note="" if self.belief is None else self.belief.note,
+            note=note_of(self.belief),
             roads=self.network,
         )
 

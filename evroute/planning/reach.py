@@ -34,6 +34,7 @@ from evroute.planning.fields import (
 )
 from evroute.planning.forecasts.day_forecasts import NO_BELIEF
 from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.forecasts.learned import note_of
 from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
@@ -189,7 +190,7 @@ def reach(
             )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
-    note = "" if planner.belief is None else planner.belief.note
+    note = note_of(planner.belief)
     return Reach(planner.network, origins, full, risk, within, charge_percent, note)
 
 

@@ -29,6 +29,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.fields import day_of
+from evroute.planning.forecasts.learned import note_of
 from evroute.planning.matrix import Stop, matrix_rows
 from evroute.planning.places import places_of
 from evroute.planning.planner import Planner
@@ -237,7 +238,7 @@ class Work:
             "needed_percent": needed_percent,
             "needed_wh": 10.0 * capacity_kwh * needed_percent,
             "expected_percent": expected_percent,
-            "note": "" if planner.belief is None else planner.belief.note,
+            "note": note_of(planner.belief),
         }
 
     def learn(self, trips: Trips) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class RatioDay:
     conditions: DrivingConditions
     full_battery_fade: float = 0.0
     battery_share: float = 0.0
+    undated: bool = False
 
     def __post_init__(self) -> None:
         self.space = self.belief.setting.space.under(self.conditions)

@@ -7,6 +7,7 @@ from evroute.energy.driving import DrivingConditions, conditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.level import features_by_month
 from evroute.learning.trips.noise_fit import TripNoiseScale
@@ -14,6 +15,7 @@ from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 from evroute.learning.trips.terms import DRAG, FADE, KM, LEVEL, coefficient_prior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
+from evroute.planning.planner import Planner
 
 CAR = load_vehicle()
 DAY_S = 86_400.0
@@ -133,6 +135,28 @@ def test_a_plan_with_a_date_is_the_trip_of_that_day(setting) -> None:
         forecast = forecast_of.forecast(rows, forecast_of.mean_wh[rows])
         assert forecast.mean_wh == pytest.approx(expected.mean_wh, rel=1e-5)
         assert forecast.std_wh == pytest.approx(expected.sd_wh, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", [TripEnergies, TwoPhysics])
+def test_a_date_after_trips_without_one_counts_for_nothing_and_says_so(setting, kind) -> None:
+    hill = setting.network
+    words = "the learned trips have no date, so the date given counts for nothing"
+    for number, stated in ((0, False), (5, True)):
+        belief = kind(setting)
+        for t in range(number):
+            rows = np.array([hill.row_of[edge] for edge in ("in", "up", "down", "out")])
+            wh = setting.arms.prior_mean_wh[rows]
+            belief.learn(MeasuredTrip(str(t), rows, wh, hill.time_s[rows], 3600.0 * t))
+        routes = {}
+        for date in (None, "2025-01-01"):
+            planner = Planner(hill, CAR, belief, conditions=DrivingConditions(date=date))
+            plan = planner.plan("in", "out")
+            routes[date] = plan.routes["energy"].energy_forecast.interval_wh()
+            assert (words in plan.assumed) == (stated and date is not None)
+        assert routes[None] == routes["2025-01-01"]
+    dated = taught(setting)
+    planner = Planner(hill, CAR, dated, conditions=DrivingConditions(date="2025-01-01"))
+    assert words not in planner.plan("in", "out").assumed
 
 
 def test_a_day_of_a_plan_is_a_date_or_refused_in_one_line() -> None:

@@ -141,7 +141,7 @@ def test_a_known_power_includes_heating_and_cooling(setting) -> None:
         expected = energies.expect(stood).energy.mean_wh
         planned = forecast.forecast(np.array(route), forecast.mean_wh[route]).mean_wh
         assert planned == pytest.approx(expected, rel=1e-9)
-        assert DayHeating.of(CAR, day, forecast.heating_wh).at(30.0).total_wh == 0.0
+        assert DayHeating.of(CAR, day, forecast).at(30.0).total_wh == 0.0
 
 
 def test_a_mean_power_teaches_heating_and_is_in_no_forecast(setting) -> None:

@@ -71,6 +71,11 @@ class EdgeDay:
         return self.vehicle.full_battery_fade
 
     @property
+    def undated(self) -> bool:
+        """False: energies of edges do not drift."""
+        return False
+
+    @property
     def battery_share(self) -> float:
         """0: the size of the battery is not learned."""
         return 0.0

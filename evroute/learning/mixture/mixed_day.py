@@ -92,6 +92,11 @@ class MixedDay:
         return float(self.weight.mixed(*fades))
 
     @property
+    def undated(self) -> bool:
+        """Whether the trips learned have no date."""
+        return self.driving.undated
+
+    @property
     def battery_share(self) -> float:
         """Deviation of the size of the battery as a share of it, one for both."""
         return self.driving.battery_share

@@ -67,6 +67,8 @@ class TripDay:
         Deviation of a trip's energy at an unknown temperature, Wh per minute; 0 where it is known.
     battery_share
         Deviation of the size of the battery as a share of it.
+    undated
+        Whether the trips learned have no date, so that no days since the last one are known.
     """
 
     belief: TripBelief
@@ -80,6 +82,7 @@ class TripDay:
     times: TripTimes
     season_wh_per_minute: float = 0.0
     battery_share: float = 0.0
+    undated: bool = False
 
     @cached_property
     def mean_wh(self) -> FloatArray:

@@ -88,6 +88,11 @@ class Departures:
             return None
         return max(stood_s / 60.0, 0.0)
 
+    @property
+    def undated(self) -> bool:
+        """Whether there are trips, and none has a date."""
+        return self.trips > 0 and self.departed_s < DATED_S
+
     def days_before(self, departed_s: float | None) -> float:
         """Return the days since the departure of the last trip, 0 if they are unknown.
 

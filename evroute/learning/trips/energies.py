@@ -315,6 +315,7 @@ class TripEnergies(Belief):
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
+            self._departures.undated,
         )
 
     def state(self) -> State:

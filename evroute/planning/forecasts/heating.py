@@ -10,12 +10,14 @@ from evroute.energy.heating import HEATED_BELOW_C, Heating, heating_coefficients
 from evroute.energy.vehicle import Vehicle
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
+from evroute.planning.forecasts.learned import Day
 from evroute.planning.plan import PlannedRoute
 
 WARM_UP = "warm-up"
 """Name of the warm-up among the parts of a route's energy."""
 UNDATED = "no date is given: as if on the day of the last learned trip"
 """The assumption of plans by a belief, whose doubt grows with the time since the last trip."""
+UNDATED_TRIPS = "the learned trips have no date, so the date given counts for nothing"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,31 +50,32 @@ class DayHeating:
         (3,) of heating, warm-up and cooling, Wh.
     learned
         Whether a belief learned the coefficients.
+    undated
+        Whether the trips that it learned have no date.
     """
 
     conditions: DrivingConditions
     heating: Heating
     coefficients: FloatArray
     learned: bool
+    undated: bool = False
 
     @classmethod
-    def of(
-        cls, vehicle: Vehicle, conditions: DrivingConditions, learned_wh: FloatArray | None
-    ) -> "DayHeating":
+    def of(cls, vehicle: Vehicle, conditions: DrivingConditions, day: Day | None) -> "DayHeating":
         """Return heating and cooling of a day.
 
         Parameters
         ----------
         vehicle, conditions
             Car and conditions.
-        learned_wh
-            (3,) learned coefficients, Wh; None for physics.
+        day
+            Energies of the day by a belief; None for physics.
         """
         heating = conditions.heating(vehicle)
+        if day is not None:
+            return cls(conditions, heating, day.heating_wh, True, day.undated)
         coefficients = heating_coefficients(vehicle) * (not heating.in_power)
-        if learned_wh is not None:
-            coefficients = learned_wh
-        return cls(conditions, heating, coefficients, learned_wh is not None)
+        return cls(conditions, heating, coefficients, False)
 
     def at(self, minutes: FloatArray | float) -> TripHeating:
         """Return the energy of heating and cooling on trips of (...) minutes."""
@@ -111,9 +114,16 @@ class DayHeating:
         heating_wh
             Energy of heating or cooling, Wh.
         """
+        return "; ".join(part for part in (self._start(heating_wh), self._day()) if part)
+
+    def _day(self) -> str:
+        """Return the day of the belief in words; empty where it counts as it was given."""
         drifts = self.learned and bool(self.coefficients.any())
-        dated = UNDATED if drifts and self.conditions.date is None else ""
-        return "; ".join(part for part in (self._start(heating_wh), dated) if part)
+        if not drifts:
+            return ""
+        if self.conditions.date is None:
+            return UNDATED
+        return UNDATED_TRIPS if self.undated else ""
 
     def _start(self, heating_wh: float) -> str:
         """Return the start and the heating of a trip in words."""

@@ -43,6 +43,10 @@ class Day(Protocol):
         """Share of regeneration lost per 10 % of charge above that of a full battery."""
 
     @property
+    def undated(self) -> bool:
+        """Whether the date of a trip counts for nothing, as the trips learned have none."""
+
+    @property
     def battery_share(self) -> float:
         """Deviation of the size of the battery as a share of it; 0 where it is not learned."""
 
@@ -163,6 +167,11 @@ class LearnedEnergies(Protocol):
 
 PhysicsBelief = Callable[[RoadNetwork, Vehicle, str], LearnedEnergies]
 """Makes the belief of physics and its uncertainty (`physics_belief`)."""
+
+
+def note_of(belief: LearnedEnergies | None) -> str:
+    """Return the origin of a belief's numbers in words; empty without a belief."""
+    return "" if belief is None else belief.note
 
 
 def vehicle_of(
