@@ -23,7 +23,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
-from evroute.planning.charge.refusals import whole_percent, with_advice
+from evroute.planning.charge.refusals import least_that_succeeds, whole_percent, with_advice
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
@@ -437,6 +437,37 @@ def test_a_gap_that_is_too_long_has_its_ends_and_its_energy(
     last = StationNeeds.of(problem_of(network, energy_wh, 0, 5), battery, chargers, wishes)
     # from S3 with 800 Wh over 200 Wh, with 850 Wh left
     assert last.gap(battery) == (pytest.approx(250), "S3", "")
+
+
+def test_after_a_cold_start_a_full_charge_has_less_for_the_gap(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems
+) -> None:
+    network = line_of_stations(make_network, 4)
+    problem = problem_of(network, np.array([100.0, 300, 500, 100]), 0, 3)
+    charger = Charger("S2", (2,), "ac", 3.6, 10 * np.arange(101.0))
+    battery = Battery(1000, 500, 100, warm_up_wh=40, parked_wh=540)
+    needs = StationNeeds.of(problem, battery, [charger], StopWishes())
+    # 900 Wh to S2 with 100 Wh left, of 960 Wh
+    assert needs.gap(battery) == (pytest.approx(40), "", "S2")
+    error = with_advice(NotEnoughChargeError("x"), (), needs, battery, charging=True)
+    assert str(error).endswith(
+        "from the start to the next station S2 takes 40 Wh more than a full charge leaves after "
+        "the warm-up"
+    )
+
+
+@pytest.mark.parametrize("guess", [1, 7, 40, 41, 42, 100, 150])
+@pytest.mark.parametrize("least", [7, 8, 41, 100, 101])
+def test_the_least_per_cent_is_found_from_any_guess(guess: int, least: int) -> None:
+    asked: list[int] = []
+
+    def succeeds(percent: int) -> bool:
+        asked.append(percent)
+        return percent >= least
+
+    assert least_that_succeeds(succeeds, 7, guess) == (least if least <= 100 else None)
+    assert len(asked) == len(set(asked)) <= 14
+    assert all(7 <= percent <= 100 for percent in asked)
 
 
 def test_where_charging_is_asked_for_the_fastest_is_recommended(planner: Planner) -> None:

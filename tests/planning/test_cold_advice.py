@@ -1,6 +1,9 @@
 """Following a refusal's advice works after a cold start too, where the warm-up takes charge."""
 
 import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,11 +11,18 @@ import pytest
 import evroute
 from evroute import DrivingConditions, RoadNetwork
 from evroute.errors import NotEnoughChargeError
+from evroute.network.sources.chargers import add_chargers
 
 COLD = DrivingConditions(temperature_c=-10.0, parked_minutes=600.0)
 
 
-def refusal(network: RoadNetwork, ends: list[str], soc: float, **wishes: float) -> str | None:
+STATIONS = """name,lat,lon,socket,kw
+Blake Street garage,39.7530,-104.9960,type2,22
+East garage,39.7440,-104.9800,chademo,50
+"""
+
+
+def refusal(network: RoadNetwork, ends: list[str], soc: float, **wishes: Any) -> str | None:
     """Return the refusal of a cold plan, or None."""
     try:
         evroute.plan(network, *ends, soc=soc, conditions=COLD, **wishes)
@@ -32,8 +42,43 @@ def test_the_advised_start_suffices_and_a_point_less_does_not(wishes: dict[str, 
         if text is None:
             continue
         assert f"starting with {soc:.4g} %" in text
-        advised = int(re.findall(r"start with at least (\d+) %", text)[0])
+        advised = int(re.findall(r"start with at least (?:about )?(\d+) %", text)[0])
         assert refusal(network, ends, advised, **wishes) is None, text
         if advised - 1 > soc:
             assert refusal(network, ends, advised - 1, **wishes), text
         followed += 1
+
+
+def advised_starts(text: str) -> list[tuple[int, bool]]:
+    """Return the per cents that a refusal advises, and whether they are about right only."""
+    found = re.findall(r"(?:start with|or with|without a stop) at least (about )?(\d+) %", text)
+    return [(int(percent), bool(about)) for about, percent in found]
+
+
+@pytest.mark.parametrize("risk", [0.05, 0.3])
+def test_every_start_that_a_refusal_with_stations_advises_at_a_risk_suffices(
+    risk: float, tmp_path: Path
+) -> None:
+    (tmp_path / "stations.csv").write_text(STATIONS)
+    network = add_chargers(evroute.load_network("denver"), tmp_path / "stations.csv")[0]
+    rng, seen = np.random.default_rng(20261123), Counter[str]()
+    wishes = {"reserve": 1.5, "risk": risk}
+    while seen["refused"] < 8:
+        ends = [network.edge_id[int(row)] for row in rng.integers(network.n_edges, size=2)]
+        soc = float(rng.uniform(2, 5))
+        for charge in (True, False):
+            text = refusal(network, ends, soc, charge=charge, **wishes)
+            if text is None:
+                continue
+            seen["refused"] += 1
+            stops = "(--charge)" in text
+            if stops and " to " in text.split(" or charge at ")[-1]:
+                seen["stops"] += 1
+                assert refusal(network, ends, soc, charge=True, **wishes) is None, text
+            for percent, about in advised_starts(text):
+                seen["about" if about else "exact"] += 1
+                charging = charge or f"or with at least about {percent} %" in text
+                assert refusal(network, ends, percent, charge=charging, **wishes) is None, text
+                if about and percent - 1 > soc:
+                    assert refusal(network, ends, percent - 1, charge=charging, **wishes), text
+    assert seen["about"] >= 2, seen

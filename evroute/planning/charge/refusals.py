@@ -1,5 +1,6 @@
 """Refusals that help: the least start with stations, or the gap that no full charge bridges."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
@@ -13,15 +14,18 @@ from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.station_needs import StationNeeds
 from evroute.planning.searches.search_problem import SearchProblem
 
+Stops = tuple[ChargingStop, ...]
+Tried = Callable[[int], Stops | None]
+
 
 def with_advice(
     error: NotEnoughChargeError,
-    stops: tuple[ChargingStop, ...],
+    stops: Stops,
     needs: StationNeeds,
     battery: Battery,
     *,
     charging: bool,
-    about: str = "",
+    tried: Tried | None = None,
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, the least start with stations, or the gap.
 
@@ -37,29 +41,35 @@ def with_advice(
         Charge at the start, and reserve.
     charging
         Whether the request may charge on the way.
-    about
-        Word before numbers that are not exact, such as "about ".
+    tried
+        Function that returns the stops of a plan that starts with a whole per cent, or None; it is
+        asked where the needs are not exact. None if they are.
     """
     if stops:
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
         return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
-    need = needs.least_start(battery)
-    if need.charge_wh + battery.warm_up_wh > battery.capacity_wh + TOLERANCE_WH:
+    found = _least(needs, battery, tried)
+    about = "" if tried is None else "about "
+    if found is None:
         reason = str(error).replace("charge on the way, or take", "take")
+        reason = reason.removesuffix("; charge on the way")
         gap = needs.gap(battery)
         if gap is None:
             return error
+        if gap[0] <= TOLERANCE_WH:
+            advice = "no plan with charging stops was found, even with a full battery"
+            return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
         advice = gap_text(gap, needs, battery, about)
         return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
-    percent = whole_percent(battery, need.charge_wh + battery.warm_up_wh)
+    percent, station = found
     least = f"{about}{percent} %"
     useless = "charging on the way does not help"
-    if not need.station and error.start_percent is None:
+    if not station and error.start_percent is None:
         return NotEnoughChargeError(f"{error}: start with at least {least}; {useless}", percent)
-    if not need.station or (error.start_percent or 101) <= percent:
+    if not station or (error.start_percent or 101) <= percent:
         return NotEnoughChargeError(f"{error}; {useless}", error.start_percent)
     if not charging:
-        advice = f"or with at least {least} and charging at {need.station} (--charge)"
+        advice = f"or with at least {least} and charging at {station} (--charge)"
         reason = str(error).replace("charge on the way, or take", "take")
         return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
     reached = any(edge in needs.stations for _, edge in needs.charges(battery))
@@ -68,11 +78,62 @@ def with_advice(
         why = "no plan with charging stops was found that keeps the limit of risk"
     without = f"; without a stop at least {error.start_percent} %" if error.start_percent else ""
     return NotEnoughChargeError(
-        f"{why}: start with at least {least}, then charge at {need.station} "
+        f"{why}: start with at least {least}, then charge at {station} "
         f"(started with {battery.percent(battery.asked_wh):.4g} %, reserve "
         f"{battery.percent(battery.reserve_wh):.4g} %{without})",
         percent,
     )
+
+
+def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[int, str] | None:
+    """Return the least whole per cent at the start, and the first station; None for none.
+
+    Parameters
+    ----------
+    needs, battery, tried
+        As in `with_advice`.
+    """
+    need = needs.least_start(battery)
+    need_wh = need.charge_wh + battery.warm_up_wh
+    held = need_wh <= battery.capacity_wh + TOLERANCE_WH
+    if tried is None:
+        return (whole_percent(battery, need_wh), need.station) if held else None
+    asked = ceil(battery.percent(battery.asked_wh) - 1e-9)
+    guess = whole_percent(battery, need_wh) if held else 100
+    percent = least_that_succeeds(lambda percent: tried(percent) is not None, asked, guess)
+    if percent is None:
+        return None
+    stops = tried(percent)
+    return percent, stops[0].station if stops else ""
+
+
+def least_that_succeeds(succeeds: Callable[[int], bool], first: int, guess: int) -> int | None:
+    """Return the least whole per cent that succeeds, up to 100; None if 100 does not.
+
+    The steps from the guess double until the answer changes; then the interval is halved.
+
+    Parameters
+    ----------
+    succeeds
+        Function of a per cent that turns from False to True once.
+    first
+        Least per cent that may succeed.
+    guess
+        Per cent that is tried first.
+    """
+    low, high = first - 1, 101
+    at, step = min(max(guess, first), 100), 1
+    while high - low > 1:
+        if succeeds(at):
+            high = at
+            at -= step
+        else:
+            low = at
+            at += step
+        step *= 2
+        if not low < at < high:
+            at, step = (low + high) // 2, 1
+    return high if high <= 100 else None
 
 
 def gap_text(
@@ -93,6 +154,8 @@ def gap_text(
     first = begin or "the start"
     last = f"the next station {end}" if end else "the destination"
     held = "a full charge"
+    if not begin and battery.warm_up_wh > TOLERANCE_WH:
+        held = "a full charge leaves after the warm-up"
     if begin and needs.most_wh < battery.capacity_wh:
         held = f"a charge of {battery.percent(needs.most_wh):.4g} %"
     return (

@@ -138,6 +138,17 @@ class RiskSearch:
                 return best, least - bound
         return best, 0.0
 
+    def started(self, percent: float) -> "RiskSearch":
+        """Return the searches of the request with another charge at the start, %.
+
+        It is the charge before the warm-up, which leaves at least the reserve.
+        """
+        battery = self.battery
+        left_wh = battery.capacity_wh * percent / 100 - battery.warm_up_wh
+        parked_wh = None if battery.parked_wh is None else battery.capacity_wh * percent / 100
+        started = replace(battery, start_wh=max(left_wh, battery.reserve_wh), parked_wh=parked_wh)
+        return replace(self, battery=started)
+
     def keeps(self, route: Route) -> bool:
         """Return True if the risk of a route is at most the limit."""
         given = route, self.battery
@@ -212,17 +223,19 @@ class RiskSearch:
         known = sorted(known, key=lambda route: self.risk_of(route, battery))[:MOST_ADVISED]
         first, cost = ceil(battery.percent(battery.asked_wh) - 1e-9), self.problem.time_s
 
-        def started(percent: int) -> RiskSearch:
-            left_wh = battery.capacity_wh * percent / 100 - battery.warm_up_wh
-            start_wh = max(left_wh, battery.reserve_wh)
-            return replace(self, battery=replace(battery, start_wh=start_wh))
-
         least = first + bisect_left(
-            range(first, 101), True, key=lambda percent: any(map(started(percent).keeps, known))
+            range(first, 101),
+            True,
+            key=lambda percent: any(map(self.started(percent).keeps, known)),
         )
-        while least > first and started(least - 1).best_of((1.0, 0.0), cost, np.inf, known)[0]:
+        gap = 0.0
+        while least > first:
+            found, gap = self.started(least - 1).best_of((1.0, 0.0), cost, np.inf, known)
+            if found is None:
+                break
             least -= 1
-        advice = f"start with at least {least} %" if least <= 100 else "charge on the way"
+        about = "about " if gap else ""
+        advice = f"start with at least {about}{least} %" if least <= 100 else "charge on the way"
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
             f"{100 * self.most:.4g} % when starting with {battery.percent(battery.asked_wh):.4g} "

@@ -211,7 +211,8 @@ class StationNeeds:
             Capacity and reserve of a battery with which even a full charge fails.
         """
         charge = self.problem.charge
-        full = replace(battery, start_wh=battery.capacity_wh)
+        warmed_wh = max(battery.capacity_wh - battery.warm_up_wh, battery.reserve_wh)
+        full = replace(battery, start_wh=warmed_wh)
         behind = {
             state: self.stations[state[1]]
             for state, need in self.needs(full).items()

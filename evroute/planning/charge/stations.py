@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
@@ -175,7 +176,7 @@ def rows_of_plan(
     risk, wishes = request.risk, StopWishes.of(request)
     chargers = wanted(chargers, request)
 
-    def within(route: Route, stops: tuple[ChargingStop, ...]) -> bool:
+    def within(battery: Battery, route: Route, stops: tuple[ChargingStop, ...]) -> bool:
         if forecasts is None or risk is None:
             return True
         return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
@@ -191,7 +192,13 @@ def rows_of_plan(
     def stopping() -> Rows | None:
         if safe is None:
             return stop_rows.choose(fastest)
-        return stop_rows.choose_within(fastest, safe, within)
+        return stop_rows.choose_within(fastest, safe, partial(within, battery))
+
+    def stops_from(percent: int) -> tuple[ChargingStop, ...] | None:
+        assert safe is not None, "starts are tried under a limit of risk"
+        begun = safe.started(percent)
+        rows = replace(stop_rows, battery=begun.battery)
+        return rows.stops_within(fastest, begun, partial(within, begun.battery))
 
     if request.charge and (rows := stopping()) is not None:
         if request.worth is not None:
@@ -212,6 +219,6 @@ def rows_of_plan(
         rows = None if request.charge else stopping()
         stops = () if rows is None else rows.stops.get(rows.recommended, ())
         needs = StationNeeds.of(at_risk, battery, chargers, wishes)
-        about = "" if safe is None else "about "
+        tried = None if safe is None else stops_from
         charging = request.charge
-        raise with_advice(error, stops, needs, battery, charging=charging, about=about) from None
+        raise with_advice(error, stops, needs, battery, charging=charging, tried=tried) from None

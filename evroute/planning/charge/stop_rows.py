@@ -8,8 +8,9 @@ keeps the reserve as it is needs no search.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evroute.arms import Route
-from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
@@ -158,17 +159,32 @@ class StopRows:
             rows.add("time-without-stop", without)
         return rows
 
+    def stops_within(
+        self, fastest: Route, search: RiskSearch, within: Within
+    ) -> tuple[ChargingStop, ...] | None:
+        """Return the stops of a plan that keeps a limit of risk, maybe none; None without a plan.
+
+        Parameters
+        ----------
+        fastest, search, within
+            As in `choose_within`, which finds a plan if and only if this function does.
+        """
+        if self.suffices(fastest) and within(fastest, ()):
+            return ()
+        found = stops_within(self.problem, self.battery, self.chargers, self.wishes, within)
+        if found is None:
+            found = self._safe_without(search)
+        return None if found is None else found[1]
+
     def taken_s(self, shown: Shown) -> float:
         """Return the time of a route with its stops, s."""
         return self.problem.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
 
     def _safe_without(self, search: RiskSearch) -> Found | None:
         """Return the fastest route found without a stop that keeps the risk, if there is one."""
-        try:
-            route, gap_s = search.best((0.0, 1.0), self.problem.time_s)
-        except NotEnoughChargeError:
-            return None
-        if not self.suffices(route):
+        cost = self.problem.time_s
+        route, gap_s = search.best_of((0.0, 1.0), cost, np.inf, search.candidates(cost))
+        if route is None or not self.suffices(route):
             return None
         late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
         return route, (), f"{late}: of the routes without a stop that keep the risk"
