@@ -51,16 +51,7 @@ def with_advice(
     found = _least(needs, battery, tried)
     about = "" if tried is None else "about "
     if found is None:
-        reason = str(error).replace("charge on the way, or take", "take")
-        reason = reason.removesuffix("; charge on the way")
-        gap = needs.gap(battery)
-        if gap is None:
-            return error
-        if gap[0] <= TOLERANCE_WH:
-            advice = "no plan with charging stops was found, even with a full battery"
-            return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
-        advice = gap_text(gap, needs, battery, about)
-        return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
+        return _without_start(error, needs, battery, about)
     percent, station = found
     least = f"{about}{percent} %"
     useless = "charging on the way does not help"
@@ -83,6 +74,21 @@ def with_advice(
         f"{battery.percent(battery.reserve_wh):.4g} %{without})",
         percent,
     )
+
+
+def _without_start(
+    error: NotEnoughChargeError, needs: StationNeeds, battery: Battery, about: str
+) -> NotEnoughChargeError:
+    """Return an error with the gap that no full charge bridges, if there is one."""
+    reason = str(error).replace("charge on the way, or take", "take")
+    reason = reason.removesuffix("; charge on the way")
+    gap = needs.gap(battery)
+    if gap is None:
+        return error
+    advice = "no plan with charging stops was found, even with a full battery"
+    if gap[0] > TOLERANCE_WH:
+        advice = gap_text(gap, needs, battery, about)
+    return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
 
 
 def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[int, str] | None:
@@ -132,7 +138,7 @@ def least_that_succeeds(succeeds: Callable[[int], bool], first: int, guess: int)
             at += step
         step *= 2
         if not low < at < high:
-            at, step = (low + high) // 2, 1
+            at = (low + high) // 2
     return high if high <= 100 else None
 
 
