@@ -1,6 +1,7 @@
 """After a trip: planned beside actual energy, and the trip added to the car's own trips."""
 
 import streamlit as st
+from lan import reads_only
 from literal import literal, sentence
 from own_trips import PERCENT_STEP, add_planned, folder_of, trip_count
 from request import Request, planner_of
@@ -51,7 +52,7 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
         f"Planned {planned.energy_wh / 1000:.2f} kWh, driven "
         f"{energy_wh / 1000:.2f} ± {known_wh2**0.5 / 1000:.2f} kWh."
     )
-    if st.button("Add this trip", key="add_trip"):
+    if st.button("Add this trip", key="add_trip", disabled=reads_only()):
         try:
             learned = add_planned(
                 request.network,

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 from cities import ask_city
+from lan import check_write, reads_only
 from literal import literal
 from state import UPLOADED, choose_next, key, starting
 
@@ -74,7 +75,10 @@ def choose_network() -> RoadNetwork:
     if uploaded is None or uploaded.name != name:
         return network(name)
     st.caption(literal(f"'{name}' is in this tab only, until a reload."))
-    if st.button("Keep this network", key="keep_network", help="For later visits."):
+    if st.button(
+        "Keep this network", key="keep_network", help="For later visits.", disabled=reads_only()
+    ):
+        check_write()
         keep(uploaded)
         del st.session_state[UPLOADED]
         st.rerun()

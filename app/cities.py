@@ -11,6 +11,7 @@ from threading import Lock, Thread
 
 import streamlit as st
 from city_worker import DONE, ERROR
+from lan import check_write, reads_only
 from literal import literal, sentence
 from state import choose_next
 
@@ -74,7 +75,14 @@ _lock = Lock()
 
 
 def start(place: str, name: str) -> None:
-    """Begin to load a place as network ``name``, unless a tab has begun it."""
+    """Begin to load a place as network ``name``, unless a tab has begun it.
+
+    Raises
+    ------
+    EvrouteError
+        If this tab may not.
+    """
+    check_write()
     with _lock:
         if name in _loads and not _loads[name].is_over:
             return
@@ -117,7 +125,14 @@ def ask_city() -> None:
         st.button("Try again", on_click=_forget, key="city:again")
         return
     st.write(literal(f"{city.words}."))
-    st.button("Load it", on_click=_begin, args=(city,), key="city:load", type="primary")
+    st.button(
+        "Load it",
+        on_click=_begin,
+        args=(city,),
+        key="city:load",
+        type="primary",
+        disabled=reads_only(),
+    )
 
 
 def _looked_up(place: str) -> City | str:

@@ -16,6 +16,7 @@ from typing import Any
 
 import platformdirs
 from filelock import FileLock, Timeout
+from lan import check_write
 
 from evroute.errors import EvrouteError
 from evroute.files import replacing
@@ -211,7 +212,14 @@ def _line(error: Exception) -> str:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Hold the lock of the profile; raise EvrouteError if another process keeps it."""
+    """Hold the lock of the profile.
+
+    Raises
+    ------
+    EvrouteError
+        If another process keeps it, or this tab may not write it.
+    """
+    check_write()
     path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with FileLock(path().with_name(f".{path().name}.lock"), timeout=WAIT_S):

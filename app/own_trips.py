@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from cache import RUNS
+from lan import check_write
 
 from evroute.arms import Route
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
@@ -172,6 +173,7 @@ def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
         If a file of measured trips is damaged, or another process writes the folder; the folder
         then still is what it was.
     """
+    check_write()
     folder = folder_of(roads, vehicle)
     read_parts(folder.path, roads)
     made = {name: value for name, value in folder.manifest().items() if name != "charging"}
@@ -298,8 +300,9 @@ def undo(roads: RoadNetwork, vehicle: Vehicle) -> None:
     Raises
     ------
     EvrouteError
-        If another process writes the folder.
+        If another process writes the folder, or this tab may not.
     """
+    check_write()
     folder = folder_of(roads, vehicle)
     with folder.locked():
         set_aside(folder.path, last=True)
@@ -313,8 +316,9 @@ def learn_again(roads: RoadNetwork, vehicle: Vehicle) -> None:
     Raises
     ------
     EvrouteError
-        If no recorded trip is intact, or another process writes the folder.
+        If no recorded trip is intact, another process writes the folder, or this tab may not.
     """
+    check_write()
     try:
         _learn(roads, vehicle, None)
     except DamagedFileError:
@@ -327,8 +331,9 @@ def forget(roads: RoadNetwork, vehicle: Vehicle) -> None:
     Raises
     ------
     EvrouteError
-        If another process writes the folder.
+        If another process writes the folder, or this tab may not.
     """
+    check_write()
     folder = folder_of(roads, vehicle)
     with folder.locked():
         set_aside(folder.path)
@@ -340,6 +345,7 @@ def _learn(
     table: Path | None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
+    check_write()
     out = folder_of(roads, vehicle).path
     if table is not None and not is_current(roads, vehicle):
         renew(roads, vehicle)

@@ -15,6 +15,7 @@ from threading import Lock
 from time import monotonic, sleep
 from zlib import crc32
 
+from lan import check_write
 from worker import PROGRESS
 
 from evroute.errors import EvrouteError
@@ -56,7 +57,14 @@ def own_world(content: bytes) -> World:
 
 
 def start(experiment: Experiment, folder: RunFolder) -> None:
-    """Start or continue the runs of a folder, in a process that ends with this server."""
+    """Start or continue the runs of a folder, in a process that ends with this server.
+
+    Raises
+    ------
+    EvrouteError
+        If this tab may not.
+    """
+    check_write()
     if is_running(folder):  # another window was quicker
         return
     (folder.path / PROGRESS).unlink(missing_ok=True)
@@ -74,8 +82,9 @@ def stop(folder: RunFolder) -> None:
     Raises
     ------
     EvrouteError
-        If the process runs on another machine, or does not end.
+        If the process runs on another machine, does not end, or this tab may not end it.
     """
+    check_write()
     if (process := _alive(folder)) is not None:
         process.terminate()
         process.wait(PATIENCE_S)

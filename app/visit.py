@@ -12,6 +12,7 @@ import example
 import memory
 import streamlit as st
 from address import is_whole_plan, read_address
+from lan import READS_ONLY, reads_only
 from literal import literal, sentence
 from own_trips import OWN_NUMBERS
 from state import BASELINE, UPLOADED, given, ignored, key
@@ -78,7 +79,8 @@ def _remember() -> None:
     """Write the inputs that the driver has changed in this tab to the profile."""
     now = _inputs()
     before = st.session_state.setdefault(BASELINE, now)
-    if changes := {name: value for name, value in now.items() if before.get(name, value) != value}:
+    changes = {name: value for name, value in now.items() if before.get(name, value) != value}
+    if changes and not reads_only():
         st.session_state[NOTE] = memory.change(lambda profile: profile.with_inputs(changes))
     st.session_state[BASELINE] = before | now
 
@@ -96,13 +98,15 @@ def remember_places(network: str, places: Sequence[str]) -> None:
     known = st.session_state.setdefault(PLACES, set())
     new = [place for place in places if place not in known]
     known.update(new)
-    if not new or st.session_state.get(key("trip")) or example.is_shown():
+    if not new or st.session_state.get(key("trip")) or example.is_shown() or reads_only():
         return
     st.session_state[NOTE] = memory.change(lambda profile: profile.with_places(network, new))
 
 
 def show_notices() -> None:
     """Show what of the address was ignored, until an input changes, and trouble of the profile."""
+    if reads_only():
+        st.caption(sentence(READS_ONLY))
     if note := st.session_state.get(NOTE):
         st.caption(sentence(note))
     if not ignored():

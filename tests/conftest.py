@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import numpy as np
@@ -103,22 +104,34 @@ def dashboard_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def dashboard(dashboard_folder: Path) -> Iterator[str]:
     """The address of a dashboard started as a user does."""
+    with _served(dashboard_folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def serve() -> Callable[..., AbstractContextManager[str]]:
+    """Start a dashboard in a folder, with further options, and return its address."""
+    return _served
+
+
+@contextmanager
+def _served(folder: Path, *further: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
-    environment["EVROUTE_PROFILE"] = str(dashboard_folder / "profile.json")
-    command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
-    with (dashboard_folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            command, cwd=dashboard_folder, env=environment, stdout=log, stderr=log
-        )
+    environment["EVROUTE_PROFILE"] = str(folder / "profile.json")
+    command = [sys.executable, "-m", "evroute", "app", "--port", str(port), *further]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             for _ in range(2 * PATIENCE_S):
                 try:
                     with urlopen(f"{address}/_stcore/health"):
                         break
+                except HTTPError:  # it answers, and refuses
+                    break
                 except URLError:
                     time.sleep(0.5)
             else:

@@ -7,6 +7,7 @@ import streamlit as st
 from address import write_inputs
 from basis import PHYSICS, basis
 from cache import choose_network, known_network, planner
+from lan import reads_only
 from literal import literal, sentence
 from map_component import classes_of, show_map
 from naming import place_label
@@ -84,11 +85,17 @@ def remembered(roads: RoadNetwork) -> None:
         index=recent.index(profile.home.get(roads.name, "")),
         format_func=lambda place: place_label(roads, place) if place else "none",
         help="Plans start here. The last places are offered.",
+        disabled=reads_only(),
     )
     if home != profile.home.get(roads.name, ""):
         memory.change(lambda old: old.with_home(roads.name, home))
         st.rerun()
-    st.button("Forget me", on_click=forget_me, help="Deletes the profile. Trips stay.")
+    st.button(
+        "Forget me",
+        on_click=forget_me,
+        help="Deletes the profile. Trips stay.",
+        disabled=reads_only(),
+    )
     st.caption(literal(f"Kept in {memory.path()}."))
 
 
@@ -127,7 +134,7 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
         files = st.file_uploader(
             "Logs of this car (CSV, GPX or Parquet)", ENDINGS, accept_multiple_files=True
         )
-        learned = st.form_submit_button("Learn these trips", type="primary")
+        learned = st.form_submit_button("Learn these trips", type="primary", disabled=reads_only())
     if learned and files:
         lines, bar = [], st.progress(0.0, "Reading …")
         for file in files:
@@ -172,12 +179,12 @@ def _outcome(name: str, result: Learned) -> tuple[str, str, dict[str, str], list
 def change(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     """Offer undo, reset and downloads."""
     last, everything = st.columns(2)
-    if last.button("Undo the last addition", key="undo", width="stretch"):
+    if last.button("Undo the last addition", key="undo", width="stretch", disabled=reads_only()):
         undo(roads, vehicle)
         _changed(folder)
     with everything.popover("Start again", width="stretch"):
         st.write("Set all trips of this car aside? They stay in a folder beside the new ones.")
-        if st.button("Set all aside", key="forget"):
+        if st.button("Set all aside", key="forget", disabled=reads_only()):
             forget(roads, vehicle)
             _changed(folder)
     if trip_count(folder):

@@ -7,6 +7,7 @@ import streamlit as st
 from address import write_inputs
 from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
 from findings import show_findings, show_table
+from lan import reads_only
 from literal import literal, sentence
 from map_component import classes_of, flipped, show_map
 from naming import place_label
@@ -188,7 +189,7 @@ def others(folders: list[RunFolder]) -> None:
             share, words = progress(folder)
             name.progress(share, literal(f"{folder.path}: {words}"))
             key, stop_label = f"stop:{folder.path.name}", f"Stop {folder.path.name}"
-            if button.button(literal(stop_label), key=key, width="stretch"):
+            if button.button(literal(stop_label), key=key, width="stretch", disabled=reads_only()):
                 stop(folder)
                 st.rerun()
 
@@ -204,11 +205,15 @@ def buttons(experiment: Experiment, folder: RunFolder) -> None:
     if not left:
         verb = "Finished"
     if go.button(
-        literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
+        literal(verb),
+        type="primary",
+        disabled=works or not left or reads_only(),
+        key="go",
+        width="stretch",
     ):
         start(experiment, folder)
         st.rerun()
-    if halt.button("Stop", disabled=not works, key="stop", width="stretch"):
+    if halt.button("Stop", disabled=not works or reads_only(), key="stop", width="stretch"):
         stop(folder)
         st.rerun()
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
