@@ -1,12 +1,15 @@
 """Tabs about the selected route: energy, streets, export, after the trip."""
 
+import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import altair as alt
 import numpy as np
+import segno
 import streamlit as st
 from after_trip import after_trip
 from literal import sentence
@@ -16,7 +19,9 @@ from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.via_points import MOST
 from evroute.report.colours import PART_COLOURS
+from evroute.report.directions import google_maps_link
 from evroute.report.exports import route_geojson, route_gpx
 from evroute.report.words import counts
 
@@ -51,6 +56,8 @@ STREET_FORMATS = {
     "lights": st.column_config.NumberColumn(format="%d", width=50),
 }
 """Digits and widths of `street_table`, pixels."""
+CODE_WIDTH = 200
+"""Of the code of a link, pixels."""
 
 
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
@@ -78,8 +85,12 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
     )
     with export:
         st.download_button(
-            "GPX", partial(route_gpx, roads, plan), f"{roads.name}-route.gpx", on_click="ignore"
+            "GPX",
+            partial(route_gpx, roads, replace(plan, recommended=name)),
+            f"{roads.name}-route.gpx",
+            on_click="ignore",
         )
+        on_a_phone(roads, plan, name)
         st.download_button(
             "GeoJSON",
             lambda: json.dumps(route_geojson(roads, plan)),
@@ -89,6 +100,30 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         st.caption("The address of this page reopens this plan.")
     with after:
         after_trip(request, plan, name)
+
+
+def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
+    """Offer a row in Google Maps: a link, and its code for the camera of a phone.
+
+    Parameters
+    ----------
+    roads, plan
+        Network and plan.
+    name
+        The row.
+    """
+    link = google_maps_link(roads, plan, name)
+    if link is None:
+        st.caption(f"Google Maps takes {MOST} stops on the way; this trip has more. Use the GPX.")
+        return
+    st.link_button("Open in Google Maps", link)
+    code = io.BytesIO()
+    segno.make(link, micro=False).save(code, kind="svg", scale=4, light="white", xmldecl=False)
+    st.image(code.getvalue().decode(), width=CODE_WIDTH, alt="Code of the link to Google Maps")
+    st.caption(
+        f"Scan the code with a phone. Google Maps chooses its own way, between at most {MOST} via "
+        "points. The GPX has the route itself. The link gives Google start and end of the trip."
+    )
 
 
 def energy_bar(planned: PlannedRoute) -> alt.Chart:

@@ -10,7 +10,7 @@ EXTRAS = {
     "report": ("altair", "branca", "folium", "pandas", "vl_convert"),
     "geo": ("geopandas", "osmium", "osmnx", "pyogrio", "rasterio"),
     "gp": ("gpytorch", "torch"),
-    "app": ("streamlit",),
+    "app": ("segno", "streamlit"),
     "fast": ("numba",),
     "serve": ("fastapi", "uvicorn"),
     "sumo": ("libsumo",),

@@ -4,13 +4,13 @@ import os
 import socket
 import sys
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 from evroute.cli.terminal import itself
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import EvrouteError
+from evroute.optional import check_extra
 from evroute.resources import app_path
 
 LAN = "EVROUTE_LAN"
@@ -37,8 +37,7 @@ def app(
     """Open the dashboard in a browser; Ctrl-C ends it."""
     import runpy
 
-    if find_spec("streamlit") is None:
-        raise MissingPackageError("streamlit", "app")
+    check_extra("app")
     os.environ.pop(LAN, None)
     # in this process, so that its end is the end of the server
     sys.argv = ["streamlit", "run", str(app_path("server.py")), "--server.port", str(port)]
