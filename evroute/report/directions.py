@@ -1,6 +1,7 @@
 """A link that opens a route in Google Maps, which chooses its own way between few via points.
 
-https://developers.google.com/maps/documentation/urls/get-started: a phone shows three via points.
+Source: Google, *Maps URLs*: a browser of a phone takes at most three via points.
+https://developers.google.com/maps/documentation/urls/get-started
 """
 
 from urllib.parse import urlencode
