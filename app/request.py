@@ -15,7 +15,7 @@ from layers import LAYERS
 from literal import literal
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
-from state import key, starting
+from state import forget_change, key, starting
 from stop_wishes import ask_stops
 from streamlit.delta_generator import DeltaGenerator
 
@@ -40,6 +40,8 @@ CHANGEABLE = {
 }
 """Fields of a vehicle: label, least, greatest, step."""
 CARS = "cars"
+LOWERED = "lowered_reserve"
+"""Charge at the start, wished charge to keep, and the charge to keep that it gave, %."""
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
 """Offered limits of risk, %; 0 is none."""
 
@@ -248,8 +250,7 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
     The reserve ends at the charge. The risk is the greatest chance of ever falling below it.
     """
     soc = starting("soc", 80, (1, 100))
-    reserve = starting("reserve", min(10, soc), (0, soc))
-    st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
+    reserve = _reserve(soc)
     percent = starting("risk", 0.0, (0.0, 50.0))
     title = f"{soc:d} %, keep {reserve:d} %"
     title = f"{title}, risk {percent:g} %" if percent else f"Charge {title}"
@@ -269,6 +270,29 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
             key=key("risk"),
         )
     return {"soc": soc, "reserve": reserve, "charge": charges, "risk": percent / 100 or None}
+
+
+def _reserve(soc: int) -> int:
+    """Return the charge to keep, %: as wished, or the charge at the start if that is less.
+
+    A greater charge brings the wish back, and only the driver's own change is remembered.
+    """
+    shown = starting("reserve", 10, (0, 100))
+    end, wish, lowered = st.session_state.get(LOWERED, (None, shown, shown))
+    if shown != lowered:
+        wish = shown
+    reserve = min(wish, soc)
+    if reserve != shown:
+        forget_change("reserve")
+    if end != soc or reserve != shown:  # a slider with another end forgets its value
+        st.session_state[key("reserve")] = reserve
+    st.session_state[LOWERED] = soc, wish, reserve
+    return reserve
+
+
+def keep_lowered() -> None:
+    """Make the charge to keep that is shown the wished one: an advised charge rests on it."""
+    st.session_state.pop(LOWERED, None)
 
 
 def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:

@@ -20,14 +20,16 @@ def key(name: str) -> str:
 
 
 def keep_inputs() -> None:
-    """Set the kept inputs again: Streamlit drops those of widgets that a page does not show.
+    """Restore the kept inputs that Streamlit dropped: those of widgets that a page did not show.
 
-    A copy restores those that it drops between two runs, as a fragment of the last page ends.
+    The others stay untouched. A widget whose value is set anew shows that value, and a user who
+    has moved it on meanwhile, as by a key held down, would lose these steps.
     """
     copy = st.session_state.setdefault("inputs", {})
     copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
     for name, value in copy.items():
-        st.session_state[name] = value
+        if name not in st.session_state:
+            st.session_state[name] = value
 
 
 def _is_kept(name: Any) -> bool:
@@ -82,7 +84,7 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     if not _fits(known, value, allowed):
         ignore(name)
         st.session_state[key(name)] = value
-    elif isinstance(value, float):
+    elif isinstance(value, float) and not isinstance(known, float):
         st.session_state[key(name)] = float(known)
     return st.session_state[key(name)]
 

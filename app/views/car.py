@@ -23,6 +23,7 @@ from own_trips import (
     trip_count,
     undo,
 )
+from remembered import remembered_words
 from request import CHANGEABLE, ask_vehicle
 from state import choose_next
 from visit import forget as forget_me
@@ -75,9 +76,7 @@ def remembered(roads: RoadNetwork) -> None:
     if not memory.exists():
         st.caption("Nothing yet. Car, city, charge, price and places are remembered once changed.")
         return
-    known = ", ".join(f"{name} {value}" for name, value in sorted(profile.inputs.items()))
-    count = len(profile.places)
-    st.write(sentence(f"{known or 'no inputs'}; {counted(count, 'place')}"))
+    st.write(literal(remembered_words(profile)))
     recent = ["", *profile.recent(roads.name)]
     home = st.selectbox(
         "Home",

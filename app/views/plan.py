@@ -36,7 +36,7 @@ from map_layers import Shown, layers_data, shown_layers
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
-from request import Request, ask, link_of, planned, planner_of, show_effects
+from request import Request, ask, keep_lowered, link_of, planned, planner_of, show_effects
 from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key
 from visit import remember_places, show_notices, visit
@@ -173,7 +173,8 @@ def selected_row(plan: Plan) -> str:
 
 
 def use(name: str, value: object) -> None:
-    """Set an input before the next run."""
+    """Set an input before the next run, as advised for the charge to keep that is shown."""
+    keep_lowered()
     st.session_state[key(name)] = value
 
 

@@ -266,3 +266,28 @@ def test_the_address_of_a_page_reopens_it(name: str) -> None:
     assert address.items() <= dict(page.query_params).items()
     again = opened(name, **page.query_params)
     assert again.query_params == page.query_params
+
+
+def test_a_low_charge_lowers_the_charge_to_keep_only_for_a_while(profile: Path) -> None:
+    page = opened()
+    page.slider(key="kept_soc").set_value(4).run()
+    assert page.slider(key="kept_reserve").value == 4
+    page.slider(key="kept_soc").set_value(50).run()
+    assert page.slider(key="kept_reserve").value == 10
+    assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 50}
+    page.slider(key="kept_reserve").set_value(7).run()
+    page.slider(key="kept_soc").set_value(90).run()
+    assert page.slider(key="kept_reserve").value == 7
+    assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 90, "reserve": 7}
+
+
+def test_what_is_remembered_is_in_words() -> None:
+    from memory import Profile
+    from remembered import remembered_words
+
+    inputs = {"soc": 4, "vehicle": "renault-zoe", "drag:renault-zoe": 0.7, "price": 0.4, "odd": 1}
+    profile = Profile(inputs, places=(("denver", "a"), ("denver", "b")))
+    assert remembered_words(profile) == (
+        "Renault Zoe, charge 4 %, 0.4 per kWh, Renault Zoe: drag 0.7. 2 places."
+    )
+    assert remembered_words(Profile()) == "No inputs. 0 places."

@@ -1,0 +1,58 @@
+"""The keyboard in a real browser: each press of an arrow key counts."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+PATIENCE_MS = 120_000
+PRESSES = 60
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def page(browser: Any, dashboard: str) -> Iterator[Page]:
+    """The page Plan with its cards."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    opened: Page = context.new_page()
+    opened.goto(f"{dashboard}/?soc=90&reserve=1")
+    opened.locator(".evroute-cards button").first.wait_for()
+    yield opened
+    context.close()
+
+
+@pytest.mark.parametrize("pause_ms", [0, 60])
+def test_a_slider_takes_a_step_for_each_press(page: Page, pause_ms: int) -> None:
+    page.get_by_role("button", name=re.compile("^Charge")).first.click()
+    slider = page.get_by_role("slider", name="Charge at the start")
+    expect(slider).to_have_value("90", timeout=PATIENCE_MS)
+    for _ in range(PRESSES):
+        slider.press("ArrowLeft")
+        page.wait_for_timeout(pause_ms)  # slower than the page draws itself, and faster
+    page.wait_for_url(lambda url: f"soc={90 - PRESSES}&" in url)
+    expect(slider).to_have_value(str(90 - PRESSES))
+    keep = page.get_by_role("slider", name="Charge to keep")
+    for _ in range(20):
+        keep.press("ArrowRight")
+        page.wait_for_timeout(pause_ms)
+    page.wait_for_url(lambda url: "reserve=21&" in url)
+    expect(keep).to_have_value("21")
+
+
+def test_arrow_keys_move_the_mark_on_picture_and_map(page: Page) -> None:
+    picture = page.get_by_role("slider", name="Charge along the route")
+    picture.focus()
+    for _ in range(3):
+        picture.press("ArrowRight")
+    expect(picture).to_have_attribute("aria-valuenow", "3")
+    expect(page.locator(".evroute-here")).to_have_text(re.compile(r"^here \d+(\.\d)? %"))
+    mark = page.locator("path[stroke='#222222'][fill='#ffffff']")
+    expect(mark).to_have_count(1)
+    before = mark.get_attribute("d")
+    picture.press("End")
+    expect(picture).to_have_attribute("aria-valuenow", "100")
+    assert mark.get_attribute("d") != before
