@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 OWN = "evroute"
-NOT_FOR_TESTS = {"benchmarks"}
+NOT_FOR_TESTS = {"benchmarks", "release"}
 """Extras that `dev` does not bring."""
 CLASSES = {
     "MIT License": {"MIT"},

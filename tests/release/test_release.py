@@ -1,0 +1,83 @@
+"""What a release promises stays, and its versions agree."""
+
+import importlib.util
+import sys
+from difflib import unified_diff
+from email.message import Message
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def program(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def surface() -> Any:
+    return program("release_surface", HERE / "surface.py")
+
+
+@pytest.fixture(scope="module")
+def check() -> Any:
+    return program("release_check", HERE / "check.py")
+
+
+@pytest.mark.slow
+def test_the_surface_is_the_committed_one(surface: Any) -> None:
+    committed = (HERE / "surface.txt").read_text(encoding="utf-8").splitlines()
+    found = sorted(set(surface.lines()))
+    difference = list(unified_diff(committed, found, "surface.txt", "this tree", n=0, lineterm=""))
+    assert not difference, "run make surface, and name the change in CHANGELOG.md:\n" + "\n".join(
+        difference
+    )
+
+
+def test_a_parameter_a_default_and_a_member_are_lines_of_their_own(surface: Any) -> None:
+    class Car:
+        """A car."""
+
+        def drive(self, km: float, *, fast: bool = False) -> None:
+            """Drive."""
+
+    Car.__module__ = "evroute.car"
+    assert sorted(surface._python("Car", Car)) == [
+        "python Car()",
+        "python Car.drive(self, km, *, fast=False)",
+    ]
+
+
+def test_versions_agree(check: Any) -> None:
+    assert list(check.versions_that_differ()) == []
+
+
+def test_a_wheel_without_a_text_or_an_expression_is_named(check: Any) -> None:
+    about, names = Message(), ["evroute-1.dist-info/licenses/LICENSE"]
+    wanted = ["LICENSE", "THIRD_PARTY.md"]
+    assert list(check.licences(names, about, wanted)) == [
+        "the wheel lacks THIRD_PARTY.md",
+        "the wheel's metadata have no License-Expression",
+    ]
+    about["License-Expression"] = "MIT"
+    assert list(check.licences(names, about, ["LICENSE"])) == []
+
+
+def test_links_of_readme_are_absolute_where_there_is_an_address() -> None:
+    absolute = program("hatch_build", ROOT / "hatch_build.py").absolute
+    text = "[a](docs/a.md#b), ![c](docs/c.png), [d](https://d.org/e), [f](#f)"
+    assert absolute(text, "") == text
+    assert absolute(text, "https://e.org/main") == (
+        "[a](https://e.org/main/docs/a.md#b), ![c](https://e.org/main/docs/c.png), "
+        "[d](https://d.org/e), [f](#f)"
+    )
