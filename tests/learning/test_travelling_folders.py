@@ -172,6 +172,70 @@ def test_a_rebuilt_map_learns_the_trips_on_its_own_roads(grid, folder) -> None:
     assert not np.allclose(rows[:, up], before["steady/trips/learned_rows"][:, up])
 
 
+def cut_at(network: RoadNetwork, road: str, share: float, make_network) -> RoadNetwork:
+    """Return the grid with a junction added on both directions of a road, ``a>b`` with a < b."""
+    a, b = (int(end) for end in road.split(">"))
+    height_m = network.elevation_m[a] + share * (network.elevation_m[b] - network.elevation_m[a])
+    x_m, y_m = (at[a] + share * (at[b] - at[a]) for at in (network.x_m, network.y_m))
+    places = [*zip(network.x_m, network.y_m, network.elevation_m, strict=True)]
+    new = len(places)
+    edges = [
+        (name, tail, head)
+        for name, tail, head in zip(
+            network.edge_id, network.tail.tolist(), network.head.tolist(), strict=True
+        )
+        if {tail, head} != {a, b}
+    ]
+    edges += [(f"p{s}>{t}", s, t) for s, t in ((a, new), (new, b), (b, new), (new, a))]
+    return make_network(edges, [*places, (x_m, y_m, height_m)], name="cut")
+
+
+def test_a_road_cut_by_a_new_junction_is_said_to_be_so_and_learned_again(
+    grid, folder, tmp_path, make_network
+) -> None:
+    """Until the repair it is a lost road; then its pieces have its passes, energy and time."""
+    there = cut_at(grid, CLOSED, 0.3, make_network)
+    recorded = read_parts(folder, grid)
+    over = [
+        trip
+        for trip in recorded.values()
+        if {grid.row_of[CLOSED], grid.row_of["15>14"]} & set(trip.edge.tolist())
+    ]
+    assert len(over) > 3
+    moved = evroute.load_belief(folder, network=there)
+    words = "in pieces, which 'evroute learn --repair FOLDER --network cut' learns"
+    assert f"{len({row for t in over for row in t.edge} & both(grid))} of the others" in moved.note
+    assert words in moved.note
+    # read on the new map: the pieces in order, with the energy and the time of the whole
+    again = read_parts(folder, there)
+    assert all(trip.record is None for trip in again.values())
+    for trip in over:
+        new = again[trip.trip]
+        ids = " ".join(there.edge_id[row] for row in new.edge)
+        old = " ".join(grid.edge_id[row] for row in trip.edge)
+        assert ids == old.replace("14>15", "p14>36 p36>15").replace("15>14", "p15>36 p36>14")
+        assert new.energy_wh.sum() == pytest.approx(trip.energy_wh.sum())
+        assert new.travel_s.sum() == pytest.approx(trip.travel_s.sum())
+        name, share = ("p14>36", 0.3) if "p14>36" in ids else ("p15>36", 0.7)
+        first = ids.split().index(name)
+        pair = new.energy_wh[first : first + 2]
+        assert pair[0] / pair.sum() == pytest.approx(share)
+    more = table_of(there, tmp_path / "more.csv", 4, 3, "more")
+    after = learn(more, copytree(folder, tmp_path / "copy"), network=there)
+    assert (after.new, after.trips.num_rows) == (3, 28)
+    repair(folder, network=there)
+    belief = evroute.load_belief(folder, network=there)
+    assert "other roads" not in belief.note
+    assert belief.trips == 25
+    passed = {there.edge_id[row] for row in belief.driving.pace.passed.tolist()}
+    assert {"p14>36", "p36>15"} <= passed or {"p15>36", "p36>14"} <= passed
+
+
+def both(grid: RoadNetwork) -> set[int]:
+    """Return the rows of the two directions of the road that is cut."""
+    return {grid.row_of[CLOSED], grid.row_of["15>14"]}
+
+
 @pytest.mark.parametrize("change", [{"drag": 0.4}, {"mass_kg": 1700.0, "rolling": 0.012}])
 def test_changed_numbers_of_the_car_lose_no_trip(grid, folder, tmp_path, change) -> None:
     """At home all terms are computed again, as if the numbers had always been those."""

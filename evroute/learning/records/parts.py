@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evroute.arrays import IntArray
 from evroute.checked import digest_of
 from evroute.errors import DamagedFileError, require
 from evroute.files import replacing
@@ -119,9 +120,9 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
         if digest_of(columns | ({"terms": [terms]} if terms else {})) != metadata[_DIGEST].decode():
             raise ValueError("its digest differs")
         lines = _lines(columns, metadata)
-        columns["edge"] = _rows(columns["edge"], lines, network, metadata)
+        rows_of = _rows(columns["edge"], lines, network, metadata)
         columns["departed_s"] = _departures(columns["departed_s"], metadata)
-        trips = list(_trips(columns, network.n_edges, lines, json.loads(terms or "[]")))
+        trips = list(_trips(columns, rows_of, network, lines, json.loads(terms or "[]")))
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(
             f"{path} is damaged ({_line(error)}); set it aside by 'evroute learn --repair "
@@ -290,19 +291,18 @@ def _rows(
     lines: TripRecord | None,
     network: RoadNetwork,
     metadata: Mapping[bytes, bytes],
-) -> list[int]:
-    """Return the rows of edges (k,); those that the network does not have are beyond its last."""
+) -> list[IntArray]:
+    """Return the rows of each of k edges, as `TripRecord.rows_in` does."""
     of_network = json.loads(metadata.get(_MANIFEST, b"{}")).get("networks", {})
-    lost = network.n_edges
     if lines is None or network.digest in of_network.values():
-        return [network.row_of.get(edge, lost) for edge in edge_id]
-    rows = lines.rows_in(network)
-    return np.where(rows == LOST, lost, rows).tolist()
+        return [np.array([network.row_of.get(edge, LOST)]) for edge in edge_id]
+    return lines.rows_in(network)
 
 
 def _trips(
     columns: dict[str, list[Any]],
-    n_edges: int,
+    rows_of: Sequence[IntArray],
+    network: RoadNetwork,
     lines: TripRecord | None,
     terms: Sequence[Terms],
 ) -> Iterable[MeasuredTrip]:
@@ -314,10 +314,38 @@ def _trips(
             name: np.array(column[rows[0] : rows[-1] + 1]) if name in _BY_EDGE else column[rows[0]]
             for name, column in columns.items()
         }
-        if (values["edge"] == n_edges).any():
+        edges = [rows_of[row] for row in rows]
+        if all(LOST not in edge for edge in edges):
+            values |= _on_pieces(values, edges, network)
+        else:  # rows that the network does not have are beyond its last
+            first = np.array([edge[0] if len(edge) == 1 else LOST for edge in edges])
+            values["edge"] = np.where(first == LOST, network.n_edges, first)
             of_trip = terms[number] if terms else {}
             of_file = lines or NO_LINES
             values["record"] = of_file.take(
                 np.array(rows if lines else [], dtype=np.int64), of_trip
             )
         yield MeasuredTrip(**values)
+
+
+def _on_pieces(
+    values: Mapping[str, Any], edges: Sequence[IntArray], network: RoadNetwork
+) -> dict[str, Any]:
+    """Return the values of a trip by edge on the pieces of its roads, in proportion to length.
+
+    Parameters
+    ----------
+    values
+        Values of the trip by name, (k,) where they are by edge.
+    edges
+        The rows of each of the k roads.
+    network
+        The network.
+    """
+    counts = np.array([len(edge) for edge in edges])
+    edge = np.concatenate(edges)
+    length_m = network.length_m[edge]
+    road = np.repeat(np.arange(len(edges)), counts)
+    share = length_m / np.bincount(road, length_m)[road]
+    summed = {name: values[name][road] * share for name in _BY_EDGE if name != "edge"}
+    return {"edge": edge, **summed}

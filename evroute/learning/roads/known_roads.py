@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.learning.roads.pieces import in_pieces
 from evroute.learning.roads.road_lines import LOST, RoadIndex, RoadLines, placed
 from evroute.network.road_network import RoadNetwork
 
@@ -132,10 +133,21 @@ class KnownRoads:
         if self.found == self.driven:
             return ""
         share = self.found / self.driven
-        return (
+        words = (
             f"learned on other roads: {self.found:,} of {self.driven:,} ({share:.0%}) are on this "
             "map, elsewhere only the numbers of the car count"
         )
+        if not self._cut:
+            return words
+        return (
+            f"{words}; {self._cut:,} of the others are on this map in pieces, which 'evroute learn "
+            f"--repair FOLDER --network {self.network.name}' learns"
+        )
+
+    @cached_property
+    def _cut(self) -> int:
+        """Number of lost roads that the network has in pieces."""
+        return len(in_pieces(self.lost, self.network))
 
     def map_s(self, *, driving: bool) -> FloatArray:
         """Return the time on all roads by the map, s; at the speeds of drivers if ``driving``."""
@@ -167,7 +179,7 @@ class KnownRoads:
 
     def _forget(self) -> None:
         """Remove the values that follow from the lost roads and junctions."""
-        for name in ("_all", "length_m", "ends_m", "middle_m", "direction", "junctions_m"):
+        for name in ("_all", "_cut", "length_m", "ends_m", "middle_m", "direction", "junctions_m"):
             self.__dict__.pop(name, None)
 
     @staticmethod

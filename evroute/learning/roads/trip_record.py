@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.roads.road_lines import RoadIndex, RoadLines
+from evroute.learning.roads.pieces import in_pieces
+from evroute.learning.roads.road_lines import LOST, RoadIndex, RoadLines
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
@@ -57,16 +58,24 @@ class TripRecord:
             self.vehicle,
         )
 
-    def rows_in(self, network: RoadNetwork) -> IntArray:
-        """Return the row of each road in a network, (k,); `road_lines.LOST` where it is none."""
+    def rows_in(self, network: RoadNetwork) -> list[IntArray]:
+        """Return the rows of each of k roads in a network.
+
+        There is one, more where the network has the road in pieces, and `road_lines.LOST` where it
+        does not have it.
+        """
         index = RoadIndex(RoadLines.of_network(network, np.arange(network.n_edges)))
         lines = self.lines.on((network.crs,), network)
         first: dict[str, int] = {}
         for k, edge_id in enumerate(lines.edge_id):
             first.setdefault(edge_id, k)
-        rows = index.rows_of(lines.take(np.array([*first.values()], dtype=np.int64)))
-        row_of = dict(zip(first, rows.tolist(), strict=True))
-        return np.array([row_of[edge_id] for edge_id in lines.edge_id], dtype=np.int64)
+        distinct = lines.take(np.array([*first.values()], dtype=np.int64))
+        rows = index.rows_of(distinct)
+        lost = np.flatnonzero(rows == LOST)
+        rows_of = dict(zip(first, rows[:, np.newaxis], strict=True))
+        for k, pieces in in_pieces(distinct.take(lost), network).items():
+            rows_of[distinct.edge_id[lost[k]]] = pieces
+        return [rows_of[edge_id] for edge_id in lines.edge_id]
 
 
 NO_LINES = TripRecord(
