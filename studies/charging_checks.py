@@ -5,7 +5,7 @@
 Draws that many requests on random networks and on a made-up country of 900 km with fast main roads
 and slow side roads, climbs and descents, curves that rise and fall, and a reserve. The independent
 search has neither bounds nor open charges: it settles times (or energies) edge by edge, and leaves
-a station with any whole step of charge.
+a station with any whole step of charge. `charging_orders` has other programs for fixed orders.
 """
 
 import heapq
@@ -15,7 +15,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from evroute.arrays import FloatArray
 from evroute.network.line_graph import LineGraph
@@ -30,7 +29,6 @@ from evroute.planning.searches.search_problem import SearchProblem
 
 NEAR = 1e-6
 ARRIVED = -2
-LINES = 300
 SLOW, FEWER = ("energy, steps of 1 %", "time, steps of 0.1 %"), 10
 """Comparisons on the country that the independent search takes seconds for: a tenth of them."""
 CLIMB_WH = 5.2
@@ -336,108 +334,6 @@ def check_money(request: Request, *, compiled: bool, step: float) -> str:
     return "stops" if bought else "no stop"
 
 
-def draw_line(seed: int) -> Request:
-    """Return a request along one road with stations in a fixed order, curves of five pieces."""
-    rng = np.random.default_rng(seed)
-    n = 9
-    capacity_wh = 1000.0
-    energy_wh = rng.uniform(-60, 420, n)
-    chargers = []
-    for edge in np.sort(rng.choice(np.arange(1, n - 1), 4, replace=False)).tolist():
-        kw = rng.uniform(0.5, 4.0, 5)
-        time_s = np.concatenate([[0.0], np.cumsum(3.6 * 200 / kw)])
-        table_s = np.interp(np.arange(101), 20 * np.arange(6), time_s)
-        chargers.append(Charger(f"S{edge}", (edge,), "ccs", 4.0, table_s))
-    reserve_wh = rng.uniform(0, 100)
-    return Request(
-        rng.uniform(60, 600, n),
-        energy_wh,
-        np.array(
-            [
-                np.append(0, np.cumsum(np.minimum(energy_wh, 0)))[:-1],
-                np.cumsum(np.minimum(energy_wh, 0)),
-            ]
-        ),
-        [[k + 1] if k + 1 < n else [] for k in range(n)],
-        (0, n - 1),
-        Battery(capacity_wh, rng.uniform(200, 1000), reserve_wh),
-        chargers,
-        StopWishes(setup_s=rng.uniform(0, 600)),
-    )
-
-
-def by_program(request: Request) -> float:
-    """Return the least time along the road of `draw_line` by a mixed-integer program, s.
-
-    Charges on arrival and on leaving are convex combinations of the ends of one piece of the curve,
-    chosen by binaries; a further binary is 1 where the car stops.
-    """
-    battery, n = request.battery, len(request.time_s)
-    at = {each.edges[0]: each for each in request.chargers}
-    cost: list[float] = []
-    integral: list[int] = []
-    low: list[float] = []
-    high: list[float] = []
-    rows: list[tuple[dict[int, float], float, float]] = []
-
-    def variable(price: float, least: float, most: float, *, whole: bool = False) -> int:
-        cost.append(price)
-        integral.append(int(whole))
-        low.append(least)
-        high.append(most)
-        return len(cost) - 1
-
-    def on_curve(charge: int, table_s: FloatArray, sign: float) -> None:
-        """Add the time of a charge on a curve with a sign to the cost."""
-        ends_wh = battery.capacity_wh * np.arange(6) / 5
-        weights = [variable(sign * table_s[20 * k], 0, 1) for k in range(6)]
-        pieces = [variable(0, 0, 1, whole=True) for _ in range(5)]
-        rows.append((dict.fromkeys(weights, 1.0), 1, 1))
-        rows.append((dict.fromkeys(pieces, 1.0), 1, 1))
-        sums = dict(zip(weights, ends_wh.tolist(), strict=True))
-        rows.append((sums | {charge: -1.0}, 0, 0))
-        for k, weight in enumerate(weights):
-            beside = dict.fromkeys(pieces[max(k - 1, 0) : k + 1], -1.0)
-            rows.append(({weight: 1.0} | beside, -np.inf, 0))
-
-    held = variable(0, battery.start_wh, battery.start_wh)
-    for edge in range(n):
-        left = variable(0, battery.reserve_wh, battery.capacity_wh)
-        rows.append(({left: 1.0, held: -1.0}, -np.inf, -request.energy_wh[edge]))
-        held = left
-        if edge in at:
-            to = variable(0, 0, battery.capacity_wh)
-            stops = variable(request.wishes.setup_s, 0, 1, whole=True)
-            on_curve(left, at[edge].time_s, -1.0)
-            on_curve(to, at[edge].time_s, 1.0)
-            rows.append(({to: 1.0, left: -1.0}, 0, np.inf))
-            rows.append(({to: 1.0, left: -1.0, stops: -battery.capacity_wh}, -np.inf, 0))
-            held = to
-    matrix = np.zeros((len(rows), len(cost)))
-    for row, (entries, _, _) in enumerate(rows):
-        matrix[row, list(entries)] = list(entries.values())
-    limits = LinearConstraint(matrix, [row[1] for row in rows], [row[2] for row in rows])
-    solved = milp(
-        cost,
-        integrality=integral,
-        bounds=Bounds(low, high),
-        constraints=limits,
-        options={"mip_rel_gap": 1e-9},
-    )
-    return float(solved.fun + request.time_s.sum()) if solved.success else np.inf
-
-
-def check_line(seed: int) -> str:
-    """Compare a fixed order of stations with the mixed-integer program."""
-    request = draw_line(seed)
-    found, least_s = planned(request, compiled=False), by_program(request)
-    if found is None:
-        assert least_s == np.inf
-        return "none"
-    assert abs(found.cost - least_s) < 1e-3, (seed, found.cost, least_s)
-    return f"{len(found.visits)} stops"
-
-
 def wished(request: Request, seed: int) -> Request:
     """Return a request with wishes for its stops, by seed."""
     rng = np.random.default_rng(seed)
@@ -452,8 +348,6 @@ def wished(request: Request, seed: int) -> Request:
 
 def main(networks: int, countries: int) -> None:
     """Check requests and print their kinds."""
-    lines = Counter(check_line(seed) for seed in range(LINES))
-    print(f"fixed orders of stations by mixed-integer programs: {dict(lines)}")
     for name, draw, number in (
         ("random networks", draw_network, networks),
         ("country", draw_country, countries),

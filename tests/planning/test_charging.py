@@ -1,5 +1,6 @@
 """Charging stops: by hand, and against every plan of random small hilly networks."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import charging_checks as checks
+import charging_orders as orders
 import numpy as np
 import pytest
 
@@ -35,6 +37,7 @@ from evroute.planning.searches.search_problem import SearchProblem
 N_CASES, N_COMPILED = 330, 40
 STOPS = 4
 """Greatest number of stops of the plans by brute force; more would not be faster here."""
+FRVCPY = Path(__file__).with_name("frvcpy_times.json")
 TWIZY = Path(__file__).parents[2] / "studies/vehicles/twizy.toml"
 Problems = Callable[..., SearchProblem]
 
@@ -236,8 +239,20 @@ def test_least_money_with_stops_equals_an_independent_search(
 
 
 def test_fixed_orders_of_stations_equal_mixed_integer_programs() -> None:
-    seen = Counter(checks.check_line(seed) for seed in range(30))
+    seen = Counter(orders.check_line(seed) for seed in range(30))
     assert min(seen[f"{n} stops"] for n in (1, 2)) >= 3, seen
+
+
+def test_fixed_routes_equal_frvcpy() -> None:
+    """The file is written by ``charging_orders``; frvcpy is installed with it only."""
+    times_s = json.loads(FRVCPY.read_text())
+    seen = Counter(
+        orders.check_route(seed, np.inf if least_s is None else least_s)
+        for seed, least_s in enumerate(times_s)
+    )
+    assert len(times_s) == 60
+    assert min(seen[f"{n} stops"] for n in (1, 2, 3)) >= 3, seen
+    assert not [kind for kind in seen if "earlier" in kind], seen
 
 
 def test_steps_of_a_tenth_come_as_near_as_they_should() -> None:
