@@ -1,9 +1,26 @@
 """Terms of arms at a pace, over whole edges or the parts of them that are driven."""
 
+from functools import partial
+
+import numpy as np
+
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.trips.terms import DrivenEdges, edge_terms
+from evroute.learning.pace import Pace
+from evroute.learning.trips.regression import CoefficientPrior
+from evroute.learning.trips.terms import (
+    FADE,
+    TURNING,
+    DrivenEdges,
+    edge_terms,
+    full_battery_term,
+    returned_by_pieces,
+    with_level,
+)
+from evroute.methods.setting import Setting
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 
@@ -54,3 +71,85 @@ def terms_at_pace(
         air_density_kgpm3=conditions.air_density_kgpm3,
         payload_kg=conditions.payload_kg,
     )
+
+
+class ArmTerms:
+    """Terms of the arms of a network: its edges, or its turns with the driver's physics.
+
+    Parameters
+    ----------
+    setting
+        Network and vehicle.
+    driving
+        Whether the arms are turns, with a term of stops and turns.
+    prior
+        Prior of the coefficients.
+    map_pace
+        Pace of the network before any trip.
+
+    Attributes
+    ----------
+    edge
+        (a,) edge that each arm enters.
+    """
+
+    def __init__(
+        self, setting: Setting, driving: bool, prior: CoefficientPrior, map_pace: Pace
+    ) -> None:
+        network = setting.network
+        self.setting, self.driving, self.prior = setting, driving, prior
+        self._map_spm = map_pace.paces(np.arange(network.n_edges))
+        self.edge, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
+        if driving:
+            self.edge, self._moving = setting.turn_table.entered, speed_factors(network)
+
+    def along(self, edge: IntArray) -> IntArray:
+        """Return the arms of a trip over edges (k,), (k,)."""
+        if not self.driving:
+            return edge
+        begins = np.append(0, np.flatnonzero(~self.setting.network.has_turns(edge)) + 1)
+        return self.setting.turn_table.rows_along(edge, begins)
+
+    def at(
+        self,
+        pace: Pace,
+        arms: IntArray,
+        conditions: DrivingConditions,
+        soc_percent: FloatArray | float = np.nan,
+        stretches: Stretches | None = None,
+    ) -> FloatArray:
+        """Return the terms of arms, (k, p).
+
+        Parameters
+        ----------
+        pace
+            Learned pace of the edges.
+        arms
+            (k,) arms.
+        conditions
+            Conditions of the day.
+        soc_percent
+            (k,) charge at the start of each arm, or one for all, %; NaN where unknown.
+        stretches
+            The driven parts of the edges; None for whole edges.
+        """
+        network, vehicle = self.setting.network, self.setting.vehicle
+        edge, prior = self.edge[arms], self.prior.mean
+        at_pace = partial(
+            terms_at_pace, vehicle, network, edge, self._moving[edge], conditions, stretches
+        )
+        terms = at_pace(pace.paces(edge, conditions.departed_s))
+        if self.driving:
+            energy = TurnEnergy(
+                network, vehicle, self.setting.turn_table, conditions, free_flow=True
+            )
+            speed_mps = conditions.speed_factor * network.speed_mps
+            plan_wh = energy.stretch_wh(arms, stretches, speed_mps)
+            at_map_pace = at_pace(self._map_spm[edge])
+            terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
+        if np.isfinite(soc_percent).any():
+            returned_wh = returned_by_pieces(
+                network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
+            )
+            terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
+        return with_level(terms, self.prior)

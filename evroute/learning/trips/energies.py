@@ -13,7 +13,6 @@ deviations of roads are learned anew; the coefficients and the spread of the err
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,6 @@ import pyarrow as pa
 from evroute.arrays import FloatArray, IntArray, part_of
 from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import speed_factors
-from evroute.energy.turn_prior import TurnEnergy
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.measured import MeasuredTrip
@@ -32,24 +29,20 @@ from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.trip_record import Terms
-from evroute.learning.trips.at_pace import terms_at_pace
+from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
 from evroute.learning.trips.noise_fit import START, LateField
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
-    FADE,
     MINUTES,
     TURNING,
     coefficient_prior,
     departed,
-    full_battery_term,
     heaviness,
     potential_slope,
-    returned_by_pieces,
     weight_wh_per_m,
-    with_level,
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, TripBelief
@@ -108,10 +101,7 @@ class TripEnergies(Belief):
             ),
         )
         self.times = TripTimes(self.places.known, driving=driving)
-        self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
-        self._entered, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
-        if driving:
-            self._entered, self._moving = setting.turn_table.entered, speed_factors(network)
+        self.arms = ArmTerms(setting, driving, self.belief.prior, self.times.pace)
         self._departures = Departures()
         self.battery = BatterySize()
 
@@ -205,17 +195,14 @@ class TripEnergies(Belief):
             then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
             return self._joined(then, trip.edge)
         known = self._departures.conditions(trip)
-        arms = trip.edge
-        if self.physics == "driving":
-            begins = np.append(0, np.flatnonzero(~self.network.has_turns(trip.edge)) + 1)
-            arms = self.setting.turn_table.rows_along(trip.edge, begins)
-        terms = self._terms(arms, known)
+        arms = self.arms.along(trip.edge)
+        terms = self.arms.at(self.pace, arms, known)
         b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):
             expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
-            terms = self._terms(arms, known, np.minimum(percent, 100.0))
+            terms = self.arms.at(self.pace, arms, known, np.minimum(percent, 100.0))
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
         heating = known.heating(self.vehicle)
@@ -281,10 +268,10 @@ class TripEnergies(Belief):
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
-        network, edges = self.network, self._entered
+        network, edges = self.network, self.arms.edge
         belief = self.belief.after(self._departures.days_until(conditions.date))
         b = belief.present
-        terms = self._terms(np.arange(len(edges)), conditions)
+        terms = self.arms.at(self.pace, np.arange(len(edges)), conditions)
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
         junction_wh = slope * network.elevation_m
@@ -359,38 +346,9 @@ class TripEnergies(Belief):
     ) -> FloatArray:
         """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
         roads, rise = self.places.part_features(stretches)
-        parts = [self._terms(arms, conditions, stretches=stretches)]
+        parts = [self.arms.at(self.pace, arms, conditions, stretches=stretches)]
         if self.belief.late_std:
             parts.append(roads)
         if self.places.junctions is not None and self.places.heights_unknown:
             parts.append(rise)
         return np.hstack(parts)
-
-    def _terms(
-        self,
-        arms: IntArray,
-        conditions: DrivingConditions,
-        soc_percent: FloatArray | float = np.nan,
-        stretches: Stretches | None = None,
-    ) -> FloatArray:
-        """Return the terms of arms (k,) by the parts of their edges that are driven, (k, p)."""
-        network, vehicle = self.network, self.vehicle
-        edge, prior = self._entered[arms], self.belief.prior.mean
-        at_pace = partial(
-            terms_at_pace, vehicle, network, edge, self._moving[edge], conditions, stretches
-        )
-        terms = at_pace(self.pace.paces(edge, conditions.departed_s))
-        if self.physics == "driving":
-            energy = TurnEnergy(
-                network, vehicle, self.setting.turn_table, conditions, free_flow=True
-            )
-            speed_mps = conditions.speed_factor * network.speed_mps
-            plan_wh = energy.stretch_wh(arms, stretches, speed_mps)
-            at_map_pace = at_pace(self._map_spm[edge])
-            terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
-        if np.isfinite(soc_percent).any():
-            returned_wh = returned_by_pieces(
-                network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
-            )
-            terms[:, FADE] = full_battery_term(vehicle, soc_percent, returned_wh)
-        return with_level(terms, self.belief.prior)
