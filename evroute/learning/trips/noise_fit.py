@@ -4,6 +4,8 @@ a: ends of the trip; b: what averages out along the way; d: the trip's own facto
 load); q: variance known of the measurement itself. Coefficients of the trips are integrated out:
 residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard deviations. The
 deviations of Gaussian processes that join the coefficients (`fields`) are fitted with the noise.
+In a fleet diag(v) gives way to a covariance of the trips of each car (`fleet.car_noise`), whose
+deviations over cars are fitted as well.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +17,13 @@ from scipy.linalg import qr
 from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray
+from evroute.learning.fleet.car_noise import DrivenCars, Independent, TripCovariance
 from evroute.learning.trips.regression import inverse_factor
 
 LOG_STD = 2.0
 """Standard deviation of the prior of log a, log b and log d about the start."""
+LOG_STD_OF_CARS = 0.7
+"""Standard deviation of the prior of the logs of the deviations over cars: few cars teach little."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
 LATE_REFITS = (50, 100)
@@ -87,11 +92,12 @@ def _ends_stage(n_trips: int, every: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FittedScales:
-    """Fitted noise, deviations of the fields, and the negative log posterior density there."""
+    """Fitted noise, deviations of fields and over cars, and the negative log posterior density."""
 
     noise: TripNoiseScale
     fields: tuple[float, ...]
     cost: float
+    cars: tuple[float, ...] = ()
 
 
 def fit_scales(
@@ -102,8 +108,9 @@ def fit_scales(
     *,
     start: TripNoiseScale = START,
     fields: Sequence[tuple[FloatArray, float]] = (),
+    cars: DrivenCars | None = None,
 ) -> FittedScales:
-    """Return the noise scale and the deviations of fields of the greatest posterior density.
+    """Return the noise scale and the deviations of the greatest posterior density.
 
     By L-BFGS with exact gradients.
 
@@ -123,8 +130,14 @@ def fit_scales(
         For each Gaussian process that joins the coefficients: its whitened features (n, m) summed
         over each trip, and the centre of the log-normal prior of its standard deviation, in Wh per
         unit of the features.
+    cars
+        Cars of the trips; None if all are of one.
     """
-    centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *(each for _, each in fields)])
+    own = [] if cars is None else cars.centre.tolist()
+    stds = [std for _, std in fields]
+    centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *stds, *own])
+    log_std = np.full(len(centre), LOG_STD)
+    log_std[len(centre) - len(own) :] = LOG_STD_OF_CARS
     fields = [(_narrowed(features), std) for features, std in fields]
     powers = np.stack([np.ones_like(km), km, km**2])
     widths = np.cumsum([rows.shape[1], *(features.shape[1] for features, _ in fields)])
@@ -134,35 +147,44 @@ def fit_scales(
         scale = centre * np.exp(log_ratio)
         parts = (scale[:3] ** 2)[:, np.newaxis] * powers
         variance = parts.sum(axis=0) + known_wh2
-        z = np.hstack(
-            [rows, *(std * features for std, (features, _) in zip(scale[3:], fields, strict=True))]
-        )
-        weighted = z.T / variance
+        trips: TripCovariance = Independent(variance)
+        if cars is not None:
+            trips = cars.covariance(scale[-2:], variance)
+        of_fields = zip(scale[3:], fields, strict=False)
+        z = np.hstack([rows, *(std * features for std, (features, _) in of_fields)])
+        weighted = trips.solved(z)
         inverse = inverse_factor(identity + weighted @ z)
         half = inverse @ weighted
-        # K = Z Z' + diag(v): K^-1 r, and the diagonal of K^-1
-        solved = residual_wh / variance - (half @ residual_wh) @ half
-        diagonal = 1.0 / variance - (half**2).sum(axis=0)
-        log_det = np.log(variance).sum() - 2.0 * np.log(inverse.diagonal()).sum()
-        value = 0.5 * (log_det + residual_wh @ solved + (log_ratio**2).sum() / LOG_STD**2)
+        # K = Z Z' + N: K^-1 r, and the diagonal of K^-1
+        solved = trips.solved(residual_wh) - (half @ residual_wh) @ half
+        diagonal = trips.diagonal - (half**2).sum(axis=0)
+        log_det = trips.log_det - 2.0 * np.log(inverse.diagonal()).sum()
+        value = 0.5 * (log_det + residual_wh @ solved + ((log_ratio / log_std) ** 2).sum())
         slope = (parts @ (diagonal - solved**2)).tolist()
         for first, last in pairwise(widths.tolist()):
-            own = z[:, first:last]
+            of_field = z[:, first:last]
             slope.append(
-                (np.sum(weighted[first:last] * own.T) - np.sum((half @ own) ** 2))
-                - np.sum((solved @ own) ** 2)
+                (np.sum(weighted[first:last] * of_field.T) - np.sum((half @ of_field) ** 2))
+                - np.sum((solved @ of_field) ** 2)
             )
-        return float(value), np.array(slope) + log_ratio / LOG_STD**2
+        slope += trips.slopes(half, solved).tolist()
+        return float(value), np.array(slope) + log_ratio / log_std**2
 
     found = minimize(
         objective,
         np.zeros(len(centre)),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(-4 * LOG_STD, 4 * LOG_STD)] * len(centre),
+        bounds=[(-4 * std, 4 * std) for std in log_std.tolist()],
     )
     fitted = (centre * np.exp(found.x)).tolist()
-    return FittedScales(TripNoiseScale(*fitted[:3]), tuple(fitted[3:]), float(found.fun))
+    of_cars = len(centre) - len(own)
+    return FittedScales(
+        TripNoiseScale(*fitted[:3]),
+        tuple(fitted[3:of_cars]),
+        float(found.fun),
+        tuple(fitted[of_cars:]),
+    )
 
 
 def _narrowed(features: FloatArray) -> FloatArray:

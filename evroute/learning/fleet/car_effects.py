@@ -1,0 +1,297 @@
+"""Effects of single cars on the energy of their trips, learned beside the shared coefficients.
+
+A trip of car c with the terms x (p,) takes
+
+.. code-block:: text
+
+    y = x'(b + M a_c) + e,   b ~ N(m, R R'),   a_c = (u_c, h_c) ~ N(0, diag(s_u², s_h²)),   e ~ N(0, v)
+
+The columns of M (p, 2) are the prior means of the coefficients: without the change of height for
+the factor ``u_c``, and those of heating, warm-up and cooling alone for ``h_c``. So ``u_c`` counts
+times the energy that the prior expects to be dissipated, and ``h_c`` times its heating.
+
+Given b, the cars are independent. The state therefore is the posterior of b, and for each car
+
+.. code-block:: text
+
+    a_c | b ~ N(f + B b, S),   f (2,), B (2, p), S (2, 2); before any trip 0, 0 and diag(s_u², s_h²)
+
+With ``g = M'x``, a trip of the car says of b alone
+
+.. code-block:: text
+
+    y - g'f = (x + B'g)' b + e',   e' ~ N(0, v + g'S g)
+
+one row of the shared regression (`Seen`). Then the car takes its Kalman update at a known b, with
+``k = S g / (v + g'S g)``:
+
+.. code-block:: text
+
+    f <- f + k (y - g'f),   B <- B - k (x + B'g)',   S <- S - k g'S
+
+Both steps are exact, and neither depends on the number of cars. The effective row does not depend
+on what b has become, so all trips of one car can be turned into rows before any of them is learned.
+The coefficients of a car are ``b + M a_c``, with mean ``(I + M B) E b + M f`` and the root
+``[(I + M B) R, M S^(1/2)]`` of their covariance (`CarEffects.of`).
+
+``u_c`` is the level (`learning.trips.level`) by car: it drifts towards 0 with the same half-life.
+A car whose errors grew is loosened: its ``u_c`` gets the variance of a level.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray
+from evroute.learning.trips.level import STD as LOOSENED_STD
+from evroute.learning.trips.level import kept, step_variance
+from evroute.learning.trips.regression import TripRegression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What a trip of a car says of the shared coefficients.
+
+    Parameters
+    ----------
+    row
+        (p,) effective terms.
+    energy_wh
+        Energy less what the car alone explains, Wh.
+    noise_wh2
+        Variance of its noise and of what is unknown of the car, Wh².
+    """
+
+    row: FloatArray
+    energy_wh: float
+    noise_wh2: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CarEffect:
+    """Effect of one car, given the shared coefficients b: ``a | b ~ N(alone + shared @ b, cov)``.
+
+    Parameters
+    ----------
+    alone
+        (2,) f.
+    shared
+        (2, p) B.
+    covariance
+        (2, 2) S.
+    day
+        Days from its first trip to its last.
+    loosened
+        Number of times that it was loosened.
+    """
+
+    alone: FloatArray
+    shared: FloatArray
+    covariance: FloatArray
+    day: float = 0.0
+    loosened: int = 0
+
+    def moved(self, kept_share: float, added: float, days: float) -> "CarEffect":
+        """Return the effect after some days: its factor times a share, with more variance.
+
+        Parameters
+        ----------
+        kept_share
+            Share of the factor that is left.
+        added
+            Variance that is added to it.
+        days
+            Days that pass.
+        """
+        scale = np.array([kept_share, 1.0])
+        covariance = self.covariance * np.outer(scale, scale)
+        covariance[0, 0] += added
+        shared = scale[:, np.newaxis] * self.shared
+        return replace(
+            self,
+            alone=scale * self.alone,
+            shared=shared,
+            covariance=covariance,
+            day=self.day + days,
+        )
+
+
+class CarEffects:
+    """Effects of all cars of a belief.
+
+    Parameters
+    ----------
+    weights
+        (p, 2) M, for the p first columns of rows.
+    std
+        (2,) deviations of the factor and of heating over all cars.
+
+    Attributes
+    ----------
+    by_car
+        Effect of each car that drove.
+    """
+
+    def __init__(self, weights: FloatArray, std: FloatArray) -> None:
+        self.weights, self.std = weights, std
+        self.by_car: dict[str, CarEffect] = {}
+
+    def __len__(self) -> int:
+        """Return the number of cars."""
+        return len(self.by_car)
+
+    def features(self, rows: FloatArray) -> FloatArray:
+        """Return dissipated energy and heating of trips with rows (..., p), (..., 2) Wh."""
+        return np.asarray(rows[..., : len(self.weights)] @ self.weights)
+
+    def before(self, width: int) -> CarEffect:
+        """Return the effect of a car before its first trip, over rows of ``width`` columns."""
+        return CarEffect(np.zeros(2), np.zeros((2, width)), np.diag(self.std**2))
+
+    def after(self, car: str | None, width: int, days: float = 0.0) -> CarEffect:
+        """Return the effect of a car some days after its last trip.
+
+        Parameters
+        ----------
+        car
+            Name of the car; None for one that is not known.
+        width
+            Number of columns of rows.
+        days
+            Days since its last trip.
+        """
+        found = self.by_car.get(car or "")
+        if found is None:
+            return self.before(width)
+        if days <= 0.0:
+            return found
+        added = step_variance(float(self.std[0]), days)
+        return found.moved(float(kept(days)), added, days)
+
+    def learn(self, car: str, row: FloatArray, energy_wh: float, noise_wh2: float) -> Seen:
+        """Learn one trip at a known b, O(p), and return what it says of b.
+
+        Parameters
+        ----------
+        car
+            The car that drove.
+        row
+            (p,) terms of the trip.
+        energy_wh
+            Measured energy, Wh.
+        noise_wh2
+            Variance of the trip's noise, Wh².
+        """
+        effect, g = self.after(car, len(row)), self.features(row)
+        spread = effect.covariance @ g
+        seen = Seen(
+            row + g @ effect.shared,
+            energy_wh - float(g @ effect.alone),
+            noise_wh2 + float(g @ spread),
+        )
+        gain = spread / seen.noise_wh2
+        self.by_car[car] = replace(
+            effect,
+            alone=effect.alone + gain * seen.energy_wh,
+            shared=effect.shared - np.outer(gain, seen.row),
+            covariance=effect.covariance - np.outer(gain, spread),
+        )
+        return seen
+
+    def wait(self, car: str, width: int, days: float) -> None:
+        """Let some days pass since the last trip of a car.
+
+        Parameters
+        ----------
+        car, width, days
+            As in `after`.
+        """
+        self.by_car[car] = self.after(car, width, days)
+
+    def loosen(self, car: str) -> None:
+        """Give the factor of a car the variance of a level, as its errors grew."""
+        effect = self.by_car[car].moved(1.0, LOOSENED_STD**2, 0.0)
+        self.by_car[car] = replace(effect, loosened=effect.loosened + 1)
+
+    def forget(self) -> None:
+        """Forget all trips."""
+        self.by_car = {}
+
+    def widen(self, columns: int) -> None:
+        """Add columns to the rows, in which all earlier trips have 0."""
+        self.by_car = {
+            car: replace(effect, shared=np.pad(effect.shared, ((0, 0), (0, columns))))
+            for car, effect in self.by_car.items()
+        }
+
+    def of(self, regression: TripRegression, car: str | None, days: float = 0.0) -> TripRegression:
+        """Return the coefficients of a car, O(p²).
+
+        Parameters
+        ----------
+        regression
+            Posterior of the shared coefficients.
+        car
+            Name of the car; None for one that is not known.
+        days
+            Days since its last trip.
+        """
+        width = len(regression.mean)
+        effect = self.after(car, width, days)
+        weights = np.zeros((width, 2))
+        weights[: len(self.weights)] = self.weights
+        mean = regression.mean + weights @ (effect.alone + effect.shared @ regression.mean)
+        shared = regression.root + weights @ (effect.shared @ regression.root)
+        found = TripRegression(regression.prior_mean, regression.prior_std)
+        found.set(mean, np.hstack([shared, weights @ _root(effect.covariance)]))
+        return found
+
+    def moments(self, regression: TripRegression, car: str) -> tuple[FloatArray, FloatArray]:
+        """Return mean (2,) and covariance (2, 2) of factor and heating of a car.
+
+        Parameters
+        ----------
+        regression
+            Posterior of the shared coefficients.
+        car
+            Name of the car.
+        """
+        effect = self.by_car[car]
+        spread = effect.shared @ regression.root
+        mean: FloatArray = effect.alone + effect.shared @ regression.mean
+        return mean, effect.covariance + spread @ spread.T
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that was learned, as arrays; empty without cars."""
+        if not self.by_car:
+            return {}
+        effects = list(self.by_car.values())
+        return {
+            "car_name": np.array(list(self.by_car), dtype=np.str_),
+            "car_alone": np.array([each.alone for each in effects]),
+            "car_shared": np.array([each.shared for each in effects]),
+            "car_covariance": np.array([each.covariance for each in effects]),
+            "car_days": np.array([[each.day, each.loosened] for each in effects]),
+            "car_std": self.std,
+        }
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state; one without cars has none."""
+        self.by_car = {}
+        if "car_name" not in state:
+            return
+        self.std = state["car_std"]
+        columns = (state[f"car_{name}"] for name in ("name", "alone", "shared", "covariance"))
+        for name, alone, shared, covariance, days in zip(*columns, state["car_days"], strict=True):
+            self.by_car[str(name)] = CarEffect(
+                alone, shared, covariance, float(days[0]), int(days[1])
+            )
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return a root of a covariance (2, 2) that may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
