@@ -257,10 +257,24 @@ class PastErrors:
             Unit of the score that the test for changes sees; ``sd_wh`` if None.
         """
         if sd_wh > 0:
-            self.__dict__.pop("spread", None)
-            self._tail = add_error(self._tail, error_wh / sd_wh)
-            self._scores.append(error_wh / sd_wh)
+            self.add_untested(error_wh / sd_wh)
             self._test.add(abs(error_wh / (unit_wh or sd_wh)))
+
+    def add_untested(self, score: float, kept: int | None = None) -> None:
+        """Add a score to the spread alone.
+
+        Parameters
+        ----------
+        score
+            Error in predicted deviations.
+        kept
+            Number of the newest scores that stay; None for all.
+        """
+        self.__dict__.pop("spread", None)
+        self._tail = add_error(self._tail, score)
+        self._scores.append(score)
+        if kept is not None:
+            del self._scores[:-kept]
 
     def add_time(self, score: float) -> None:
         """Add the error of a trip's time to its test, in any unit; NaN skips it."""

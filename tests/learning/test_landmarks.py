@@ -8,15 +8,17 @@ import pytest
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
+from evroute.learning.fleet import scales
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
-from evroute.learning.trips import landmarks, trip_belief
+from evroute.learning.trips import landmarks
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
+from evroute.learning.trips.kept_trips import FIELD, LATE
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.regression import TripRegression
 from evroute.learning.trips.terms import TURNING, UP, coefficient_prior
-from evroute.learning.trips.trip_belief import FIELD, LATE, TripBelief
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.planning.planner import Planner
 
@@ -252,7 +254,7 @@ def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(
 
 
 def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
-    monkeypatch.setattr(trip_belief, "EVIDENCE", 0.5)
+    monkeypatch.setattr(scales, "EVIDENCE", 0.5)
     energies = drive(grid, 1, 80.0, trips=55)
     assert energies.belief.late_std > 0
     assert len(energies.places.junctions) > 5

@@ -4,7 +4,7 @@ A trip of car c with the terms x (p,) takes
 
 .. code-block:: text
 
-    y = x'(b + M a_c) + e,   b ~ N(m, R R'),   a_c = (u_c, h_c) ~ N(0, diag(s_u², s_h²)),   e ~ N(0, v)
+    y = x'(b + M a_c) + e,  a_c = (u_c, h_c) ~ N(0, diag(s_u², s_h²)),  b ~ N(m, R R'),  e ~ N(0, v)
 
 The columns of M (p, 2) are the prior means of the coefficients: without the change of height for
 the factor ``u_c``, and those of heating, warm-up and cooling alone for ``h_c``. So ``u_c`` counts
@@ -210,6 +210,24 @@ class CarEffects:
             As in `after`.
         """
         self.by_car[car] = self.after(car, width, days)
+
+    def catch_up(self, car: str, width: int, day: float, loosened: int) -> None:
+        """Bring a car to a day, loosened so often; one that is there already stays.
+
+        Parameters
+        ----------
+        car, width
+            As in `after`.
+        day
+            Days since its first trip.
+        loosened
+            Number of times that it was loosened.
+        """
+        effect = self.after(car, width)
+        self.by_car[car] = effect
+        for _ in range(effect.loosened, loosened):
+            self.loosen(car)
+        self.wait(car, width, day - effect.day)
 
     def loosen(self, car: str) -> None:
         """Give the factor of a car the variance of a level, as its errors grew."""

@@ -11,7 +11,14 @@ from evroute.learning.trips.regression import CoefficientPrior
 
 State = Mapping[str, npt.NDArray[Any]]
 ROWS = ("learned_rows", "refused_rows")
-LATER_COLUMNS = {"doubt_wh2": 0.0, "day": 0.0, "part_wh": 0.0, "part_wh2": 0.0}
+LATER_COLUMNS: dict[str, float | int | str] = {
+    "doubt_wh2": 0.0,
+    "day": 0.0,
+    "part_wh": 0.0,
+    "part_wh2": 0.0,
+    "car": "",
+    "loosened": 0,
+}
 """Numbers of trips that the files of earlier versions lack, and what they are there."""
 
 

@@ -33,6 +33,7 @@ from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
+from evroute.learning.trips.kept_trips import FIELD, LATE, TERM
 from evroute.learning.trips.noise_fit import START, LateField
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
@@ -45,7 +46,7 @@ from evroute.learning.trips.terms import (
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.trip_belief import FIELD, LATE, TERM, TripBelief
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import State

@@ -1,18 +1,21 @@
 """Trips as a belief keeps them: their rows as they were at departure, and their energies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evroute.arrays import FloatArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.learning.trips.regression import CoefficientPrior
 
-_COLUMNS = ("number", "rows", "energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
+NUMBERS = ("energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
+_COLUMNS = ("number", "rows", *NUMBERS, "car", "loosened")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
+TERM, FIELD, LATE = range(3)
+"""Kinds of columns of the rows: terms of a trip, features of fields, features of a late field."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,10 +33,14 @@ class KeptTrip:
     known_wh2, doubt_wh2
         Variance of the measurement, and further variance of the forecast, Wh².
     day
-        Days since the first trip.
+        Days since the first trip, of the car where cars have names.
     part_wh, part_wh2
         Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
         0 where it was not measured.
+    car
+        Name of the car; empty where cars have no names.
+    loosened
+        Number of times that the car had been loosened before (`fleet.car_effects`).
 
     Raises
     ------
@@ -49,6 +56,8 @@ class KeptTrip:
     day: float = 0.0
     part_wh: float = 0.0
     part_wh2: float = 0.0
+    car: str = ""
+    loosened: int = 0
 
     def __post_init__(self) -> None:
         numbers = [*self.row, self.energy_wh, self.doubt_wh2, self.day]
@@ -60,6 +69,10 @@ class KeptTrip:
                 "least 0"
             )
 
+    def widened(self, columns: int) -> "KeptTrip":
+        """Return the trip with further columns of its row, which are 0."""
+        return replace(self, row=np.append(self.row, np.zeros(columns)))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptColumns:
@@ -69,7 +82,7 @@ class KeptColumns:
     ----------
     rows
         (n, p) terms and features.
-    energy_wh, known_wh2, day, part_wh, part_wh2
+    number, energy_wh, known_wh2, day, part_wh, part_wh2, car, loosened
         (n,) each, as in `KeptTrip`.
     """
 
@@ -79,6 +92,9 @@ class KeptColumns:
     day: FloatArray
     part_wh: FloatArray
     part_wh2: FloatArray
+    car: npt.NDArray[np.str_]
+    loosened: IntArray
+    number: IntArray
 
     def parts(self, prior: CoefficientPrior) -> "Parts":
         """Return the measured parts of the trips as rows of a regression with this prior."""
@@ -121,14 +137,43 @@ def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
         np.array([trip.day for trip in trips]),
         np.array([trip.part_wh for trip in trips]),
         np.array([trip.part_wh2 for trip in trips]),
+        np.array([trip.car for trip in trips], dtype=np.str_),
+        np.array([trip.loosened for trip in trips], dtype=np.int64),
+        np.array([trip.number for trip in trips], dtype=np.int64),
     )
 
 
-def state_of(trips: Sequence[KeptTrip], width: int) -> dict[str, npt.NDArray[Any]]:
-    """Return trips as arrays by the names of `trips_of`; parameters as in `columns_of`."""
+def with_features(
+    trips: Sequence[KeptTrip], stays: BoolArray, features: FloatArray
+) -> list[KeptTrip]:
+    """Return trips with other last columns.
+
+    Parameters
+    ----------
+    trips
+        The n trips.
+    stays
+        (p,) whether a column of their rows stays.
+    features
+        (n, m) features in the place of the others.
+    """
+    rows = np.hstack([columns_of(trips, len(stays)).rows[:, stays], features])
+    return [replace(trip, row=row) for trip, row in zip(trips, rows, strict=True)]
+
+
+def state_of(kind: str, trips: Sequence[KeptTrip], width: int) -> dict[str, npt.NDArray[Any]]:
+    """Return trips as arrays for `trips_of`.
+
+    Parameters
+    ----------
+    kind
+        Kind of the trips, such as ``learned``; each name begins with it.
+    trips, width
+        As in `columns_of`.
+    """
     columns = columns_of(trips, width)
-    return {
-        "number": np.array([trip.number for trip in trips], dtype=np.int64),
+    state = {
+        "number": columns.number,
         "rows": columns.rows,
         "energy_wh": columns.energy_wh,
         "known_wh2": columns.known_wh2,
@@ -136,7 +181,10 @@ def state_of(trips: Sequence[KeptTrip], width: int) -> dict[str, npt.NDArray[Any
         "day": columns.day,
         "part_wh": columns.part_wh,
         "part_wh2": columns.part_wh2,
+        "car": columns.car,
+        "loosened": columns.loosened,
     }
+    return {f"{kind}_{name}": values for name, values in state.items()}
 
 
 def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]:
@@ -150,7 +198,8 @@ def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]
         Kind of the trips, such as ``learned``.
     """
     columns = (state[f"{kind}_{name}"] for name in _COLUMNS)
-    return [
-        KeptTrip(int(number), row, *map(float, numbers))
-        for number, row, *numbers in zip(*columns, strict=True)
-    ]
+    found = []
+    for number, row, *numbers, car, loosened in zip(*columns, strict=True):
+        values = dict(zip(NUMBERS, map(float, numbers), strict=True))
+        found.append(KeptTrip(int(number), row, car=str(car), loosened=int(loosened), **values))
+    return found

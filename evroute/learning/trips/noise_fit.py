@@ -23,7 +23,7 @@ from evroute.learning.trips.regression import inverse_factor
 LOG_STD = 2.0
 """Standard deviation of the prior of log a, log b and log d about the start."""
 LOG_STD_OF_CARS = 0.7
-"""Standard deviation of the prior of the logs of the deviations over cars: few cars teach little."""
+"""Standard deviation of the prior of the logs of the deviations over cars."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
 LATE_REFITS = (50, 100)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from evroute.learning.trips.kept_trips import KM, KeptColumns
+from evroute.learning.fleet.car_effects import CarEffects, Seen
+from evroute.learning.trips.kept_trips import KM, KeptColumns, Parts
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
@@ -86,3 +87,111 @@ def learn_by_days(
             its = part[place]
             regression.update(parts.rows[its], parts.energy_wh[its], parts.noise_wh2[its])
     drift(regression, level, std, today - then)
+
+
+def seen_of_cars(
+    effects: CarEffects, trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
+) -> Parts:
+    """Learn the effects of the cars of trips in turn, with what passed between their trips.
+
+    Parameters
+    ----------
+    effects
+        Effects, which take over the trips.
+    trips, noise, prior
+        As in `learn_at_once`.
+
+    Returns
+    -------
+    Parts
+        Rows of the shared coefficients: one for each trip, and for each measured part.
+    """
+    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    parts, measured = trips.parts(prior), trips.part_wh2 > 0.0
+    part, width = np.cumsum(measured) - 1, trips.rows.shape[1]
+    seen: list[Seen] = []
+    for place, car in enumerate(trips.car.tolist()):
+        effects.catch_up(car, width, float(trips.day[place]), int(trips.loosened[place]))
+        wh, row = float(trips.energy_wh[place]), trips.rows[place]
+        seen.append(effects.learn(car, row, wh, float(noise_wh2[place])))
+        if measured[place]:
+            its = part[place]
+            wh, wh2 = float(parts.energy_wh[its]), float(parts.noise_wh2[its])
+            seen.append(effects.learn(car, parts.rows[its], wh, wh2))
+    return Parts(
+        np.array([each.row for each in seen]).reshape(len(seen), width),
+        np.array([each.energy_wh for each in seen]),
+        np.array([each.noise_wh2 for each in seen]),
+    )
+
+
+def learn_fleet_at_once(
+    regression: TripRegression,
+    effects: CarEffects,
+    trips: KeptColumns,
+    noise: TripNoiseScale,
+    prior: CoefficientPrior,
+) -> None:
+    """Replace all that a regression and the effects of cars learned by trips; cars stay as late.
+
+    Parameters
+    ----------
+    regression, trips, noise, prior
+        As in `learn_at_once`.
+    effects
+        Effects of the cars.
+    """
+    before, width = effects.by_car, trips.rows.shape[1]
+    effects.forget()
+    seen = seen_of_cars(effects, trips, noise, prior)
+    regression.rebuild(seen.rows, seen.energy_wh, seen.noise_wh2)
+    for car, effect in before.items():
+        effects.catch_up(car, width, effect.day, effect.loosened)
+
+
+def learn_next(
+    regression: TripRegression,
+    effects: CarEffects,
+    trips: KeptColumns,
+    noise: TripNoiseScale,
+    prior: CoefficientPrior,
+) -> None:
+    """Learn further trips of one day in turn, of a fleet where there are cars.
+
+    Parameters
+    ----------
+    regression, trips, noise, prior
+        As in `learn_at_once`.
+    effects
+        Effects of the cars; empty for one car without a name.
+    """
+    if effects:
+        seen = seen_of_cars(effects, trips, noise, prior)
+        regression.learn_in_turn(seen.rows, seen.energy_wh, seen.noise_wh2)
+    else:
+        learn_in_turn(regression, trips, noise, prior)
+
+
+def learn_again(
+    regression: TripRegression,
+    effects: CarEffects,
+    trips: KeptColumns,
+    noise: TripNoiseScale,
+    prior: CoefficientPrior,
+    today: float,
+) -> None:
+    """Replace all that was learned by the same trips under other scales.
+
+    Parameters
+    ----------
+    regression, effects, trips, noise, prior
+        As in `learn_next`; the regression has learned none of them.
+    today
+        Day since the first trip, where cars have no names.
+    """
+    if effects:
+        learn_fleet_at_once(regression, effects, trips, noise, prior)
+    elif prior.level is None or not today:
+        learn_at_once(regression, trips, noise, prior)
+    else:
+        learn_by_days(regression, trips, noise, prior, today)

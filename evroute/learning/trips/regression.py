@@ -24,6 +24,8 @@ class CoefficientPrior:
     earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
     multiplied: (p,) prior means of the terms that the level multiplies, others 0; None for none.
     metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
+    by_car: (p, 2) coefficients that single cars deviate by, times a factor each
+    (`fleet.car_effects`), or None.
     """
 
     mean: FloatArray
@@ -34,6 +36,7 @@ class CoefficientPrior:
     level: int | None = None
     multiplied: FloatArray | None = None
     metered: slice | None = None
+    by_car: FloatArray | None = None
 
     def __post_init__(self) -> None:
         p = len(self.mean)

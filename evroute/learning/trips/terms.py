@@ -31,6 +31,9 @@ profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in pe
 charge above which recuperation fades; the coefficient of that term is the share of recuperation
 lost per 10 % above ``s0``.
 
+Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the energy by the prior less
+the change of potential, which no edge has below 0, and on heating, warm-up and cooling.
+
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
 """
@@ -105,6 +108,9 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     p = TURNING + driving
     multiplied = np.array(mean)
     multiplied[[FADE, LEVEL]] = 0.0
+    by_car = np.column_stack([multiplied, np.zeros(len(mean))])
+    by_car[[UP, DOWN], 0] -= weight_n / J_PER_WH
+    by_car[BY_TEMPERATURE, 1] = multiplied[BY_TEMPERATURE]
     cone[:, LEVEL] = cone @ multiplied
     return CoefficientPrior(
         np.array(mean[:p]),
@@ -115,6 +121,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         level=LEVEL,
         multiplied=multiplied[:p],
         metered=BY_TEMPERATURE,
+        by_car=by_car[:p],
     )
 
 

@@ -7,18 +7,19 @@ expectation of a trip depends on earlier trips alone.
 
 A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not learned, and judged
 again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT` trips are refused,
-the vehicle file is the suspect: the prior variances grow tenfold, at most `MAX_INFLATIONS` times,
-and all refused trips are judged again.
+the prior variances grow tenfold, at most `MAX_INFLATIONS` times, and all of them are judged again.
 
 Gaussian processes join as fields (`fields`): further columns of the rows, whose standard
 deviation is fitted with the noise. Columns of the first kind are there from the start and are added
 as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
 on the features of all trips so far; it has columns only while the evidence for it is strong.
+
+Trips of named cars are those of a fleet: the coefficients are shared, and each car has an effect,
+which drifts in the place of the level, and errors of its own (`evroute.learning.fleet`).
 """
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,21 +27,29 @@ import numpy.typing as npt
 from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.intervals import PastErrors, TripPrediction
+from evroute.learning.fleet.car_effects import CarEffects
+from evroute.learning.fleet.car_errors import CarErrors
+from evroute.learning.fleet.scales import STD_OF_CARS, Fit
+from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
 from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.kept_trips import (
+    FIELD,
     KM,
+    LATE,
+    NUMBERS,
+    TERM,
     KeptColumns,
     KeptTrip,
     columns_of,
     state_of,
     trips_of,
+    with_features,
 )
-from evroute.learning.trips.level import drift, features_by_month
-from evroute.learning.trips.noise_fit import EVIDENCE, START, LateField, TripNoiseScale
-from evroute.learning.trips.rebuild import learn_at_once, learn_by_days, learn_in_turn
+from evroute.learning.trips.level import drift
+from evroute.learning.trips.noise_fit import START, LateField, TripNoiseScale
+from evroute.learning.trips.rebuild import learn_again, learn_next
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
@@ -49,12 +58,10 @@ RECENT = 10
 SUSPECT = 3
 INFLATION = 10.0
 MAX_INFLATIONS = 3
-TERM, FIELD, LATE = range(3)
-"""Kinds of columns of the rows: terms of a trip, features of fields, features of a late field."""
 
 
 class TripBelief:
-    """Belief about whole trips of one car: p coefficients and the noise around them.
+    """Belief about whole trips of one car or a fleet: p coefficients and the noise around them.
 
     Parameters
     ----------
@@ -69,14 +76,14 @@ class TripBelief:
 
     Attributes
     ----------
-    late_std
-        Standard deviation of the late field, 0 before it joins.
-    late_fitted_std
-        Standard deviation of the late field as last fitted, 0 before.
+    late_std, late_fitted_std
+        Deviation of the late field, 0 before it joins, and as last fitted.
     seen
         Number of trips, refused ones included.
     regression
         Posterior of the coefficients and of the features of the fields.
+    cars
+        Effects of named cars; empty for one car without a name.
     """
 
     def __init__(
@@ -99,8 +106,11 @@ class TripBelief:
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
-        self._errors = PastErrors(signed=True)
+        self._errors = CarErrors()
         self._day = 0.0
+        of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car
+        self.cars = CarEffects(of_cars, STD_OF_CARS)
+        self._car: str | None = None
         self._take()
 
     @property
@@ -138,22 +148,37 @@ class TripBelief:
 
     def after(self, days: float) -> "TripBelief":
         """Return the belief some days after its last trip, to expect trips with."""
-        if days <= 0.0 or self.prior.level is None:
+        if days <= 0.0 or self.prior.level is None or self.cars:
             return self
         later = copy(self)
         later.regression = copy(self.regression)
         later._drift(days)
-        later._take()
         return later
+
+    def of_car(self, car: str | None, days: float = 0.0) -> "TripBelief":
+        """Return the belief of a car some days after its last trip, to expect trips with.
+
+        Parameters
+        ----------
+        car
+            Name of a car; empty or None for one that is not known, or for the only car.
+        days
+            Days since its last trip.
+        """
+        if not (self.cars or car):
+            return self.after(days)
+        own = copy(self)
+        own.regression, own._car = self.cars.of(self.regression, car, days), car
+        own._take()
+        return own
 
     def widen(self, columns: int) -> None:
         """Add columns of the field; earlier trips have 0 in them."""
         if not columns:
             return
         self.column = np.append(self.column, np.full(columns, FIELD))
-        self._refused = [
-            replace(trip, row=np.append(trip.row, np.zeros(columns))) for trip in self._refused
-        ]
+        self._refused = [trip.widened(columns) for trip in self._refused]
+        self.cars.widen(columns)
         old = self.regression
         mean, std = self._moments()
         root = np.diag(std)
@@ -174,7 +199,7 @@ class TripBelief:
         return TripPrediction(
             mean_wh=float(row @ self._mean.coefficients),
             sd_wh=float(np.sqrt(self.regression.variance(row) + noise)),
-            spread=self._errors.spread,
+            spread=self._errors.spread(self._car),
             trips=self.trips,
             moved_wh=float(row @ self._mean.moved),
         )
@@ -189,6 +214,7 @@ class TripBelief:
         after_days: float = 0.0,
         part_wh: float = 0.0,
         part_wh2: float = 0.0,
+        car: str = "",
     ) -> None:
         """Learn one trip, or refuse it.
 
@@ -198,15 +224,15 @@ class TripBelief:
             (p,) terms of the trip as they were at departure.
         energy_wh
             Measured energy, Wh; may be negative.
-        known_wh2
-            Variance of the measurement itself, Wh².
-        doubt_wh2
-            Further variance of the forecast that is no noise of the measurement, Wh².
+        known_wh2, doubt_wh2
+            Variance of the measurement itself, and further variance of the forecast, Wh².
         after_days
-            Days since the trip before, at least 0.
+            Days since the trip before, of the same car, at least 0.
         part_wh, part_wh2
             Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
             0 where it was not measured. It teaches after the trip.
+        car
+            Name of the car; empty for the only one.
 
         Raises
         ------
@@ -214,19 +240,19 @@ class TripBelief:
             If a number is not finite, the length is not positive or the variance is negative.
         """
         terms = np.array(row, dtype=np.float64)
-        day = self._day + after_days
-        numbers = energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2
-        trip = KeptTrip(self.seen, terms, *map(float, numbers))
+        effect = self.cars.after(car, len(terms))
+        day = (effect.day if car else self._day) + after_days
+        numbers = (energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2)
+        of_trip = dict(zip(NUMBERS, map(float, numbers), strict=True))
+        trip = KeptTrip(self.seen, terms, car=car, loosened=effect.loosened, **of_trip)
         self.seen += 1
-        self._day = day
-        if after_days > 0.0:
-            self._drift(after_days)
-            self._take()
+        self._day += after_days * (not car)
+        self._drift(after_days, car)
         refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
-            expected = self.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
-            self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh)
+            expected = self.of_car(car).expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
+            self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh, car=car)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
         if inflated := suspect and self.inflations < MAX_INFLATIONS:
@@ -240,6 +266,9 @@ class TripBelief:
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
             if due and self._admit(trip):
                 self._refused = [each for each in self._refused if each.number != number]
+        if self._errors.has_alarm(car):
+            self._errors.begin_anew(car)
+            self.cars.loosen(car)
 
     def restart(self) -> None:
         """Begin the test anew, and take the features of the late field anew; all else stays."""
@@ -252,22 +281,21 @@ class TripBelief:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
-        state = {
+        return {
             "mean": self.regression.mean,
             "root": self.regression.root,
             "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
             **self._errors.state(),
+            **self.cars.state(),
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
             "column": self.column,
             "terms": np.array(self.prior.names, dtype=np.str_),
             "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
             "day": np.array(self._day),
+            **state_of("learned", self._learned, len(self.column)),
+            **state_of("refused", self._refused, len(self.column)),
         }
-        for kind, trips in (("learned", self._learned), ("refused", self._refused)):
-            columns = state_of(trips, len(self.column))
-            state |= {f"{kind}_{name}": values for name, values in columns.items()}
-        return state
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state; later numbers are bit for bit those of the belief that returned it.
@@ -283,6 +311,7 @@ class TripBelief:
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
         self._errors.restore(state)
+        self.cars.restore(state)
         self._recent = state["recent"].tolist()
         self._day = float(state["day"])
         self._learned, self._refused = trips_of(state, "learned"), trips_of(state, "refused")
@@ -296,7 +325,7 @@ class TripBelief:
 
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """Return prior means and deviations of all columns, (p,) each."""
-        mean, std = np.zeros(len(self.column)), np.zeros(len(self.column))
+        mean, std = np.zeros((2, len(self.column)))
         own = self.column == TERM
         mean[own] = self.prior.mean
         std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
@@ -305,24 +334,28 @@ class TripBelief:
 
     def _admit(self, trip: KeptTrip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
-        expected = self.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
+        expected = self.of_car(trip.car).expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
-        self._errors.add(error_wh, expected.sd_wh)
+        self._errors.add(error_wh, expected.sd_wh, car=trip.car)
         self._learned.append(trip)
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
         else:
-            learn_in_turn(self.regression, self._columns([trip]), self.noise, self.prior)
+            learned = self._columns([trip])
+            learn_next(self.regression, self.cars, learned, self.noise, self.prior)
         self._take()
         return True
 
-    def _drift(self, days: float) -> None:
-        """Let the level drift over some days."""
-        if self.prior.level is not None:
+    def _drift(self, days: float, car: str = "") -> None:
+        """Let some days pass: the level drifts, or the effect of a named car."""
+        if car:
+            self.cars.wait(car, len(self.column), days)
+        elif self.prior.level is not None and days > 0.0:
             std = float(self.regression.prior_std[self.prior.level])
             drift(self.regression, self.prior.level, std, days)
+            self._take()
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
@@ -330,60 +363,31 @@ class TripBelief:
             self._refit(self._columns(self._learned))
         trips = self._columns(self._learned)
         self.regression = TripRegression(*self._moments())
-        if self.prior.level is None or not self._day:
-            learn_at_once(self.regression, trips, self.noise, self.prior)
-        else:
-            learn_by_days(self.regression, trips, self.noise, self.prior, self._day)
+        learn_again(self.regression, self.cars, trips, self.noise, self.prior, self._day)
         self._take()
 
     def _refit(self, trips: KeptColumns) -> None:
         """Fit the noise and the deviations of fields; those that join change the rows."""
-        mean, std = self._moments()
-        rows, level = trips.rows, self.prior.level
-        late = self.late if noise_fit.is_late_fit_due(len(rows)) else None
-        fitted = self.column == FIELD
-        fixed = ~fitted & ~((self.column == LATE) & (late is not None))
-        fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
-        scaled = (rows * std)[:, fixed]
-        if level is not None and np.ptp(trips.day):
-            months = features_by_month(rows[:, level], std[level], trips.day)
-            scaled = np.hstack([np.delete(scaled, level, axis=1), months])
-        given = (scaled, trips.energy_wh - rows @ mean, rows[:, KM], trips.known_wh2)
-        start = self._noise_centre
-        found = noise_fit.fit_scales(*given, start=start, fields=fields)
-        if late is not None:
-            features = late.features([trip.number for trip in self._learned])
-            joined = noise_fit.fit_scales(
-                *given, start=start, fields=[*fields, (features, late.least_std)]
-            )
-            self.late_fitted_std = joined.fields[-1]
-            joins = (
-                found.cost - joined.cost
-            ) >= EVIDENCE and self.late_fitted_std >= late.least_std
-            self.late_std = self.late_fitted_std if joins else 0.0
-            found = joined if joins else found
-            self._replace_late(late, features[:, : features.shape[1] * joins])
+        centres, late = (self._noise_centre, self._field_centre), self.late
+        fit = Fit(*self._moments(), self.column, self.prior.level, *centres, late)
+        found = fit.of(trips, self.cars)
         self.noise = found.noise
-        if fields:
-            self.field_std = found.fields[0]
+        if found.field_std is not None:
+            self.field_std = found.field_std
+        self.cars.std = found.cars_std
+        if late is not None and found.features is not None:
+            self.late_std, self.late_fitted_std = found.late_std, found.late_fitted_std
+            self._replace_late(late, found.features)
 
     def _replace_late(self, late: LateField, features: FloatArray) -> None:
         """Give all trips these features (n, m) of the late field, in the place of earlier ones."""
         stays = self.column != LATE
-        learned, refused = (
-            self._columns(trips).rows[:, stays] for trips in (self._learned, self._refused)
-        )
-        self.column = np.append(self.column[stays], np.full(features.shape[1], LATE))
-        of_refused = np.zeros((len(refused), features.shape[1]))
-        if len(refused) and features.shape[1]:
+        of_refused = np.zeros((len(self._refused), features.shape[1]))
+        if of_refused.size:
             of_refused = late.features([trip.number for trip in self._refused])
-        self._learned, self._refused = (
-            [replace(trip, row=row) for trip, row in zip(trips, np.hstack(parts), strict=True)]
-            for trips, parts in (
-                (self._learned, (learned, features)),
-                (self._refused, (refused, of_refused)),
-            )
-        )
+        self._learned = with_features(self._learned, stays, features)
+        self._refused = with_features(self._refused, stays, of_refused)
+        self.column = np.append(self.column[stays], np.full(features.shape[1], LATE))
 
     def _take(self) -> None:
         """Put in force the mean that follows from the learned state."""

@@ -88,7 +88,7 @@ def test_forecasts_are_those_of_the_dense_posterior(trips, car, loosened) -> Non
 
 
 def test_factor_and_heating_of_a_car_are_those_of_the_dense_posterior(trips) -> None:
-    rng, rows, cars, days, noise_wh2 = trips
+    rng, rows, cars, _, noise_wh2 = trips
     energy_wh = rows @ MEAN + rng.normal(0, 30, len(rows))
     effects, regression, _ = learned(rows, cars, np.zeros(len(rows)), energy_wh, noise_wh2)
     names = sorted(set(cars))
@@ -111,7 +111,7 @@ def test_factor_and_heating_of_a_car_are_those_of_the_dense_posterior(trips) -> 
 
 
 def test_a_state_gives_the_same_cars_bit_for_bit(trips) -> None:
-    rng, rows, cars, days, noise_wh2 = trips
+    _, rows, cars, days, noise_wh2 = trips
     effects, regression, _ = learned(rows, cars, days, rows @ MEAN, noise_wh2, (30, cars[30]))
     again = CarEffects(WEIGHTS, np.ones(2))
     again.restore(effects.state())

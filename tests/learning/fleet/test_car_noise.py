@@ -25,7 +25,7 @@ def dense(features, group, variance):
 
 
 def test_products_with_the_inverse_are_the_dense_ones(trips) -> None:
-    rng, km, features, group = trips
+    rng, _, features, group = trips
     variance = rng.uniform(500, 5000, N)
     covariance = dense(0.1 * features, group, variance)
     found = OfCars(0.1 * features, group, variance)

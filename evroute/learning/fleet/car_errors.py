@@ -1,0 +1,173 @@
+"""Errors of trips by car: intervals rest on the car's own errors, and so does the test for changes.
+
+The spread of the next error of a car is that of `learning.intervals` with the car's own scores; the
+Student t that joins them is fitted to the trips of all cars. A car that is not known has the scores
+of all. Each car has its own test for changes (`learning.change`). An alarm is one car's matter: a
+flat tyre, another driver. Only if several cars raise one within `WITHIN` of their trips are the
+roads judged: at least `FEWEST`, and at least the share `SHARE` of all cars. Trips of one car
+without a name have one test, whose alarm is of roads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray
+from evroute.learning.change import ChangeTest
+from evroute.learning.intervals import ErrorSpread, PastErrors
+
+WITHIN = 30
+FEWEST = 3
+SHARE = 0.25
+KEPT = 480
+"""Scores of a car that are kept; the weight of older ones is below one in 200."""
+KEPT_OF_ALL = 1000
+NEVER = -1
+
+
+@dataclass(slots=True)
+class _OfCar:
+    """Errors of one car.
+
+    Parameters
+    ----------
+    scores
+        Scores with their sign, the newest last.
+    test
+        Test for changes.
+    since
+        Number of its trips since its last alarm; `NEVER` if there was none.
+    """
+
+    scores: list[float] = field(default_factory=list)
+    test: ChangeTest = field(default_factory=ChangeTest)
+    since: int = NEVER
+
+
+class CarErrors:
+    """Errors of past trips, by car where cars have names.
+
+    Attributes
+    ----------
+    all
+        Errors of all trips; with the test of the one car where cars have no names.
+    """
+
+    def __init__(self) -> None:
+        self.all = PastErrors(signed=True)
+        self._by_car: dict[str, _OfCar] = {}
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors became larger, of so many cars that it is the roads."""
+        if not self._by_car:
+            return self.all.changed
+        recent = sum(0 <= each.since <= WITHIN for each in self._by_car.values())
+        n = len(self._by_car)
+        return recent >= max(min(FEWEST, n), ceil(SHARE * n))
+
+    def has_alarm(self, car: str) -> bool:
+        """Return whether the test of a named car detects a change."""
+        return car in self._by_car and bool(self._by_car[car].test.detected)
+
+    def begin_anew(self, car: str) -> None:
+        """Count an alarm of a car, and begin its test anew."""
+        of_car = self._by_car[car]
+        of_car.test, of_car.since = ChangeTest(), 0
+
+    def restart(self) -> None:
+        """Begin all tests anew; the spread stays."""
+        self.all.restart()
+        for each in self._by_car.values():
+            each.test, each.since = ChangeTest(), NEVER
+
+    def spread(self, car: str | None = "") -> ErrorSpread:
+        """Return the distribution of the next error of a car; None for one that is not known."""
+        of_all = self.all.spread
+        if not car or car not in self._by_car:
+            return of_all
+        return ErrorSpread(of_all.nu, of_all.scale, np.array(self._by_car[car].scores), True)
+
+    def add(
+        self, error_wh: float, sd_wh: float, unit_wh: float | None = None, *, car: str = ""
+    ) -> None:
+        """Add the error of one trip.
+
+        Parameters
+        ----------
+        error_wh, sd_wh, unit_wh
+            As in `PastErrors.add`.
+        car
+            The car that drove; empty where cars have no names.
+        """
+        if not car:
+            self.all.add(error_wh, sd_wh, unit_wh)
+        elif sd_wh > 0:
+            self.all.add_untested(error_wh / sd_wh, KEPT_OF_ALL)
+            of_car = self._tested(car, abs(error_wh / (unit_wh or sd_wh)))
+            of_car.scores.append(error_wh / sd_wh)
+            del of_car.scores[:-KEPT]
+
+    def refuse(self, error_wh: float, sd_wh: float, *, car: str = "") -> None:
+        """Add the error of a trip that is not learned, to the test alone.
+
+        Parameters
+        ----------
+        error_wh, sd_wh
+            As in `add`.
+        car
+            The car that drove; empty where cars have no names.
+        """
+        if car:
+            self._tested(car, abs(error_wh / sd_wh))
+        else:
+            self.all.refuse(error_wh, sd_wh)
+
+    def _tested(self, car: str, score: float) -> _OfCar:
+        """Add a score to the test of a car, and return its errors."""
+        of_car = self._by_car.setdefault(car, _OfCar())
+        of_car.test.add(score)
+        of_car.since += of_car.since != NEVER
+        return of_car
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the errors as arrays; without cars those of `PastErrors`."""
+        state = self.all.state()
+        if not self._by_car:
+            return state
+        cars = self._by_car.values()
+        return state | {
+            "error_car": np.array(list(self._by_car), dtype=np.str_),
+            "error_since": np.array([each.since for each in cars]),
+            "error_counts": np.array([[len(each.scores), len(each.test.scores)] for each in cars]),
+            "error_scores": _joined([each.scores for each in cars]),
+            "error_tested": _joined([each.test.scores for each in cars]),
+        }
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state."""
+        self.all.restore(state)
+        self._by_car = {}
+        if "error_car" not in state:
+            return
+        ends = np.cumsum(state["error_counts"], axis=0)[:-1].T
+        scores, tested = (
+            np.split(state[f"error_{name}"], its)
+            for name, its in zip(("scores", "tested"), ends, strict=True)
+        )
+        for place, (name, since) in enumerate(
+            zip(state["error_car"].tolist(), state["error_since"].tolist(), strict=True)
+        ):
+            test = ChangeTest()
+            for score in tested[place].tolist():
+                test.add(score)
+            self._by_car[name] = _OfCar(scores[place].tolist(), test, since)
+
+
+def _joined(parts: list[list[float]] | list[list[FloatArray | float]]) -> FloatArray:
+    """Return numbers of all cars, one car after another."""
+    return np.array([number for part in parts for number in part], dtype=np.float64)
