@@ -124,7 +124,7 @@ class OfCars:
     """
 
     def __init__(self, features: FloatArray, group: IntArray, variance: FloatArray) -> None:
-        self.features, self.group, self.variance = features, group, variance
+        self.features, self.variance = features, variance
         self._order = np.argsort(group, kind="stable")
         self._starts = np.flatnonzero(np.diff(group[self._order], prepend=-1))
         over = features / variance[:, np.newaxis]
@@ -132,8 +132,7 @@ class OfCars:
         inner = np.eye(2) + self._by_car(products)
         self._log_det = float(np.log(variance).sum() + np.linalg.slogdet(inner)[1].sum())
         self._inverse = np.linalg.inv(inner)
-        self._place = np.empty(len(group), dtype=np.int64)
-        self._place[self._order] = np.cumsum(np.diff(group[self._order], prepend=-1) != 0) - 1
+        self._place = np.unique(group, return_inverse=True)[1]
         self._over = over
 
     @property
