@@ -97,7 +97,8 @@ class ArmTerms:
         self, setting: Setting, driving: bool, prior: CoefficientPrior, map_pace: Pace
     ) -> None:
         network = setting.network
-        self.setting, self.driving, self.prior = setting, driving, prior
+        self.setting, self.driving = setting, driving
+        self.prior = prior
         self._map_spm = map_pace.paces(np.arange(network.n_edges))
         self.edge, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
         if driving:
