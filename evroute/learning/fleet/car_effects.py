@@ -1,6 +1,6 @@
 """Effects of single cars on the energy of their trips, learned beside the shared coefficients.
 
-A trip of car c with the terms x (p,) takes
+A trip of car c with the terms x (p,) takes:
 
 .. code-block:: text
 
@@ -10,13 +10,13 @@ The columns of M (p, 2) are the prior means of the coefficients: without the cha
 the factor ``u_c``, and those of heating, warm-up and cooling alone for ``h_c``. So ``u_c`` counts
 times the energy that the prior expects to be dissipated, and ``h_c`` times its heating.
 
-Given b, the cars are independent. The state therefore is the posterior of b, and for each car
+Given b, the cars are independent. The state therefore is the posterior of b, and for each car:
 
 .. code-block:: text
 
     a_c | b ~ N(f + B b, S),   f (2,), B (2, p), S (2, 2); before any trip 0, 0 and diag(s_u², s_h²)
 
-With ``g = M'x``, a trip of the car says of b alone
+With ``g = M'x``, a trip of the car says of b alone:
 
 .. code-block:: text
 
