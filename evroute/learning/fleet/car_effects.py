@@ -22,8 +22,8 @@ With ``g = M'x``, a trip of the car says of b alone:
 
     y - g'f = (x + B'g)' b + e',   e' ~ N(0, v + g'S g)
 
-one row of the shared regression (`Seen`). Then the car takes its Kalman update at a known b, with
-``k = S g / (v + g'S g)``:
+It is one row of the shared regression (`Seen`). Then the car takes its Kalman update at a known b,
+with ``k = S g / (v + g'S g)``:
 
 .. code-block:: text
 
