@@ -1,6 +1,7 @@
 """Effects of single cars on the energy of their trips, learned beside the shared coefficients.
 
-A trip of car c with the terms x (p,) takes:
+The energy of a trip of car c with the terms x (p,) is the sum of a shared part, of what its car
+takes more, and of noise:
 
 .. code-block:: text
 
@@ -10,20 +11,22 @@ The columns of M (p, 2) are the prior means of the coefficients: without the cha
 the factor ``u_c``, and those of heating, warm-up and cooling alone for ``h_c``. So ``u_c`` counts
 times the energy that the prior expects to be dissipated, and ``h_c`` times its heating.
 
-Given b, the cars are independent. The state therefore is the posterior of b, and for each car:
+Given b, the cars are independent (arrowhead precision). The state therefore is the posterior of b,
+and for each car:
 
 .. code-block:: text
 
     a_c | b ~ N(f + B b, S),   f (2,), B (2, p), S (2, 2); before any trip 0, 0 and diag(s_u², s_h²)
 
-With ``g = M'x``, a trip of the car says of b alone:
+With ``g = M'x``, a trip of the car has one row of the shared regression, in which b alone is
+unknown (`Seen`):
 
 .. code-block:: text
 
     y - g'f = (x + B'g)' b + e',   e' ~ N(0, v + g'S g)
 
-It is one row of the shared regression (`Seen`). Then the car takes its Kalman update at a known b,
-with ``k = S g / (v + g'S g)``:
+Then the car takes its Kalman update at a known b, with ``k = S g / (v + g'S g)``,
+which is exact since b takes the row above:
 
 .. code-block:: text
 
