@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import evroute
+from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import energy_parts
 from evroute.network.road_network import RoadNetwork
@@ -26,8 +27,8 @@ MASS, ROLLING, DRAG, DRIVE, BACK, AUXILIARY_W = 1737.0, 0.008, 0.892, 0.941, 0.6
 
 def shown(row: str) -> float:
     """Return the value of a row of the page's table."""
-    (value,) = re.findall(rf"^\| \**{row}\** \|.*\| ([\d.]+) [^|]+ \|$", PAGE, re.MULTILINE)
-    return float(value)
+    (value,) = re.findall(rf"^\| \**{row}\** \|.*\| (−?[\d.]+) [^|]+ \|$", PAGE, re.MULTILINE)
+    return float(value.replace("−", "-"))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,13 @@ def by_hand(denver: RoadNetwork) -> dict[str, float]:
         "turning": 0.63 * (stop_wh(speed_mps) - stop_wh(turn_mps)) + 0.45 * stop_wh(turn_mps),
     }
     parts = ("climb", "rolling", "drag", "auxiliary", "turning")
-    return found | {"the road": sum(found[part] for part in parts)}
+    road_wh = sum(found[part] for part in parts)
+    stands_wh = BACK * 0.5 * MASS * speed_mps**2 / J_PER_WH
+    return found | {
+        "the road": road_wh,
+        "standstill": -stands_wh,
+        "the last road": road_wh - stands_wh,
+    }
 
 
 def test_the_table_of_the_page_follows_from_its_formulas(by_hand: dict[str, float]) -> None:
@@ -80,11 +87,23 @@ def test_the_plan_has_the_energy_of_the_page(
 ) -> None:
     plan = evroute.plan(denver, *ENDS, conditions=COLD)
     assert plan.fastest.edges == ENDS
-    assert plan.fastest.edge_wh[1] == pytest.approx(by_hand["the road"], rel=1e-9)
+    assert plan.fastest.edge_wh[1] == pytest.approx(by_hand["the last road"], rel=1e-9)
     first = evroute.plan(denver, *ENDS, conditions=COLD).fastest
     assert sum(first.parts_wh.values()) == pytest.approx(first.edge_wh.sum(), rel=1e-9)
-    assert "print(plan.fastest.edge_wh[1])  # 58.19684\n" in PAGE
-    assert f"{plan.fastest.edge_wh[1]:.5f}" == "58.19684"
+    assert "print(plan.fastest.edge_wh[1])  # 29.79580\n" in PAGE
+    assert f"{plan.fastest.edge_wh[1]:.5f}" == "29.79580"
+
+
+def test_a_road_on_the_way_has_the_energy_of_the_page(
+    denver: RoadNetwork, by_hand: dict[str, float]
+) -> None:
+    left, road = (denver.row_of[name] for name in ENDS)
+    onward = denver.turns[denver.turns[:, 0] == road, 1]
+    (after, *_) = onward[onward != left].tolist()
+    route = Route((left, road, after))
+    day = DrivingConditions(temperature_c=-5.0)
+    energy_wh = evroute.Planner(denver, conditions=day).describe(route).edge_wh
+    assert energy_wh[1] == pytest.approx(by_hand["the road"], rel=1e-9)
 
 
 def test_the_road_driven_down_gains_the_energy_of_the_page(denver: RoadNetwork) -> None:

@@ -12,6 +12,9 @@ rise of P, and P telescopes along a route. A turn that is slower than both edges
 accelerates in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of
 the two efficiencies.
 
+In free flow a trip also ends at v = 0 (`TurnEnergy.halt_wh`). Braking for the end returns the
+kinetic energy times the recuperation efficiency, as braking for a turn does.
+
 The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the
 corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit
 that SUMO's netconvert sets (``junctions.limit-turn-speed``).
@@ -286,6 +289,11 @@ class TurnEnergy:
     def _stops(self) -> FloatArray:
         """(a,) probability of a stop before each row of the table."""
         return stop_probability(self.table.control, len(self.table))
+
+    def halt_wh(self, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy of braking from edge speeds (n,) to standstill, (n,) Wh, at most 0."""
+        kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
+        return -self.vehicle.recuperation_efficiency * kinetic_wh
 
     def _round_trip_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return the energy lost by stopping from speeds and reaching them again, (a,) Wh."""

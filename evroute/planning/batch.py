@@ -167,6 +167,7 @@ def totals(
     edge: IntArray,
     start: IntArray,
     least_wh: FloatArray,
+    halt_wh: FloatArray,
 ) -> Energies:
     """Return the sums over routes.
 
@@ -178,12 +179,16 @@ def totals(
         Returns the arms (k,) of edges (k,) of routes that begin at some positions.
     edge, start, least_wh
         As `cheapest` returns them.
+    halt_wh
+        (n,) energy of coming to a standstill at the end of each edge, Wh.
     """
     routes = np.flatnonzero(np.diff(start))
-    arm = arms_of_routes(edge, start[routes])
+    arm, last = arms_of_routes(edge, start[routes]), start[routes + 1] - 1
+    energy_wh = problem.energy_wh[arm]
+    energy_wh[last] += halt_wh[edge[last]]
     searched_wh = problem.weights()[arm]
     searched_wh[start[routes]] = 0.0
-    each = (problem.energy_wh[arm], problem.length_m[arm], problem.time_s[arm], searched_wh)
+    each = (energy_wh, problem.length_m[arm], problem.time_s[arm], searched_wh)
     # a sparse product adds in driving order, as the plan of one request does
     steps = np.ones(len(arm)), np.arange(len(arm)), start
     driven = csr_array(steps, shape=(len(least_wh), len(arm)))

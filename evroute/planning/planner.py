@@ -41,7 +41,7 @@ from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
-from evroute.planning.searches.between import problem_between, problem_over
+from evroute.planning.searches.between import problem_between, problem_over_edges
 from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
@@ -174,6 +174,7 @@ class Planner:
             arm_lengths_m(self.network, self.states.edge),
             self.time_s,
             self.charge,
+            of.halt_wh,
             of.whole_wh,
             of.stretch_wh,
         )
@@ -389,8 +390,7 @@ class Planner:
 
     def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches of a request over edges ``stops`` without edges ``closed``."""
-        legs, search = tuple((edge,) for edge in stops[1:]), self._search_without(closed)
-        return problem_over(self.numbers, search, stops[0] if stops else 0, legs)
+        return problem_over_edges(self.numbers, self._search_without(closed), stops)
 
     def between(self, places: Places, closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches between places without edges ``closed``, as `problem_between`."""

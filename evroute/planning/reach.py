@@ -172,7 +172,9 @@ def reach(
     within = np.zeros(n, dtype=bool)
     within[tree.edges] = True
     expected = np.full(n, np.nan)
-    expected[tree.edges] = tree.end_wh / battery.capacity_wh * 100
+    halt_wh = planner.numbers.halt_wh[tree.edges].tolist()
+    stood_wh = np.array(list(map(battery.after, tree.end_wh.tolist(), halt_wh)))
+    expected[tree.edges] = stood_wh / battery.capacity_wh * 100
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
         require(
@@ -180,13 +182,13 @@ def reach(
         )
         require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):
-        std_wh = _std_wh(planner, tree, battery)
+        std_wh = _std_wh(planner, tree, battery.start_wh - stood_wh)
         first = planner.forecasts.of_route(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
             charge_percent[level] = np.full(n, np.nan)
             charge_percent[level][tree.edges] = (
-                (tree.end_wh - deviates * std_wh) / battery.capacity_wh * 100
+                (stood_wh - deviates * std_wh) / battery.capacity_wh * 100
             )
         if risk is not None:
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
@@ -194,18 +196,19 @@ def reach(
     return Reach(planner.network, origins, full, risk, within, charge_percent, note)
 
 
-def _std_wh(planner: Planner, tree: ChargeTree, battery: Battery) -> FloatArray:
+def _std_wh(planner: Planner, tree: ChargeTree, used_wh: FloatArray) -> FloatArray:
     """Return the deviation of the charge at the end of each edge of a tree, (k,) Wh.
 
-    The size of the battery moves the charge used, as in forecasts of single trips.
+    The size of the battery moves the charge used, (k,) Wh, as in forecasts of single trips.
     """
     arms, begun = tree.arms.copy(), tree.before < 0
     arms[begun] = planner.search.starts.start + tree.edges[begun]
     whole = Stretches.whole(planner.network, tree.edges)
     from_m = whole.from_m.copy()
     from_m[begun] = [tree.from_m[edge] for edge in tree.edges[begun].tolist()]
-    driven = Stretches(tree.edges, from_m, whole.to_m)
-    day, used_wh = planner.forecasts.day, battery.start_wh - tree.end_wh
+    halts = np.full(len(tree.edges), planner.space.halts)
+    driven = Stretches(tree.edges, from_m, whole.to_m, halts)
+    day = planner.forecasts.day
     energy_wh = day.reached_std_wh(arms, tree.before, tree.begin_wh, driven)
     return np.hypot(energy_wh, day.battery_share * used_wh)
 

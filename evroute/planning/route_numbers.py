@@ -8,7 +8,6 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.constants import J_PER_WH
-from evroute.network.heights.stretches import Stretches
 from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -104,6 +103,7 @@ class RouteNumbers:
             prior_wh, cut = space.whole_wh[driven.arms], np.flatnonzero(driven.share != 1.0)
             if len(cut):
                 prior_wh[cut] = space.stretch_wh(driven.arms[cut], driven.stretches[cut])
+            prior_wh += driven.stretches.halts * space.halt_wh[route.rows]
             off_wh = ((driven.energy_wh - held_wh) - prior_wh).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.numbers.held_wh > ROUNDING_WH).any():
@@ -162,8 +162,7 @@ def expected_saving(
     """
     if day is None or fastest.route == recommended.route or recommended.stops:
         return None
-    network, routes = day.space.edges.network, (fastest.route, recommended.route)
-    one, other = (day.space.arms_of_route(route) for route in routes)
-    of_one, of_other = (Stretches.of_route(network, route) for route in routes)
+    one, other = (day.space.arms_of_route(each.route) for each in (fastest, recommended))
     saved_wh = fastest.energy_wh - recommended.energy_wh
-    return Saving(saved_wh, day.difference_std_wh(one, other, (of_one, of_other)))
+    driven = fastest.stretches, recommended.stretches
+    return Saving(saved_wh, day.difference_std_wh(one, other, driven))

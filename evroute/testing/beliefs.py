@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from evroute.arms import Route
-from evroute.arrays import IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -18,9 +16,9 @@ from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.stored import read
 from evroute.methods.setting import Setting
-from evroute.planning.forecasts.learned import Day
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
+from evroute.testing.days import arms_of, forecast_of, trips_to_each
 from evroute.testing.roads import hill
 
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
@@ -138,12 +136,6 @@ def _equal_states(one: dict[str, Any], other: dict[str, Any]) -> None:
         equal(part, other[name], f"{name} of the two states")
 
 
-def _arms_of(belief: Belief, edges: tuple[str, ...]) -> tuple[Day, IntArray]:
-    day = belief.under(EQ8_CONDITIONS)
-    rows = tuple(belief.network.row_of[edge] for edge in edges)
-    return day, day.space.arms_of_route(Route(rows))
-
-
 def an_expectation_has_nested_intervals_around_its_mean(subject: Subject) -> None:
     """An expectation is finite, with a 50 % interval around its mean inside of a 90 % interval."""
     belief = subject.taught()
@@ -221,25 +213,24 @@ def the_day_forecasts_what_the_belief_expects(subject: Subject) -> None:
     """The day forecasts the mean and the interval that the belief expects of a route."""
     belief = subject.taught()
     for edges in (OVER, ROUND):
-        day, arms = _arms_of(belief, edges)
-        energy_wh = day.mean_wh[arms]
-        forecast = day.forecast(arms, energy_wh, None)
+        day, arms = arms_of(belief, edges)
+        forecast, energy_wh = forecast_of(day, arms)
         expected = belief.expected(trip_of(belief.setting, edges))
         close(forecast.mean_wh, expected["predicted_wh"], "the means", rtol=1e-6)
         close(forecast.mean_wh, energy_wh.sum(), "the sums over the arms", rtol=1e-6)
         limits = expected["low90_wh"], expected["high90_wh"]
         close(forecast.interval_wh(0.9), limits, "the 90 % intervals", rtol=1e-6)
         before, charge_wh = np.arange(-1, len(arms) - 1), np.full(len(arms), 50)
-        reached = day.reached_std_wh(arms, before, charge_wh)
+        reached = day.reached_std_wh(arms, before, charge_wh, trips_to_each(day, arms))
         for k, std_wh in enumerate(reached, start=1):
-            part = day.forecast(arms[:k], energy_wh[:k], None)
+            part, _ = forecast_of(day, arms[:k])
             close(std_wh, part.std_wh, "the deviations on the way", rtol=1e-6)
 
 
 def a_difference_of_routes_leaves_out_all_that_they_share(subject: Subject) -> None:
     """The difference of two routes leaves out all that they share, the noise of trips too."""
     belief = subject.taught()
-    (day, over), (_, level) = _arms_of(belief, OVER), _arms_of(belief, ROUND)
+    (day, over), (_, level) = arms_of(belief, OVER), arms_of(belief, ROUND)
     apart_wh = day.difference_std_wh(over, level)
     ensure(apart_wh > 0, f"The deviation of different routes is {apart_wh}.")
     close(day.difference_std_wh(level, over), apart_wh, "deviations both ways", rtol=1e-6)

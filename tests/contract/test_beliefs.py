@@ -62,6 +62,10 @@ class RatioDay:
     def heating_wh(self):
         return np.zeros(3)
 
+    @property
+    def halt_wh(self):
+        return self.belief.ratio.mean * self.space.halt_wh
+
     def posterior(self) -> Marginals:
         return Marginals(self.mean_wh, self.belief.ratio.variance**0.5 * np.abs(self.eq8_wh))
 

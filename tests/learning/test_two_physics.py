@@ -16,6 +16,7 @@ from evroute.learning.mixture.physics_weight import LIMITS, UNKNOWN, PhysicsWeig
 from evroute.learning.mixture.two_physics import TwoPhysics, _add_error
 from evroute.learning.tail import DISCOUNT
 from evroute.methods.setting import Setting
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 
@@ -133,8 +134,12 @@ def test_a_driven_trip_and_a_planned_one_are_expected_alike(hilly) -> None:
         trip = MeasuredTrip(str(i), edges, np.ones(len(edges)), lasts, **known)
         expected = belief.expect(trip)
         day = belief.under(DrivingConditions(**known))
-        turns = day.space.arms_of_route(Route(tuple(edges.tolist())))
-        forecast = day.forecast(turns, day.mean_wh[turns])
+        route = Route(tuple(edges.tolist()))
+        turns = day.space.arms_of_route(route)
+        driven = Stretches.of_route(network, route, halts=True)
+        energy_wh = day.mean_wh[turns]
+        energy_wh[-1] += day.halt_wh[edges[-1]]
+        forecast = day.forecast(turns, energy_wh, None, driven)
         assert forecast.mean_wh == pytest.approx(expected.energy.mean_wh, rel=1e-9)
         assert forecast.std_wh == pytest.approx(expected.energy.sd_wh, rel=1e-9)
         assert forecast.interval_wh(0.9) == pytest.approx(expected.energy.interval(0.9), rel=1e-9)

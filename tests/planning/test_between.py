@@ -1,7 +1,7 @@
 """Searches between positions, against all routes of small networks with pieces cut by hand."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -168,6 +168,8 @@ def driven(planner: Planner, route: Route) -> Candidate:
                 for wh, (metres, _) in zip(each, pieces, strict=True)
             ]
         steps += each
+        if planner.physics == "driving" and k == len(route) - 1:  # it ends at standstill
+            steps.append(-CAR.recuperation_efficiency * CAR.mass_kg * speed**2 / 2 / 3600)
         time_s += float(planner.time_s[edge]) * (to_m - from_m) / float(network.length_m[edge])
         length_m += to_m - from_m
     return Candidate(route, steps, time_s, length_m)
@@ -313,6 +315,8 @@ def test_ranges_begin_at_positions(make_network: MakeNetwork, seed: int, physics
     for edge in range(network.n_edges):
         end = Position(edge, float(network.length_m[edge]))
         known = all_candidates(planner, starts, (), [end])
+        if physics == "driving":  # the routes go on
+            known = [replace(each, steps_wh=each.steps_wh[:-1]) for each in known]
         best[edge] = max((each.left(battery) for each in known), default=-np.inf)
     within = {edge for edge, left_wh in best.items() if left_wh > -np.inf}
     assert set(tree.edges.tolist()) == within

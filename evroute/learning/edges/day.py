@@ -104,6 +104,11 @@ class EdgeDay:
         """
         return self.space.stretch_wh(arms, stretches)
 
+    @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) energy by physics of coming to a standstill at the end of each edge, Wh."""
+        return self.space.halt_wh
+
     def _share(self, stretches: Stretches) -> FloatArray:
         return stretches.share(self.space.edges.network)
 

@@ -102,6 +102,12 @@ class MixedDay:
         return self.driving.battery_share
 
     @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) expected energy of coming to a standstill at the end of each edge, Wh."""
+        halt_wh: FloatArray = self.weight.mixed(self.driving.halt_wh, self.steady.halt_wh)
+        return halt_wh
+
+    @property
     def heating_wh(self) -> FloatArray:
         """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
         heating_wh: FloatArray = self.weight.mixed(self.driving.heating_wh, self.steady.heating_wh)
@@ -224,10 +230,13 @@ class MixedDay:
         """
         edges = self._edges[arms]
         driven = stretches or self.driving.whole(arms)
-        apart_wh = self.driving.plain_wh(arms, driven) - self.steady.plain_wh(edges, driven)
+        going = driven.onward()
+        apart_wh = self.driving.plain_wh(arms, going) - self.steady.plain_wh(edges, going)
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 apart_wh[arm] += apart_wh[previous]
+        halt_wh = self.driving.halt_wh - self.steady.halt_wh
+        apart_wh += driven.halts * halt_wh[driven.edge]
         driving_wh = self.driving.reached_std_wh(arms, before, charge_wh, driven)
         steady_wh = self.steady.reached_std_wh(edges, before, charge_wh, driven)
         return np.sqrt(self.weight.variance(driving_wh**2, steady_wh**2, apart_wh))

@@ -17,6 +17,7 @@ from evroute.learning.trips.terms import (
     DrivenEdges,
     edge_terms,
     full_battery_term,
+    halted,
     returned_by_pieces,
     with_level,
 )
@@ -108,8 +109,50 @@ class ArmTerms:
         """Return the arms of a trip over edges (k,), (k,)."""
         if not self.driving:
             return edge
-        begins = np.append(0, np.flatnonzero(~self.setting.network.has_turns(edge)) + 1)
-        return self.setting.turn_table.rows_along(edge, begins)
+        return self.setting.turn_table.rows_along(edge, self._begins(edge))
+
+    def halted(
+        self, total: FloatArray, edge: IntArray, conditions: DrivingConditions
+    ) -> FloatArray:
+        """Return the terms of a trip that ends at standstill, (p,).
+
+        Parameters
+        ----------
+        total
+            (p,) sum of the terms of its arms.
+        edge
+            (k,) its edges; each of several routes one after another ends at standstill.
+        conditions
+            Conditions of the day.
+        """
+        if not self.driving:
+            return total
+        last = np.append(self._begins(edge)[1:], len(edge)) - 1
+        return halted(total, self.halt_wh(conditions)[edge[last]].sum(), self.prior)
+
+    def halt_wh(self, conditions: DrivingConditions) -> FloatArray:
+        """Return the energy of coming to a standstill at the end of each edge, (n,) Wh.
+
+        It is empty at steady speed, where trips do not end at standstill.
+
+        Parameters
+        ----------
+        conditions
+            Conditions of the day.
+        """
+        if not self.driving:
+            return np.empty(0)
+        energy = self._energy(conditions)
+        return energy.halt_wh(energy.limits_mps)
+
+    def _begins(self, edge: IntArray) -> IntArray:
+        """Return the positions at which the routes of a trip over edges (k,) begin."""
+        return np.append(0, np.flatnonzero(~self.setting.network.has_turns(edge)) + 1)
+
+    def _energy(self, conditions: DrivingConditions) -> TurnEnergy:
+        setting = self.setting
+        table, vehicle = setting.turn_table, setting.vehicle
+        return TurnEnergy(setting.network, vehicle, table, conditions, free_flow=True)
 
     def at(
         self,
@@ -141,11 +184,8 @@ class ArmTerms:
         )
         terms = at_pace(pace.paces(edge, conditions.departed_s))
         if self.driving:
-            energy = TurnEnergy(
-                network, vehicle, self.setting.turn_table, conditions, free_flow=True
-            )
-            speed_mps = conditions.speed_factor * network.speed_mps
-            plan_wh = energy.stretch_wh(arms, stretches, speed_mps)
+            energy = self._energy(conditions)
+            plan_wh = energy.stretch_wh(arms, stretches, energy.limits_mps)
             at_map_pace = at_pace(self._map_spm[edge])
             terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
         if np.isfinite(soc_percent).any():

@@ -7,7 +7,7 @@ rise. A forecast is that of the whole trip, with its noise and the spread of pas
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ from evroute.learning.trips.terms import (
     FADE,
     MINUTES,
     full_battery_term,
+    halted,
     of_trips,
     reached,
     returned_by_pieces,
@@ -69,6 +70,9 @@ class TripDay:
         Deviation of the size of the battery as a share of it.
     undated
         Whether the trips learned have no date, so that no days since the last one are known.
+    halt_by_physics_wh
+        (n,) energy by physics of coming to a standstill at the end of each edge, Wh; empty where
+        trips end at speed.
     """
 
     belief: TripBelief
@@ -83,6 +87,7 @@ class TripDay:
     season_wh_per_minute: float = 0.0
     battery_share: float = 0.0
     undated: bool = False
+    halt_by_physics_wh: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @cached_property
     def mean_wh(self) -> FloatArray:
@@ -120,6 +125,15 @@ class TripDay:
         present = self.belief.present
         in_power = present[AUXILIARY] * self._heating.in_power
         return present[BY_TEMPERATURE] - in_power * self.belief.prior.mean[BY_TEMPERATURE]
+
+    @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) expected energy of coming to a standstill at the end of each edge, Wh."""
+        if not len(self.halt_by_physics_wh):
+            return np.zeros(self.space.edges.size)
+        of_halt = halted(np.zeros(len(self.belief.prior.mean)), 1.0, self.belief.prior)
+        present = self.belief.coefficients.coefficients[: len(of_halt)]
+        return float(of_halt @ present) * self.halt_by_physics_wh
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
@@ -262,10 +276,11 @@ class TripDay:
             As in `Day.reached_std_wh`.
         """
         driven = stretches or self.whole(arms)
-        sums = self._driven_terms(arms, charge_wh, driven)
+        sums = self._driven_terms(arms, charge_wh, driven.onward())
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 sums[arm] += sums[previous]
+        sums = self._halted(sums, driven)
         heating = self._heating
         by_temperature = heating.of_trip(sums[:, MINUTES])
         sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
@@ -287,7 +302,7 @@ class TripDay:
         energy_wh, cut = self.mean_wh[arms], self._cut(stretches)
         if len(cut):
             energy_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
-        return energy_wh
+        return energy_wh + stretches.halts * self.halt_wh[stretches.edge]
 
     def _cut(self, stretches: Stretches) -> IntArray:
         """Return the positions of the stretches that are no whole edges."""
@@ -313,6 +328,15 @@ class TripDay:
             faded = share * terms[cut, FADE]
             terms[cut] = self.part_terms(arms[cut], stretches[cut])
             terms[cut, FADE] = faded
+        return self._halted(terms, stretches)
+
+    def _halted(self, terms: FloatArray, stretches: Stretches) -> FloatArray:
+        """Return terms of parts of edges (k, c) with those of the standstills at their ends."""
+        rows = np.flatnonzero(stretches.halts)
+        if len(rows) and len(self.halt_by_physics_wh):
+            terms = terms.copy()
+            halt_wh = self.halt_by_physics_wh[stretches.edge[rows]]
+            terms[rows] = halted(terms[rows], halt_wh, self.belief.prior)
         return terms
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:

@@ -207,7 +207,8 @@ class TripEnergies(Belief):
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
         heating = known.heating(self.vehicle)
-        sums = departed(terms.sum(axis=0) / trip.routes, heating, self.belief.prior)
+        total = self.arms.halted(terms.sum(axis=0), trip.edge, known)
+        sums = departed(total / trip.routes, heating, self.belief.prior)
         row = self._joined(sums, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
@@ -304,6 +305,7 @@ class TripEnergies(Belief):
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
             self._departures.undated,
+            self.arms.halt_wh(conditions),
         )
 
     def state(self) -> State:

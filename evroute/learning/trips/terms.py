@@ -18,8 +18,8 @@ stops and turns        driver's physics less all above, Wh         1            
 =====================  ==========================================  ===================  ===
 
 The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
-the start and the turns of a route, at the speeds of the map, so the prior mean of a trip is the
-energy of the driver's plan. Drag then is that of the speed between stops.
+the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
+is the energy of the driver's plan. Drag then is that of the speed between stops.
 
 Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
@@ -219,6 +219,25 @@ def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
         return terms
     whole = terms.copy()
     whole[:, LEVEL] = terms[:, : len(prior.mean)] @ prior.multiplied
+    return whole
+
+
+def halted(terms: FloatArray, halt_wh: FloatArray | float, prior: CoefficientPrior) -> FloatArray:
+    """Return terms with those of coming to a standstill at the end, which is one of the stops.
+
+    Parameters
+    ----------
+    terms
+        (..., c) terms of edges, turns or trips, with the level.
+    halt_wh
+        (...,) energy by physics of the standstill, Wh, at most 0.
+    prior
+        Prior of the p coefficients, with stops and turns.
+    """
+    whole = terms.copy()
+    whole[..., TURNING] += halt_wh
+    if prior.multiplied is not None:
+        whole[..., LEVEL] += prior.multiplied[TURNING] * halt_wh
     return whole
 
 

@@ -1,11 +1,11 @@
 """Stretches: parts of edges, from one metre along them to another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray, IntArray, expanded, freeze
+from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.network.heights.pieces import summed
 from evroute.network.road_network import RoadNetwork
 
@@ -20,25 +20,30 @@ class Stretches:
         (k,) network rows.
     from_m, to_m
         (k,) metres along the edge, ``0 <= from_m <= to_m <= length_m[edge]``.
+    halts
+        (k,) whether the car comes to a standstill at the end of each; nowhere by default.
     """
 
     edge: IntArray
     from_m: FloatArray
     to_m: FloatArray
+    halts: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
 
     def __post_init__(self) -> None:
         shape = (len(self.edge),)
+        halts = self.halts if len(self.halts) else np.zeros(shape, dtype=np.bool_)
         freeze(
             self,
             edge=(self.edge, np.int64, shape),
             from_m=(self.from_m, np.float64, shape),
             to_m=(self.to_m, np.float64, shape),
+            halts=(halts, np.bool_, shape),
         )
         if not ((self.from_m >= 0.0) & (self.from_m <= self.to_m)).all():
             raise ValueError("a stretch ends before it begins, or begins before its edge")
 
     @classmethod
-    def of_route(cls, network: RoadNetwork, route: Route) -> "Stretches":
+    def of_route(cls, network: RoadNetwork, route: Route, *, halts: bool = False) -> "Stretches":
         """Return the parts of the edges of a route that are driven, in driving order.
 
         Parameters
@@ -47,13 +52,17 @@ class Stretches:
             The roads.
         route
             A route of k edges.
+        halts
+            Whether the car comes to a standstill at the end of the route.
         """
         edge = route.rows
         from_m, to_m = np.zeros(len(edge)), network.length_m[edge]
         from_m[:1] = route.start_m
         if route.end_m is not None:
             to_m[-1:] = route.end_m
-        return cls(edge, from_m, to_m)
+        last = np.zeros(len(edge), dtype=np.bool_)
+        last[-1:] = halts
+        return cls(edge, from_m, to_m, last)
 
     @classmethod
     def whole(cls, network: RoadNetwork, edge: IntArray) -> "Stretches":
@@ -79,7 +88,11 @@ class Stretches:
         place
             Positions among the k stretches.
         """
-        return Stretches(self.edge[place], self.from_m[place], self.to_m[place])
+        return Stretches(self.edge[place], self.from_m[place], self.to_m[place], self.halts[place])
+
+    def onward(self) -> "Stretches":
+        """Return the same stretches without a standstill at their ends."""
+        return Stretches(self.edge, self.from_m, self.to_m)
 
     @property
     def length_m(self) -> FloatArray:

@@ -127,6 +127,22 @@ class ChargeFunctions:
             np.concatenate([self.step_wh, others.step_wh]),
         )
 
+    def ending(self, ends: IntArray, last_wh: FloatArray) -> "ChargeFunctions":
+        """Return the functions with one more step at the end of some arms.
+
+        Parameters
+        ----------
+        ends
+            (j,) different rows of arms, rising.
+        last_wh
+            (j,) energy of the step, Wh.
+        """
+        energy_wh, more = self.energy_wh.copy(), np.zeros(len(self.start), dtype=np.int64)
+        energy_wh[ends] += last_wh
+        more[ends + 1] = 1
+        step_wh = np.insert(self.step_wh, self.start[ends + 1], last_wh)
+        return ChargeFunctions(energy_wh, self.start + np.cumsum(more), step_wh)
+
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""
         row, place = expanded(self.start, arms)

@@ -51,6 +51,10 @@ class Day(Protocol):
         """Deviation of the size of the battery as a share of it; 0 where it is not learned."""
 
     @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) expected energy of coming to a standstill at the end of each edge, Wh."""
+
+    @property
     def heating_wh(self) -> FloatArray:
         """(3,) coefficients of heating, warm-up and cooling (`energy.heating`), Wh.
 
@@ -135,7 +139,8 @@ class Day(Protocol):
         charge_wh
             (k,) expected charge at the start of each, Wh.
         stretches
-            The part of the edge of each arm that is driven; None for whole edges.
+            The part of the edge of each arm that is driven; None for whole edges. A standstill is
+            the end of the trip to there, and other trips pass.
         """
 
 

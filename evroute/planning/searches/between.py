@@ -5,6 +5,9 @@ start on each edge on which it may begin, a turn into each on which it may end, 
 positions on one edge. All its starts have one potential before them and all its ends one after
 them, low and high enough that no weight is negative. So the weights of every candidate sum to its
 energy but for one constant, and each search compares the candidates exactly.
+
+By the driver's physics a trip ends at standstill, which returns kinetic energy. Every request then
+has such ends, whole edges too.
 """
 
 from collections.abc import Sequence
@@ -15,7 +18,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.network.heights.stretches import Stretches
-from evroute.network.places.positions import JUNCTION_M, Position
+from evroute.network.places.positions import JUNCTION_M, Position, whole_edges
 from evroute.planning.searches.legs import Exit, Legs, Piece, Start
 from evroute.planning.searches.search import Search, no_way
 from evroute.planning.searches.search_problem import SearchProblem
@@ -51,7 +54,8 @@ def problem_between(
     NoRouteError
         If no open way leads to an end.
     """
-    if len(starts) == 1 and len(ends) < 2 and all(_whole(numbers, each) for each in ends):
+    single = len(starts) == 1 and len(ends) < 2 - numbers.space.halts
+    if single and all(_whole(numbers, each) for each in ends):
         (start,) = starts
         if start.along_m == 0.0:
             last = tuple((each.edge,) for each in ends)
@@ -64,6 +68,25 @@ def problem_between(
             raise NoRouteError(no_way(starts[0].edge, ends[0].edge))
     stops = (*(tuple(each) for each in via), *(() for _ in ends[:1]))
     return own.problem(problem_over(numbers, search, starts[0].edge, stops))
+
+
+def problem_over_edges(
+    numbers: ArmNumbers, search: Search, edges: tuple[int, ...]
+) -> SearchProblem:
+    """Return the searches of a request over edges, from the beginning of the first one.
+
+    Parameters
+    ----------
+    numbers, search
+        As in `problem_between`.
+    edges
+        Edges to drive over in this order. The searches of less than two have no end.
+    """
+    if len(edges) < 2:
+        return problem_over(numbers, search, edges[0] if edges else 0, ())
+    starts = whole_edges(numbers.network, edges[:1], leaving=True)
+    ends = whole_edges(numbers.network, edges[-1:], leaving=False)
+    return problem_between(numbers, search, starts, [(edge,) for edge in edges[1:-1]], ends)
 
 
 def problem_over(
@@ -108,6 +131,7 @@ class OwnArms:
     arms: list[int] = field(default_factory=list)
     from_m: list[float] = field(default_factory=list)
     to_m: list[float] = field(default_factory=list)
+    last: list[bool] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
@@ -115,7 +139,8 @@ class OwnArms:
     def add_starts(self, starts: Sequence[Position]) -> None:
         """Add the starts at positions."""
         for each in starts:
-            row = self._row(self._start(each.edge), each.along_m, self._length_m(each.edge))
+            arm, length_m = self._start(each.edge), self._length_m(each.edge)
+            row = self._row(arm, each.along_m, length_m, last=False)
             self.starts.append(Start(each.edge, row, each.along_m))
 
     def add_ends(self, starts: Sequence[Position], ends: Sequence[Position]) -> None:
@@ -127,7 +152,7 @@ class OwnArms:
             rows: dict[int, int] = {}
             for left, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
                 if arm not in rows:
-                    rows[arm] = self._row(arm, 0.0, end.along_m)
+                    rows[arm] = self._row(arm, 0.0, end.along_m, last=True)
                 self.exits.append(Exit(left, end.edge, rows[arm], to_m))
         self.add_pieces(starts, ends)
 
@@ -138,14 +163,15 @@ class OwnArms:
             from_m = ahead.get(end.edge, np.inf)
             if from_m + JUNCTION_M < end.along_m:
                 to_m = None if _whole(self.numbers, end) else end.along_m
-                row = self._row(self._start(end.edge), from_m, end.along_m)
+                row = self._row(self._start(end.edge), from_m, end.along_m, last=True)
                 self.pieces.append(Piece(end.edge, row, from_m, to_m))
 
     def driven(self) -> DrivenArms:
         """Return the arms by the parts of their edges that are driven, in their order."""
         arms = np.array(self.arms, dtype=np.int64)
         edge = self.numbers.states.edge[arms]
-        stretches = Stretches(edge, np.array(self.from_m), np.array(self.to_m))
+        halts = np.array(self.last, dtype=np.bool_) & self.numbers.space.halts
+        stretches = Stretches(edge, np.array(self.from_m), np.array(self.to_m), halts)
         return self.numbers.of_parts(arms, stretches)
 
     def place(self, row: int) -> int:
@@ -190,11 +216,12 @@ class OwnArms:
         head_wh[last] = (tail_wh + energy_wh)[last].min(initial=np.inf)
         return tail_wh, head_wh
 
-    def _row(self, arm: int, from_m: float, to_m: float) -> int:
-        """Add an arm and return its row."""
+    def _row(self, arm: int, from_m: float, to_m: float, *, last: bool) -> int:
+        """Add an arm, the last of its routes or the first, and return its row."""
         self.arms.append(arm)
         self.from_m.append(from_m)
         self.to_m.append(to_m)
+        self.last.append(last)
         return len(self.numbers.mean_wh) + len(self.arms) - 1
 
     def _start(self, edge: int) -> int:

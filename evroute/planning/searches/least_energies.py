@@ -65,7 +65,8 @@ class LeastEnergies:
         fast = self._contracted if paid else None
         problem = problem_over(self.numbers, self.search, 0, ())
         found = cheapest(self.search, self.weights, origin, destination, fast)
-        return self.heating.added(totals(problem, self.numbers.space.arms_of_routes, *found))
+        arms_of_routes, halt_wh = self.numbers.space.arms_of_routes, self.numbers.halt_wh
+        return self.heating.added(totals(problem, arms_of_routes, *found, halt_wh))
 
     def between(self, requests: Sequence[Places]) -> Energies:
         """Return the least-energy routes of requests between positions.

@@ -2,7 +2,8 @@
 
 A trip may begin and end inside an edge. An arm of whose edge only a part is driven takes the
 energy by physics of that part, with its own pieces of the profile and the whole energy of its turn,
-plus the share of the edge that is driven of what is learned or raised beyond physics.
+plus the share of the edge that is driven of what is learned or raised beyond physics. A trip by the
+driver's physics ends at standstill: its last arm has a last step, which returns kinetic energy.
 """
 
 from collections.abc import Callable
@@ -74,6 +75,8 @@ class ArmNumbers:
         (n,) travel time of each edge, s.
     charge
         Charge functions of the arms.
+    halt_wh
+        (n,) energy of coming to a standstill at the end of each edge, Wh.
     whole_wh, stretch_wh
         (a,) energy of the arms without the deviations that are learned for each arm, and the
         function that returns it for parts of edges, (k,), Wh.
@@ -89,6 +92,7 @@ class ArmNumbers:
     length_m: FloatArray
     time_s: FloatArray
     charge: ChargeFunctions
+    halt_wh: FloatArray
     whole_wh: FloatArray
     stretch_wh: Callable[[IntArray, Stretches], FloatArray]
     kept: dict[tuple[int, float, float], tuple[float, FloatArray]] = field(default_factory=dict)
@@ -107,7 +111,8 @@ class ArmNumbers:
             A route of k edges.
         """
         arms = self.space.arms_of_route(route)
-        driven = self.of_parts(arms, Stretches.of_route(self.network, route))
+        stretches = Stretches.of_route(self.network, route, halts=self.space.halts)
+        driven = self.of_parts(arms, stretches)
         return replace(driven, length_m=along_m(self.network, route.rows, driven.share))
 
     def of_parts(self, arms: IntArray, stretches: Stretches) -> DrivenArms:
@@ -127,6 +132,9 @@ class ArmNumbers:
             order = np.arange(len(arms))
             order[cut] = len(arms) + np.arange(len(cut))
             charge = pool.take(order)
+        halting = np.flatnonzero(stretches.halts)
+        if len(halting):
+            charge = charge.ending(halting, self.halt_wh[stretches.edge[halting]])
         time_s = share * self.time_s[stretches.edge]
         length_m = self.length_m[arms] - (1.0 - share) * lanes_m(self.network, stretches.edge)
         return DrivenArms(arms, stretches, share, length_m, time_s, charge)

@@ -108,6 +108,14 @@ class SearchSpace(ArmSpace, Protocol):
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the prior energy (k,) of arms of whose edges only a part is driven, Wh."""
 
+    @property
+    def halts(self) -> bool:
+        """Whether trips end at standstill."""
+
+    @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) prior energy of coming to a standstill at the end of each edge, Wh."""
+
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of every edge, (n,), from that of all arms, (a,)."""
 

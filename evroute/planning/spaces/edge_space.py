@@ -263,6 +263,16 @@ class EdgeSpace:
     def _headwind_mps(self) -> FloatArray:
         return self.conditions.headwind_mps(self.network)
 
+    @property
+    def halts(self) -> bool:
+        """False: eq. 8 has no kinetic energy."""
+        return False
+
+    @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) zeros."""
+        return np.zeros(self.size)
+
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of the edges unchanged."""
         return belief

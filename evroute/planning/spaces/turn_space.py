@@ -30,6 +30,7 @@ from evroute.network.turn_table import NAMES, SPEED, TurnTable
 from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_states import ArmStates
+from evroute.planning.spaces.edge_posterior import over_edges
 from evroute.planning.spaces.edge_space import KEPT_PARTS, EdgeSpace
 from evroute.planning.spaces.speed_filter import ROUNDING, smoothed
 
@@ -265,7 +266,8 @@ class TurnSpace:
             ends = arms[cut].tolist(), stretches.from_m[cut].tolist(), stretches.to_m[cut].tolist()
             expected_wh[cut] = [self._part_wh(*end) for end in zip(*ends, strict=True)]
         parts["auxiliary"] = self.energy.vehicle.auxiliary_w * float(time_s.sum()) / J_PER_WH
-        return parts | {"turning": float(expected_wh.sum()) - sum(parts.values())}
+        whole_wh = float(expected_wh.sum()) + float(self.halt_wh[route.edges[-1]])
+        return parts | {"turning": whole_wh - sum(parts.values())}
 
     @cached_property
     def _part_wh(self) -> Callable[[int, float, float], float]:
@@ -285,25 +287,20 @@ class TurnSpace:
         """Return the energy (k,) of parts of the edges of arms at expected speeds, Wh."""
         return self.energy.stretch_wh(arms, stretches, self._expected_mps)
 
+    @property
+    def halts(self) -> bool:
+        """Whether trips end at standstill: in free flow."""
+        return self.energy.free_flow
+
+    @property
+    def halt_wh(self) -> FloatArray:
+        """(n,) energy of coming to a standstill at the end of each edge, Wh, at most 0."""
+        return self.energy.halt_wh(self._expected_mps) * self.halts
+
     def edge_belief(self, belief: Belief) -> Belief:
-        """Return the posterior of each edge from that of all turns and starts.
-
-        The mean is eq. 8 plus the mean learned deviation of the turns into the edge; the standard
-        deviation is the root mean square of theirs. An edge that no turn enters has its start.
-        """
-        table = self.table
-        turns = np.bincount(table.entered[: table.n_turns], minlength=table.n_edges)
-        counted = np.where(self._rows < table.n_turns, 1.0, turns[table.entered] == 0)
-        total = np.bincount(table.entered, counted, minlength=table.n_edges)
-
-        def mean(values: FloatArray) -> FloatArray:
-            return np.bincount(table.entered, counted * values, minlength=table.n_edges) / total
-
-        return Belief(
-            self.edges.reference.prior_mean_wh
-            + mean(belief.mean_wh - self.reference.prior_mean_wh),
-            np.sqrt(mean(belief.std_wh**2)),
-        )
+        """Return the posterior of each edge from that of all turns and starts (`over_edges`)."""
+        edges, turns = self.edges.reference, self.reference
+        return over_edges(self.table, belief, edges.prior_mean_wh, turns.prior_mean_wh)
 
     @property
     def search(self) -> Search:
