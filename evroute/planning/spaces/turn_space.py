@@ -292,7 +292,7 @@ class TurnSpace:
         """Whether trips end at standstill: in free flow."""
         return self.energy.free_flow
 
-    @property
+    @cached_property
     def halt_wh(self) -> FloatArray:
         """(n,) energy of coming to a standstill at the end of each edge, Wh, at most 0."""
         return self.energy.halt_wh(self._expected_mps) * self.halts
@@ -342,7 +342,8 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        for name in ("reference", "states", "_of", "_expected_wh", "_expected_mps", "_part_wh"):
+        of_speeds = ("reference", "states", "halt_wh", "_expected_wh", "_expected_mps", "_part_wh")
+        for name in ("_of", *of_speeds):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
