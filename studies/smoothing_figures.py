@@ -23,8 +23,8 @@ from evroute.experiments.runs import Run
 from evroute.methods.method import Method
 from evroute.methods.setting import load_setting
 from evroute.planning.forecasts.day_profile import DayProfile
-from evroute.planning.spaces import speed_filter, turn_space
-from evroute.planning.spaces.turn_space import TurnSpace
+from evroute.planning.spaces import driven_speeds, speed_filter
+from evroute.planning.spaces.driven_speeds import PREFIX, DrivenSpeeds
 from evroute.worlds.demand.demand import load_demand
 from evroute.worlds.world import load_world
 
@@ -33,12 +33,12 @@ FIRST_SEED, TRIPS, LAST, TRIP = 100, 200, 50, "random pair 3-7 km"
 MODES = ("as measured", "smoothed", "smoothed by passes")
 
 
-def smoothed_by_passes(space: TurnSpace, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
-    """Learn the speeds of a trip, smooth their means over passes, and return all speeds, m/s."""
+def learn_by_passes(speeds: DrivenSpeeds, feedback: Feedback, known_mps: FloatArray) -> None:
+    """Learn the speeds of a trip, smoothed along it after averaging over passes."""
     edge = feedback.id
-    driven_mps = space.edges.network.length_m[edge] / feedback.travel_s
+    driven_mps = speeds.length_m[edge] / feedback.travel_s
     measured = np.log(driven_mps / known_mps[edge])
-    raw = vars(space).setdefault("raw", DayProfile(len(known_mps)))
+    raw = vars(speeds).setdefault("raw", DayProfile(len(known_mps)))
     raw.add(edge, measured, 0.0)
     mean, passes = raw.mean()[edge], raw.moments[0, 0, edge]
     noise = np.median(np.abs(np.diff(measured))) / speed_filter.NORMAL_DIFFERENCE
@@ -47,10 +47,12 @@ def smoothed_by_passes(space: TurnSpace, feedback: Feedback, known_mps: FloatArr
     apart = np.subtract.outer(place, place) / speed_filter.SMOOTHED_EDGES
     differ = np.subtract.outer(mean, mean) / (speed_filter.SAME_SPEED * noises)
     weight = passes * np.exp(-0.5 * (apart**2 + differ**2))
-    space._log_ratio.moments[0, 0, edge] = 1.0
-    space._log_ratio.moments[1, 0, edge] = weight @ mean / weight.sum(axis=1)
-    space._forget()
-    return space._as_driven(known_mps, None)
+    state = speeds.state()
+    state[f"{PREFIX}passes"][edge] = 1.0
+    slower = np.exp(-weight @ mean / weight.sum(axis=1))
+    state[f"{PREFIX}seconds"][edge] = speeds.map_s[edge] * slower
+    state[f"{PREFIX}totals"] = np.ones(3)
+    speeds.restore(state)
 
 
 def saved_wh(network: str, seed: int, mode: str) -> float:
@@ -63,11 +65,11 @@ def saved_wh(network: str, seed: int, mode: str) -> float:
     worlds, policies, models, trips, _ = np.random.SeedSequence(seed, spawn_key=key).spawn(5)
     world = run.world.build(setting, load_demand(TRIP, setting, trips), worlds)
     agents = {"": make_learners(run, ("",), policies, models)[""].agent}
-    learn = smoothed_by_passes if mode == MODES[2] else TurnSpace._driven_speeds
-    smooth = np.asarray if mode == MODES[0] else turn_space.smoothed
+    learn = learn_by_passes if mode == MODES[2] else DrivenSpeeds.learn
+    smooth = np.asarray if mode == MODES[0] else driven_speeds.smoothed
     with (
-        patch.object(TurnSpace, "_driven_speeds", learn),
-        patch.object(turn_space, "smoothed", smooth),
+        patch.object(DrivenSpeeds, "learn", learn),
+        patch.object(driven_speeds, "smoothed", smooth),
     ):
         log = run_loop(
             agents, world, make_scorers(run, ("",)), horizon=TRIPS, on_round=lambda t: None

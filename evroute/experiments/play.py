@@ -24,13 +24,13 @@ from evroute.learning.change import learn_ended
 from evroute.learning.edges.errors import add_errors
 from evroute.learning.intervals import LEVELS, PastErrors
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.pace import Pace
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
 from evroute.model.fitting.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
+from evroute.planning.forecasts.pace import Pace
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.demand import load_demand, vehicles_of
 from evroute.worlds.demand.in_flight import Flight, InFlight

@@ -27,7 +27,6 @@ from evroute.learning.battery_size import BatterySize
 from evroute.learning.change import learn_ended
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.pace import Pace
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, damaged, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
@@ -36,6 +35,7 @@ from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.learned import Day, LearnedEnergies
+from evroute.planning.forecasts.pace import Pace
 from evroute.planning.spaces.arm_space import SearchSpace
 
 

@@ -20,7 +20,6 @@ from evroute.learning.edges.day import EdgeDay
 from evroute.learning.edges.errors import add_errors
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.pace import Pace
 from evroute.learning.stored import Stored
 from evroute.methods.method import Method, checked_method, make_model, make_space
 from evroute.methods.setting import Setting
@@ -28,6 +27,7 @@ from evroute.model.base import EnergyModel, HasJoint, LearnsTotals, State
 from evroute.model.exact import ExactGP
 from evroute.network.places.zones import local_s
 from evroute.planning.forecasts.forecast import predict
+from evroute.planning.forecasts.pace import Pace
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 
@@ -250,10 +250,8 @@ class LearnedBelief(Belief):
         """Restore a state of the same method."""
         super().restore(state)
         self.space.restore(state)
-        of_space = self.space.state()
-        self.model.restore(
-            {name: a for name, a in state.items() if "/" not in name and name not in of_space}
-        )
+        others = [name for name in state if "/" in name or name.startswith("space_")]
+        self.model.restore({name: a for name, a in state.items() if name not in others})
 
     def _total(self, trip: MeasuredTrip) -> Total:
         """Return the total energy of a trip as a sum over its arms, in free flow.

@@ -19,11 +19,11 @@ from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.mixture.two_physics import TwoPhysics
-from evroute.learning.pace import Pace
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.planning.forecasts.forecast import RouteForecast
+from evroute.planning.forecasts.pace import Pace
 from evroute.testing import ContractError, check_belief
 from evroute.testing.base import hold
 from evroute.testing.beliefs import CHECKS, EXTRA, Subject, trips_of

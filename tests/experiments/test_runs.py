@@ -17,8 +17,8 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run
 from evroute.learning.belief import load_belief
-from evroute.learning.pace import Pace
 from evroute.methods.method import Method
+from evroute.planning.forecasts.pace import Pace
 from evroute.worlds.world import load_world
 
 PROGRAM_THAT_NEVER_ENDS = """

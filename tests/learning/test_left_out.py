@@ -13,7 +13,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.mixture.two_physics import TwoPhysics
-from evroute.learning.pace import Pace
+from evroute.planning.forecasts.pace import Pace
 
 WAYS = (["in", "up", "down", "out"], ["in", "east", "west", "out"])
 MODELS = {"trips": TwoPhysics, "exact": LearnedBelief}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.times import START_S, TripTimes
+from evroute.planning.forecasts.pace import Pace
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from evroute.learning.pace import Pace
 from evroute.learning.readers.clocks import since_1970
 from evroute.network.places.zones import local_s, nearest_zone, zone_of
+from evroute.planning.forecasts.pace import Pace
 
 JULY = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
 JANUARY = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()

@@ -9,12 +9,12 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.intervals import PastErrors
-from evroute.learning.pace import Pace
 from evroute.model.base import EnergyModel, mean_of
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
 from evroute.planning.forecasts.forecast import RouteForecast, difference_std_wh, forecast
+from evroute.planning.forecasts.pace import Pace
 from evroute.planning.spaces.arm_space import SearchSpace
 
 

@@ -21,13 +21,13 @@ from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.mixed_day import MixedDay
 from evroute.learning.mixture.physics_weight import PhysicsWeight, prior_weight
-from evroute.learning.pace import Pace
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.energies import MODEL, TripEnergies
 from evroute.learning.trips.times import START_S, measures_s
 from evroute.learning.trips.trip_belief import REFUSED_SD, TripBelief
 from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
+from evroute.planning.forecasts.pace import Pace
 
 BOTH = "both"
 """Name of the mixture among the physics of beliefs."""

@@ -9,7 +9,6 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.pace import Pace
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
     FADE,
@@ -24,6 +23,7 @@ from evroute.learning.trips.terms import (
 from evroute.methods.setting import Setting
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.forecasts.pace import Pace
 
 
 def terms_at_pace(

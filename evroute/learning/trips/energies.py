@@ -24,7 +24,6 @@ from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
@@ -51,6 +50,7 @@ from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
+from evroute.planning.forecasts.pace import Pace
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace

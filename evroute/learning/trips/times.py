@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.intervals import TripPrediction
-from evroute.learning.pace import Pace
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
+from evroute.planning.forecasts.pace import Pace
 
 START_S = TripNoiseScale(60.0, 40.0, 20.0)
 """Noise before any trip: s per trip, per root of a km and per km."""

@@ -27,19 +27,17 @@ from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
 from evroute.network.heights.stretches import Stretches
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
-from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
+from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.searches.search import Search
 from evroute.planning.spaces.arm_states import ArmStates
+from evroute.planning.spaces.driven_speeds import DrivenSpeeds
 from evroute.planning.spaces.edge_posterior import over_edges
 from evroute.planning.spaces.edge_space import KEPT_PARTS, EdgeSpace
-from evroute.planning.spaces.speed_filter import ROUNDING, smoothed
 
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
 CONTROL_LENGTHSCALE = 0.5
 """Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
-LOG_RATIOS = tuple(f"space_log_ratio_{name}" for name in ("count", "sum", "square"))
-"""Keys of the state: moments of the logarithms of measured over known speeds (`DayProfile`)."""
 _KEPT_ROUNDS = 8
 
 
@@ -57,9 +55,8 @@ class TurnSpace:
         energy that physics expects to be regenerated there to the turn. Otherwise speeds change
         as an edge is entered.
     learn_speeds
-        Prior means and the potential use the mean ratio of measured to known speeds on each edge,
-        with its deviation by the quarter of the day (`DayProfile`). The contexts keep the known
-        speeds.
+        Prior means and the potential use the speeds of past trips (`DrivenSpeeds`). The contexts
+        keep the known speeds.
     controls
         Contexts have lights, stop signs and right of way as further features.
     free_flow
@@ -95,7 +92,7 @@ class TurnSpace:
         self.energy = TurnEnergy(
             edges.network, edges.vehicle, table, edges.conditions, free_flow=free_flow
         )
-        self._log_ratio = DayProfile(table.n_edges)
+        self._speeds = DrivenSpeeds(edges.network)
         self._speed_scale = float(context.build(edges.network).scale[SPEED])
         self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
         if controls:
@@ -117,7 +114,7 @@ class TurnSpace:
         """All turns and starts in free flow, with their energies at the expected speeds."""
         edges = self.edges.reference
         features = self._features(
-            self._rows, edges.features[self.table.entered], self._speeds(edges.features)
+            self._rows, edges.features[self.table.entered], self._speeds_of(edges.features)
         )
         return Arms(self._rows, features, self._expected_wh)
 
@@ -126,14 +123,14 @@ class TurnSpace:
         """(a,) energies of all turns and starts at the expected speeds, Wh."""
         return (
             self.energy.mean_wh(self._rows, self._expected_mps)
-            if self._log_ratio.moments.any()
+            if self._speeds.trips
             else self.energy.limits_wh
         )
 
     @cached_property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        return self._as_driven(self.energy.limits_mps, self.edges.conditions.departed_s)
+        return self._speeds.driven_mps(self.energy.limits_mps, self.edges.conditions.departed_s)
 
     @property
     def time_s(self) -> FloatArray:
@@ -226,30 +223,18 @@ class TurnSpace:
 
         NaN if they are less than half of its edges, or speeds are not learned.
         """
-        passes, travel_s = self._log_ratio.moments[0].sum(axis=0)[feedback.id], feedback.travel_s
-        driven = (passes > 0) & (travel_s > 0)
-        if driven.mean() < 0.5:
-            return float("nan")
-        expected_mps = self._as_driven(self._known_speeds(feedback), feedback.departed_s)
-        expected_s = (self.edges.network.length_m / expected_mps)[feedback.id[driven]]
-        return float(abs(np.log(travel_s[driven].sum() / expected_s.sum())))
+        return self._speeds.error(feedback, self._known_speeds(feedback))
 
     def state(self) -> State:
         """Return the learned speeds; empty if speeds are not learned."""
         if not self.learn_speeds:
             return {}
-        return dict(zip(LOG_RATIOS, self._log_ratio.moments.copy(), strict=True))
+        return self._speeds.state()
 
     def restore(self, state: State) -> None:
         """Restore the state of the space; other entries are ignored."""
         if self.learn_speeds:
-            count, total, *square = (state[name] for name in LOG_RATIOS if name in state)
-            moments = np.array([count, total, *square])
-            if not square:  # of an earlier version, without times of departure
-                square = [total**2 / np.maximum(count, ROUNDING)]
-                moments = np.zeros((3, QUARTERS + 1, self.table.n_edges))
-                moments[:, QUARTERS] = count, total, *square
-            self._log_ratio = DayProfile(self.table.n_edges, moments)
+            self._speeds.restore(state)
             self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
@@ -332,22 +317,15 @@ class TurnSpace:
 
     def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
         """Learn the speeds of a trip and return the expected speeds, (n,) m/s."""
-        measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
-        edge = feedback.id[measured]
-        driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
-        log_ratio = smoothed(np.log(driven_mps / known_mps[edge]))
-        self._log_ratio.add(edge, log_ratio, feedback.departed_s)
+        self._speeds.learn(feedback, known_mps)
         self._forget()
-        return self._as_driven(known_mps, feedback.departed_s)
+        return self._speeds.driven_mps(known_mps, feedback.departed_s)
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
         of_speeds = ("reference", "states", "halt_wh", "_expected_wh", "_expected_mps", "_part_wh")
         for name in ("_of", *of_speeds):
             self.__dict__.pop(name, None)
-
-    def _as_driven(self, known_mps: FloatArray, departed_s: float | None) -> FloatArray:
-        return known_mps * np.exp(self._log_ratio.mean() + self._log_ratio.deviation(departed_s))
 
     @cached_property
     def _of(self) -> Callable[[Arms, str, int | None], tuple[Arms, FloatArray]]:
@@ -360,7 +338,9 @@ class TurnSpace:
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self._known_speeds(edges)
-        driven_mps = self._as_driven(speed_mps, None if quarter is None else quarter * QUARTER_S)
+        driven_mps = self._speeds.driven_mps(
+            speed_mps, None if quarter is None else quarter * QUARTER_S
+        )
         entered = place[self.table.entered[rows]]
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         arms = Arms(
@@ -373,10 +353,10 @@ class TurnSpace:
     def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
         """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
         known_mps = self.edges.network.speed_mps.copy()
-        known_mps[given.id] = self._speeds(given.features)
+        known_mps[given.id] = self._speeds_of(given.features)
         return known_mps
 
-    def _speeds(self, features: FloatArray) -> FloatArray:
+    def _speeds_of(self, features: FloatArray) -> FloatArray:
         return features[:, SPEED] * self._speed_scale
 
     def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:

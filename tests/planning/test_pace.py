@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.learning.pace import Pace
+from evroute.planning.forecasts.pace import Pace
 
 LENGTH_M = np.array([100.0, 200.0, 300.0])
 MAP_S = np.array([10.0, 20.0, 15.0])
@@ -54,6 +54,14 @@ def test_roads_take_the_pace_of_their_surroundings() -> None:
     beyond = make(np.array([[0.0, 0.0], [0.0, 300.0], [0.0, 901.0]]))
     beyond.learn(np.array([1]), np.array([60.0]))
     assert beyond.time_s[2] == pytest.approx(factor * 15)
+
+
+def test_roads_alone_go_by_their_own_passes_and_by_the_map_before_the_first() -> None:
+    pace = Pace(LENGTH_M, MAP_S, FAR / 1e5, alone=True)
+    assert pace.time_s == pytest.approx(MAP_S)
+    pace.learn(np.array([0, 1, 0]), np.array([30.0, np.nan, 10.0]))
+    assert pace.time_s == pytest.approx([20.0, 20.0, 15.0])
+    assert pace.times(np.array([2, 0])) == pytest.approx([15.0, 20.0])
 
 
 def test_a_trip_without_times_changes_nothing() -> None:

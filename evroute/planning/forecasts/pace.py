@@ -7,12 +7,13 @@ seconds at the factor g of all trips. g is driven time over the map's time on al
 joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip. With the times of
 drivers' plans, which count stops, the map's times are over `speed_factors` and the start is 1.
 
-That is the mean of all passes. The mean time at a departure is it times the factor of the quarter
-of the day (`DayProfile`) for the logarithms of driven over the map's times.
+That is the mean of all passes. Where roads are ``alone``, each goes by the mean of its own passes,
+and by the map before the first. The mean time at a departure is the mean times the factor of the
+quarter of the day (`DayProfile`) for the logarithms of driven over the map's times.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,6 @@ from scipy.spatial import KDTree
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.free_flow import speed_factors
 from evroute.errors import require
-from evroute.learning.roads.known_roads import KnownRoads
 from evroute.network.places.zones import local_s
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.day_profile import DayProfile
@@ -34,6 +34,26 @@ LOCAL_M = 200.0
 LOCAL_S = 10.0
 REACH = 3.0
 """Distance in deviations beyond which a road has no weight."""
+
+
+class Roads(Protocol):
+    """Roads of a network, and others that a belief knows."""
+
+    network: RoadNetwork
+
+    def __len__(self) -> int:
+        """Return the number of roads."""
+
+    @property
+    def length_m(self) -> FloatArray:
+        """(n,) lengths, m."""
+
+    @property
+    def middle_m(self) -> FloatArray:
+        """(n, 3) middles, m."""
+
+    def map_s(self, *, driving: bool) -> FloatArray:
+        """Return the time on all roads by the map, s; at the speeds of drivers if ``driving``."""
 
 
 class Pace:
@@ -52,6 +72,8 @@ class Pace:
     network
         Network of the edges, whose zone has the local clock of dated departures; None if no
         departure has a date.
+    alone
+        Whether each road goes by its own passes alone, and by the map before the first.
     """
 
     def __init__(
@@ -61,8 +83,11 @@ class Pace:
         middle_m: FloatArray,
         start_factor: float = START_FACTOR,
         network: RoadNetwork | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
         self._network = network
+        self._alone = alone
         self._length_m = length_m
         self._start_factor = start_factor
         self._map_s = map_s
@@ -92,7 +117,7 @@ class Pace:
         return cls(network.length_m, network.time_s, network.middle_m, network=network)
 
     @classmethod
-    def of_roads(cls, roads: KnownRoads, *, driving: bool = False) -> "Pace":
+    def of_roads(cls, roads: Roads, *, driving: bool = False) -> "Pace":
         """Return the pace of known roads before any trip, as in `of_network`."""
         start = 1.0 if driving else START_FACTOR
         map_s = roads.map_s(driving=driving)
@@ -103,7 +128,7 @@ class Pace:
         """Number of trips with at least one measured travel time."""
         return int(self._totals[2])
 
-    def extend(self, roads: KnownRoads, *, driving: bool = False) -> None:
+    def extend(self, roads: Roads, *, driving: bool = False) -> None:
         """Add the roads that came since; parameters as in `of_roads`."""
         more = len(roads) - len(self._length_m)
         if not more:
@@ -148,9 +173,12 @@ class Pace:
 
     def _mean_s(self, edge: IntArray) -> FloatArray:
         """Return the mean travel times of edges (k,) over the day, s."""
+        if self._alone:
+            mean_s = self._seconds[edge] / np.maximum(self._passes[edge], 1.0)
+            return np.where(self._passes[edge] > 0, mean_s, self._map_s[edge])
         unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
-        mean_s: FloatArray = (unseen_s + self._seconds[edge]) / (MAP_PASSES + self._passes[edge])
-        return mean_s
+        passes: FloatArray = MAP_PASSES + self._passes[edge]
+        return (unseen_s + self._seconds[edge]) / passes
 
     def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
