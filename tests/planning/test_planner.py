@@ -18,13 +18,13 @@ from evroute.energy.driving import DrivingConditions, hvac_w
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
-from evroute.learning import pace
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
+from evroute.planning.forecasts import pace
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
