@@ -20,6 +20,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 from evroute.planning.requests import read_requests
 from evroute.planning.searches.between import OwnArms
+from evroute.planning.searches.search_problem import TIE_PER_WH
 from evroute.planning.spaces.arm_space import SearchSpace
 
 if TYPE_CHECKING:
@@ -158,7 +159,8 @@ class _Exits:
         self.column = column
         self.destinations = destinations
         problem = planner.problem(())
-        self.weights = problem.time_s if AIMS[column] == "time" else problem.weights()
+        by_time = AIMS[column] == "time"
+        self.weights = problem.with_ties(problem.time_s) if by_time else problem.weights()
         self.values = np.column_stack([problem.energy_wh, problem.time_s, problem.length_m])
         own, of_stop = OwnArms(planner.numbers, planner.search), []
         for number, stop in enumerate(destinations):
@@ -191,7 +193,8 @@ class _Exits:
         pieces, of_pieces = self._pieces(origin)
         values = np.concatenate([*found, pieces])
         stop = np.concatenate([*stops, of_pieces])
-        order = np.lexsort((values[:, self.column], stop))
+        cost = values[:, self.column] + TIE_PER_WH * values[:, 0]
+        order = np.lexsort((cost, stop))
         order = order[np.isfinite(values[order, 0])]
         reached, first_of = np.unique(stop[order], return_index=True)
         best = np.full((len(self.destinations), len(VALUES)), np.nan)

@@ -269,7 +269,7 @@ class Planner:
         closed = request.closed(self.network)
         try:
             problem = self.between(places, closed)
-            fastest = problem.legs.route(problem.time_s)
+            fastest = problem.least(problem.time_s)
         except NoRouteError:
             left = " without the roads to avoid" if closed else ""
             raise NoRouteError(f"no legal way leads from {places.words}{left}") from None

@@ -161,7 +161,7 @@ def choose_rows(
     """
     legs, quickest = problem.legs, fastest
     extra = request.max_extra_time
-    shortest = legs.route(problem.length_m)
+    shortest = problem.least(problem.length_m)
     cheapest = legs.route(problem.weights(request.search))
     least, proof = least_energy(problem, cheapest, battery, request.search)
     caveat = ""

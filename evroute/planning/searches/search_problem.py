@@ -15,6 +15,8 @@ from evroute.planning.searches.legs import Legs
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6
+TIE_PER_WH = 1e-9
+"""Seconds or metres that a Wh counts, so that of equally fast or short routes one is the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,25 @@ class SearchProblem:
         """Return the weights (a,) of the arms by a weight rule, Wh."""
         return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
 
+    def least(self, cost: FloatArray) -> Route:
+        """Return the route of least additive cost; of equal ones that of least energy.
+
+        Parameters
+        ----------
+        cost
+            (a,) time, s, or length, m, of each arm.
+
+        Raises
+        ------
+        NoRouteError
+            If there is no route.
+        """
+        return self.legs.route(self.with_ties(cost))
+
+    def with_ties(self, cost: FloatArray) -> FloatArray:
+        """Return costs (a,) whose sums differ where energies do: by `TIE_PER_WH`."""
+        return cost + TIE_PER_WH * self.weights()
+
     def taken_s(self, route: Route) -> float:
         """Return the travel time of a route, s."""
         return self.legs.total(self.time_s, route)
@@ -129,7 +150,7 @@ class SearchProblem:
         """
         if self.keeps(battery, best):
             return best, True
-        found, _ = self.label_search.cheapest(battery, cost, worth=(0.0, 1.0))
+        found, _ = self.label_search.cheapest(battery, cost, worth=(TIE_PER_WH, 1.0))
         return found or drivable, found is not None
 
     def keeps(self, battery: Battery, route: Route) -> bool:
