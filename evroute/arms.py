@@ -8,6 +8,7 @@ Process Bandits*.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,6 +98,23 @@ class Round:
     vehicle: str = ""
 
 
+class Pause(NamedTuple):
+    """A stop of a route inside an edge, and the position from which it goes on.
+
+    Parameters
+    ----------
+    after
+        Number of edges of the route up to the stop; the next one begins anew, often on the same
+        edge.
+    to_m, from_m
+        Metres along the edge before the stop, and along the one behind it.
+    """
+
+    after: int
+    to_m: float
+    from_m: float
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A super arm: the edges driven (network rows), both ends included, in driving order.
@@ -104,15 +122,18 @@ class Route:
     Parameters
     ----------
     edges
-        Network rows.
+        Network rows. An edge on which the route stops and goes on comes twice.
     start_m, end_m
         Metres along the first edge at which the route begins, and along the last at which it ends;
         None for the end of the last edge.
+    pauses
+        Stops inside edges, in driving order.
     """
 
     edges: tuple[int, ...]
     start_m: float = 0.0
     end_m: float | None = None
+    pauses: tuple[Pause, ...] = ()
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -124,8 +145,35 @@ class Route:
 
     @property
     def whole(self) -> bool:
-        """Whether the first and the last edge are driven from end to end."""
-        return self.start_m == 0.0 and self.end_m is None
+        """Whether all edges are driven from end to end."""
+        return self.start_m == 0.0 and self.end_m is None and not self.pauses
+
+    @property
+    def parts(self) -> tuple["Route", ...]:
+        """The routes between the pauses."""
+        first = [0, *(pause.after for pause in self.pauses)]
+        from_m = [self.start_m, *(pause.from_m for pause in self.pauses)]
+        to_m = [*(pause.to_m for pause in self.pauses), self.end_m]
+        ends = zip(first, [*first[1:], len(self.edges)], from_m, to_m, strict=True)
+        return tuple(Route(self.edges[low:high], begin, end) for low, high, begin, end in ends)
+
+    def without(self, pause: Pause) -> "Route":
+        """Return the route that drives on where it stopped; a stop to turn round is left.
+
+        Parameters
+        ----------
+        pause
+            One of the pauses.
+        """
+        at = pause.after
+        if self.edges[at - 1] != self.edges[at] or pause.to_m != pause.from_m:
+            return self
+        kept = [
+            each._replace(after=each.after - (each.after > at))
+            for each in self.pauses
+            if each is not pause
+        ]
+        return Route(self.edges[:at] + self.edges[at + 1 :], self.start_m, self.end_m, tuple(kept))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

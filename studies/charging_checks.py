@@ -37,7 +37,29 @@ CLIMB_WH = 5.2
 
 @dataclass(frozen=True)
 class Request:
-    """A request on roads: time, s, and energy, Wh, of each edge, the turns, and the chargers."""
+    """A request on roads: time, s, and energy, Wh, of each edge, the turns, and the chargers.
+
+    For a request between positions the edges are the pieces of roads between all positions.
+
+    Parameters
+    ----------
+    time_s, energy_wh
+        (n,) of each edge.
+    height_wh
+        (2, n) potential before and after each edge, Wh.
+    following
+        Edges onto which turns lead, by edge.
+    ends
+        First and last edge.
+    battery, chargers, wishes
+        Battery, chargers at the ends of edges, and wishes for the stops.
+    begins, arrives
+        Edges of a request between positions, on one of which it begins and at whose end it arrives.
+    turned
+        Further edges onto which a car goes on after a stop, by edge.
+    between, sockets
+        Search problem of a request between positions, and the chargers at its nodes.
+    """
 
     time_s: FloatArray
     energy_wh: FloatArray
@@ -47,9 +69,16 @@ class Request:
     battery: Battery
     chargers: list[Charger]
     wishes: StopWishes = field(default_factory=StopWishes)
+    begins: tuple[int, ...] = ()
+    arrives: tuple[int, ...] = ()
+    turned: dict[int, list[int]] = field(default_factory=dict)
+    between: SearchProblem | None = None
+    sockets: list[Charger] | None = None
 
     def problem(self, *, compiled: bool) -> SearchProblem:
         """Return the search problem of the request."""
+        if self.between is not None:
+            return self.between
         n = len(self.time_s)
         counts = np.array([len(after) for after in self.following], dtype=np.int32)
         into = np.array([edge for after in self.following for edge in after], dtype=np.int32)
@@ -183,23 +212,24 @@ def independent(
     tables = [np.interp(levels, np.arange(101), each).tolist() for each in whole]
     setup = per_s * wishes.setup_s
     at = {
-        edge: [row for row, each in enumerate(request.chargers) if edge in each.edges]
+        edge: [row for row, each in enumerate(request.chargers) if edge in each.nodes]
         for each in request.chargers
-        for edge in each.edges
+        for edge in each.nodes
     }
     time_s, energy_wh = request.time_s.tolist(), request.energy_wh.tolist()
     rise_wh = (request.height_wh[1] - request.height_wh[0]).tolist()
-    kept: dict[int, list[tuple[float, float]]] = {}
+    kept: dict[tuple[int, bool], list[tuple[float, float]]] = {}
     origin, destination = request.ends
+    begins, arrives = request.begins or (origin,), request.arrives or (destination,)
     arrive_wh = battery.capacity_wh * wishes.arrive_percent / 100
 
-    def known(edge: int, cost: float, charge_wh: float) -> bool:
+    def known(at: tuple[int, bool], cost: float, charge_wh: float) -> bool:
         """Return True if as much charge at the edge costs no more, losses of more counted in."""
         if by != "energy":  # the last one has the most charge
-            return edge in kept and kept[edge][-1][1] >= charge_wh - NEAR
+            return at in kept and kept[at][-1][1] >= charge_wh - NEAR
         return any(
             left_wh >= charge_wh - NEAR and spent + (left_wh - charge_wh) <= cost + 1e-12
-            for spent, left_wh in kept.get(edge, ())
+            for spent, left_wh in kept.get(at, ())
         )
 
     # cost, edge, charge after it; a station and its level, or -1
@@ -211,9 +241,10 @@ def independent(
         if row >= 0 and level + 1 < len(level_wh):
             more = tables[row][level + 1] if by != "energy" else 0.0
             heapq.heappush(queue, (begun + more, edge, level_wh[level + 1], row, level + 1, begun))
-        if edge >= 0 and known(edge, cost, charge_wh):
+        place = edge, row >= 0 and edge in request.turned
+        if edge >= 0 and known(place, cost, charge_wh):
             continue
-        if edge == destination:
+        if edge in arrives and row < 0:
             if charge_wh < arrive_wh - NEAR:
                 continue
             from_wh, to_wh = request.height_wh[0, origin], request.height_wh[1, destination]
@@ -221,9 +252,9 @@ def independent(
                 return cost + float(to_wh - from_wh)
             own = per_wh * max(battery.start_wh - charge_wh, 0.0)
             heapq.heappush(queue, (cost + own, ARRIVED, charge_wh, -1, 0, 0.0))
-            kept.setdefault(edge, []).append((cost, charge_wh))
+            kept.setdefault(place, []).append((cost, charge_wh))
             continue
-        kept.setdefault(edge, []).append((cost, charge_wh))
+        kept.setdefault(place, []).append((cost, charge_wh))
         if row < 0 and charge_wh >= battery.capacity_wh * wishes.from_percent / 100:
             percent = battery.percent(charge_wh)
             above = int(np.searchsorted(levels, percent + 1e-9))
@@ -233,7 +264,8 @@ def independent(
                     start = cost if by == "energy" else cost + setup - since
                     first = start if by == "energy" else start + tables[station][above]
                     heapq.heappush(queue, (first, edge, level_wh[above], station, above, start))
-        for into in [origin] if edge < 0 else request.following[edge]:
+        after = begins if edge < 0 else request.following[edge]
+        for into in (*after, *(request.turned.get(edge, ()) if row >= 0 else ())):
             left_wh = min(battery.capacity_wh, charge_wh - energy_wh[into])
             if left_wh >= battery.reserve_wh - NEAR:
                 # less the rise of the potential, no edge takes a negative energy
@@ -262,7 +294,8 @@ def planned(
     worth: tuple[float, float] = (0.0, 1.0),
 ) -> StopPlan | None:
     """Return the plan of least time, energy or money."""
-    problem, chargers = request.problem(compiled=compiled), request.chargers
+    problem = request.problem(compiled=compiled)
+    chargers = request.sockets or request.chargers
     if by == "time":
         aim = Aim.least_time(problem, chargers, request.wishes)
     elif by == "money":
@@ -319,7 +352,11 @@ def check_money(request: Request, *, compiled: bool, step: float) -> str:
     ]
     own = rng.uniform(0.1, 0.6)
     worth = own / 1000, rng.uniform(0.0, 20.0) / 3600
-    request = replace(request, chargers=priced, wishes=replace(request.wishes, own_price=own))
+    sockets = request.sockets and [
+        replace(each, nodes=at.nodes) for each, at in zip(priced, request.sockets, strict=True)
+    ]
+    wishes = replace(request.wishes, own_price=own)
+    request = replace(request, chargers=priced, sockets=sockets, wishes=wishes)
     found = planned(request, compiled=compiled, by="money", worth=worth)
     least = independent(request, step, by="money", worth=worth)
     if found is None:

@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,14 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NotEnoughChargeError
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
+from evroute.network.places.positions import whole_edges
 from evroute.network.sources.chargers import add_chargers
 from evroute.planning.battery import Battery
-from evroute.planning.charge.chargers import SETUP_S
+from evroute.planning.charge.chargers import SETUP_S, Charger
 from evroute.planning.charge.stops import charging_stops
+from evroute.planning.places import Places
 from evroute.planning.planner import Planner
+from evroute.planning.searches.search_problem import SearchProblem
 
 SEED = 20261122
 RISKS, SAFE_PERCENT = (0.05, 0.01), (10.0, 20.0)
@@ -33,37 +37,46 @@ RISKS, SAFE_PERCENT = (0.05, 0.01), (10.0, 20.0)
 START_PERCENT, RESERVE_PERCENT = (6.0, 10.0), 5.0
 
 
-def nearest(planner: Planner, origin: int, battery: Battery) -> list:
+def places(planner: Planner, origin: int, destination: int) -> Places:
+    """Return the places of a trip over whole edges."""
+    ends = [((origin,), True), ((destination,), False)]
+    starts, stops = (whole_edges(planner.network, row, leaving=leaving) for row, leaving in ends)
+    return Places(starts, (), stops, ("origin", "destination"))
+
+
+def at_stations(
+    planner: Planner, trip: Places, chargers: Sequence[Charger]
+) -> tuple[SearchProblem, list[Charger]]:
+    """Return the searches of a trip that may stop at some sockets, and these at their nodes."""
+    problem = planner.searches.halting(trip, (), tuple({each.halt: None for each in chargers}))
+    return problem, [each.at_nodes(problem.legs.halts) for each in chargers]
+
+
+def nearest(planner: Planner, trip: Places, battery: Battery) -> list[Charger]:
     """Return the sockets of the station that is reached first within the charge."""
     reached = []
     for charger in planner.chargers:
-        for edge in charger.edges:
-            if edge == origin:
-                continue
-            problem = planner.problem((origin, edge))
-            route = problem.legs.route(problem.time_s)
-            if problem.keeps(battery, route):
-                reached.append((problem.taken_s(route), charger.station))
+        problem = planner.between(replace(trip, ends=charger.halt.arrivals))
+        route = problem.legs.route(problem.time_s)
+        if problem.keeps(battery, route):
+            reached.append((problem.taken_s(route), charger.station))
     return [c for c in planner.chargers if reached and c.station == min(reached)[1]]
 
 
-def to_80_s(planner: Planner, ends: tuple[int, int], battery: Battery, sockets: list) -> float:
+def to_80_s(planner: Planner, trip: Places, battery: Battery, sockets: list[Charger]) -> float:
     """Return the time by the nearest station, charged to 80 % at its best socket, s."""
     best = np.inf
     for charger in sockets:
-        for edge in charger.edges:
-            first, last = planner.problem((ends[0], edge)), planner.problem((edge, ends[1]))
-            way, rest = first.legs.route(first.time_s), last.legs.route(last.time_s)
-            arrive = battery.percent(float(first.follow(battery, way).charge_wh[-1]))
-            if not first.keeps(battery, way) or arrive >= 80:
-                continue
-            charged = replace(battery, start_wh=0.8 * battery.capacity_wh)
-            arms = planner.space.arms_of_route(rest)[1:]
-            if planner.charge.follow(charged, arms).low_wh.min() < battery.reserve_wh:
-                continue
-            since_s, until_s = np.interp([arrive, 80], np.arange(101), charger.time_s)
-            drive_s = first.taken_s(way) + last.taken_s(rest) - planner.time_s[edge]
-            best = min(best, drive_s + SETUP_S + until_s - since_s)
+        first = planner.between(replace(trip, ends=charger.halt.arrivals))
+        last = planner.between(replace(trip, starts=charger.halt.departures))
+        way, rest = first.legs.route(first.time_s), last.legs.route(last.time_s)
+        arrive = battery.percent(float(first.follow(battery, way).charge_wh[-1]))
+        charged = replace(battery, start_wh=0.8 * battery.capacity_wh)
+        if not first.keeps(battery, way) or arrive >= 80 or not last.keeps(charged, rest):
+            continue
+        since_s, until_s = np.interp([arrive, 80], np.arange(101), charger.time_s)
+        drive_s = first.taken_s(way) + last.taken_s(rest)
+        best = min(best, drive_s + SETUP_S + until_s - since_s)
     return best
 
 
@@ -95,16 +108,18 @@ def main(name: str, stations: str, car: str, wanted: int) -> None:
             continue
         seen[f"{len(route.stops)} stops"] += 1
         seen[plan.proof.split(":")[0]] += 1
-        problem = planner.problem((origin, destination))
+        trip = places(planner, origin, destination)
+        problem, chargers = at_stations(planner, trip, planner.chargers)
         begun = time.process_time()
-        charging_stops(problem, battery, planner.chargers)
+        charging_stops(problem, battery, chargers)
         search_s = time.process_time() - begun
-        sockets = nearest(planner, origin, battery)
-        enough = charging_stops(problem, battery, sockets) if sockets else None
+        sockets = nearest(planner, trip, battery)
+        problem, near = at_stations(planner, trip, sockets)
+        enough = charging_stops(problem, battery, near) if sockets else None
         enough_s = np.inf
         if enough is not None:
             enough_s = problem.taken_s(enough[0]) + sum(stop.time_s for stop in enough[1])
-        full_s = to_80_s(planner, (origin, destination), battery, sockets)
+        full_s = to_80_s(planner, trip, battery, sockets)
         rows.append((route.time_s, enough_s, full_s, took_s, search_s))
     print(dict(seen))
     plan_s, enough_s, full_s, took_s, search_s = np.array(rows).T

@@ -69,7 +69,7 @@ def by_program(request: Request) -> float:
     chosen by binaries; a further binary is 1 where the car stops.
     """
     battery, n = request.battery, len(request.time_s)
-    at = {each.edges[0]: each for each in request.chargers}
+    at = {each.nodes[0]: each for each in request.chargers}
     cost: list[float] = []
     integral: list[int] = []
     low: list[float] = []
@@ -206,7 +206,7 @@ def followed_s(request: Request, plan: StopPlan) -> float:
         assert charge_wh >= battery.reserve_wh - NEAR
         time_s += request.time_s[edge]
         if visit := stops.get(after):
-            assert edge in visit.charger.edges
+            assert edge in visit.charger.nodes
             ends = [battery.percent(charge_wh), visit.to_percent]
             assert ends[0] <= ends[1] + NEAR
             begun_s, left_s = np.interp(ends, percents, visit.charger.time_s)

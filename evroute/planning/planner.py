@@ -26,6 +26,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, ChargingStop
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
+from evroute.planning.day_searches import DaySearches
 from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
@@ -41,7 +42,6 @@ from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.request import PlanRequest
 from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
-from evroute.planning.searches.between import problem_between, problem_over_edges
 from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
@@ -50,8 +50,8 @@ from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.validation.forms import clock_s
 
-MOST_DAYS, MOST_CLOSED = 16, 4
-"""Numbers of other days, and of sets of roads to avoid, that are kept."""
+MOST_DAYS = 16
+"""Number of other days that are kept."""
 
 
 class Planner:
@@ -130,15 +130,13 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self.search = shared_search(
-            network, turns=self.space is not self.space.edges, single=single
-        )
+        turns = self.space is not self.space.edges
+        self.search = shared_search(network, turns=turns, single=single)
         self.single = single
         self._leaving = cache(
             lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
-        self._search_without = lru_cache(MOST_CLOSED)(self.search.without)
 
     def __repr__(self) -> str:
         """Return network, vehicle and belief or physics in one line."""
@@ -160,6 +158,11 @@ class Planner:
         uncertain = None if self.uncertainty is None else self.uncertainty.under(self.conditions)
         day = day_of_forecasts(uncertain or self.learned, self.space)
         return DayForecasts(day, self.numbers, self.fading)
+
+    @cached_property
+    def searches(self) -> DaySearches:
+        """The search problems of requests."""
+        return DaySearches(self.numbers, self.search)
 
     @cached_property
     def numbers(self) -> ArmNumbers:
@@ -261,10 +264,9 @@ class Planner:
         if battery is None:
             battery = Battery.requested(self.vehicle.battery_kwh, request.soc, request.reserve)
         battery = None if battery is None else self.fading(battery)
-        if request.charge and (
-            reason := why_no_charging(self.network, self.vehicle, self.chargers)
-        ):
-            raise EvrouteError(reason)
+        if request.charge:
+            reason = why_no_charging(self.network, self.vehicle, self.chargers)
+            require(not reason, reason)
         places = places_of(self.network, request.trip, request.places)
         closed = request.closed(self.network)
         try:
@@ -277,11 +279,12 @@ class Planner:
         warmed = None if battery is None else self.heating.departing(battery, minutes)
         risky = request.risk is not None
         forecasts = self.forecasts if risky else None
-        rows = rows_of_plan(problem, fastest, request, warmed, self.chargers, forecasts)
+        halting = partial(self.searches.halting, places, closed)
+        rows = rows_of_plan(problem, fastest, request, warmed, self.chargers, forecasts, halting)
         unlimited = None
         if risky:
             without = request.model_copy(update={"risk": None})
-            usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None)
+            usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None, halting)
             route, stops = usual.shown(usual.recommended)
             unlimited = self.describe(route, battery, risky=True, stops=stops)
         describe = cache(partial(self.describe, battery=battery, risky=risky))
@@ -390,9 +393,8 @@ class Planner:
 
     def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches of a request over edges ``stops`` without edges ``closed``."""
-        return problem_over_edges(self.numbers, self._search_without(closed), stops)
+        return self.searches.over(stops, closed)
 
     def between(self, places: Places, closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches between places without edges ``closed``, as `problem_between`."""
-        search = self._search_without(closed)
-        return problem_between(self.numbers, search, places.starts, places.via, places.ends)
+        return self.searches.between(places, closed)

@@ -94,13 +94,16 @@ class RouteNumbers:
     def _parts_wh(self, route: Route, driven: DrivenArms) -> dict[str, float]:
         """Return the energy of a route by cause, Wh, without lost regeneration."""
         space, held_wh = self.numbers.space, driven.share * self.numbers.held_wh[driven.arms]
-        parts = space.parts_wh(route)
+        driven_parts = [part for part in route.parts if len(part) > 1 or part.start_m != part.end_m]
+        each = [space.parts_wh(part) for part in driven_parts]
+        parts = {name: sum(of_part[name] for of_part in each) for name in each[0]}
         if self.learned_with_w is not None:
             # learned minutes move energy from the learned part to the auxiliary part
             driven_s = driven.time_s.sum()
             minutes_wh = self.learned_with_w * driven_s / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
-            prior_wh, cut = space.whole_wh[driven.arms], np.flatnonzero(driven.share != 1.0)
+            prior_wh = space.whole_wh[driven.arms] * (driven.share > 0.0)
+            cut = np.flatnonzero((driven.share != 1.0) & (driven.share > 0.0))
             if len(cut):
                 prior_wh[cut] = space.stretch_wh(driven.arms[cut], driven.stretches[cut])
             prior_wh += driven.stretches.halts * space.halt_wh[route.rows]
@@ -160,7 +163,7 @@ def expected_saving(
     fastest, recommended
         The two routes.
     """
-    if day is None or fastest.route == recommended.route or recommended.stops:
+    if day is None or fastest.route == recommended.route or fastest.stops or recommended.stops:
         return None
     one, other = (day.space.arms_of_route(each.route) for each in (fastest, recommended))
     saved_wh = fastest.energy_wh - recommended.energy_wh

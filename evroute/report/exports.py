@@ -117,7 +117,7 @@ def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int
         "ascent_m": round(gained_m, 2),
         "descent_m": round(lost_m, 2),
         "energy_wh": round(energy_wh, 3),
-        "wh_per_km": round(energy_wh / length_m * 1000, 1),
+        "wh_per_km": round(energy_wh / length_m * 1000, 1) if length_m else 0.0,
     }
     if plan.battery is not None and planned.charge is not None:
         edge["soc_percent"] = round(

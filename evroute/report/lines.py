@@ -84,11 +84,12 @@ def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
 def stop_places(network: RoadNetwork, planned: PlannedRoute) -> dict[ChargingStop, LonLat]:
     """Return the stations at which a route stops to charge, by stop, degrees.
 
-    Of stations of one name it is the one nearest to the end of the road on which the route stops.
+    Of stations of one name it is the one nearest to the position at which the route stops.
     """
     places = {}
     for stop in planned.stops:
-        lon, lat = edge_line(network, planned.route.edges[stop.after_edges - 1])[-1]
+        last = stop.after_edges - 1
+        lon, lat = edge_line(network, planned.route.edges[last], 0.0, stop.at_m)[-1]
         named = [each for each in stations(network) if each.name == stop.station]
         distances = [np.hypot(each.lon - lon, each.lat - lat) for each in named]
         if named:

@@ -45,27 +45,27 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     request = ("route", "--network", stored, "--trip", "B", "--soc", 2.7, "--reserve", 2)
     status, _, error = run(*request)
     assert status == 2
-    assert "; or charge at Blake Street <b>garage</b> to 3 % (--charge)" in error
+    assert "; or charge at Blake Street <b>garage</b> to 4 % (--charge)" in error
     gpx, page = tmp_path / "b.gpx", tmp_path / "b.html"
     status, out, _ = run(*request, "--charge", "--gpx", gpx, "--map", page)
     assert status == 0
     assert "to Blake Street <b>garage</b>" in out
     assert "charge (chademo, 50 kW)" in out
     points = ElementTree.parse(gpx).getroot().findall("{*}wpt/{*}name")
-    assert [point.text for point in points] == ["charge at Blake Street <b>garage</b> to 3 %"]
+    assert [point.text for point in points] == ["charge at Blake Street <b>garage</b> to 4 %"]
     shown = page.read_text(encoding="utf-8")
-    assert "charge at Blake Street &lt;b&gt;garage&lt;/b&gt; to 3 %" in shown
+    assert "charge at Blake Street &lt;b&gt;garage&lt;/b&gt; to 4 %" in shown
     assert "<b>garage</b>" not in shown.replace("&lt;b&gt;", "")
     # the chosen stop has its charges and minutes, and every station its sockets
-    assert re.search(r"garage&lt;/b&gt; to 3 %: 2 to 3 %, 5 min", shown)
+    assert re.search(r"garage&lt;/b&gt; to 4 %: 2 to 4 %, 5 min", shown)
     assert "garage&lt;/b&gt;: ac 22 kW, chademo 50 kW" in shown
     assert "charging stations" in shown
     status, out, _ = run(*request, "--charge", "--json")
     route = json.loads(out)["routes"]["time"]
     (stop,) = route["stops"]
-    assert (stop["to_percent"], stop["kw"]) == (3, 50)
+    assert (stop["to_percent"], stop["kw"]) == (4, 50)
     # 38 kWh at 41 kW, the begin of the curve of the car, and 5 minutes of set-up
-    charged_s = 3600 * 0.38 * (3 - stop["arrive_percent"]) / 41
+    charged_s = 3600 * 0.38 * (4 - stop["arrive_percent"]) / 41
     assert stop["time_s"] == pytest.approx(300 + charged_s, abs=1)
     (tmp_path / "trips.csv").write_text("trip,soc,reserve,charge\nB,2.7,2,yes\nB,40,2,yes\n")
     batch, table = ("--batch", tmp_path / "trips.csv"), tmp_path / "plans.csv"

@@ -62,7 +62,11 @@ class Stretches:
             to_m[-1:] = route.end_m
         last = np.zeros(len(edge), dtype=np.bool_)
         last[-1:] = halts
-        return cls(edge, from_m, to_m, last)
+        for pause in route.pauses:
+            to_m[pause.after - 1] = pause.to_m
+            from_m[pause.after] = pause.from_m
+            last[pause.after - 1] = halts
+        return cls(edge, from_m, to_m, last & (to_m > from_m))
 
     @classmethod
     def whole(cls, network: RoadNetwork, edge: IntArray) -> "Stretches":

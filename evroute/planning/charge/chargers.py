@@ -1,7 +1,7 @@
 """Chargers, the stops of a plan at them, and wishes for the stops."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple, Self
 
@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.charging import Number, wall_wh
 from evroute.planning.battery import Battery
 from evroute.planning.request import SETUP_S, PlanRequest
+from evroute.planning.searches.halts import Halt, Halts
 from evroute.planning.searches.search_problem import SearchProblem
 
 NEAR_PERCENT = 1e-7
@@ -25,8 +26,8 @@ class Charger:
     ----------
     station
         Name of the station.
-    edges
-        Edges at whose end the car can stop there.
+    nodes
+        Nodes of the search at whose end the car can stop there, those of its halt in a request.
     socket, kw
         Kind of the socket, and its power, kW.
     time_s
@@ -39,10 +40,12 @@ class Charger:
     station_id, network
         Id of the station in its source, and its charging network; maybe empty, or several with
         commas between.
+    halt
+        Positions on roads at which it stands; None for one that stands at the ends of ``nodes``.
     """
 
     station: str
-    edges: tuple[int, ...]
+    nodes: tuple[int, ...]
     socket: str
     kw: float
     time_s: FloatArray
@@ -51,6 +54,19 @@ class Charger:
     price_minute: float = 0.0
     station_id: str = ""
     network: str = ""
+    halt: Halt | None = None
+
+    def at_nodes(self, halts: Halts | None) -> "Charger":
+        """Return the charger with the nodes of its halt.
+
+        Parameters
+        ----------
+        halts
+            Halts of a request; None for a request without.
+        """
+        if self.halt is None or halts is None:
+            return self
+        return replace(self, nodes=halts.nodes.get(self.halt, ()))
 
     def paid(self, energy_wh: Number, time_s: Number, own: float | None) -> Number | None:
         """Return the price of charges, money; None where it is unknown.
@@ -135,6 +151,9 @@ class ChargingStop:
         Values of the socket that its source does not state, in words; "" if it states all.
     paid
         Price of the charge at the station, money; None if it is unknown.
+    at_m, from_m
+        Metres along the edge before the stop at which the car stops, and along the one behind it
+        from which it goes on; None at the end of an edge.
     """
 
     station: str
@@ -149,6 +168,8 @@ class ChargingStop:
     wall_wh: float
     assumed: str = ""
     paid: float | None = None
+    at_m: float | None = None
+    from_m: float | None = None
 
     @property
     def advice(self) -> str:
@@ -181,10 +202,10 @@ def stops_at(
     wishes: StopWishes,
     *,
     more: int = 0,
-) -> tuple[ChargingStop, ...]:
-    """Return the stops of a plan, their charges rounded up to whole per cents.
+) -> tuple[Route, tuple[ChargingStop, ...]]:
+    """Return the route and the stops of a plan, their charges rounded up to whole per cents.
 
-    A stop at which the car arrives with as much is left out.
+    A stop at which the car arrives with as much is left out, and the route drives on there.
 
     Parameters
     ----------
@@ -199,10 +220,9 @@ def stops_at(
     more
         Number of per cents that each stop charges in addition, up to the greatest charge.
     """
-    arms = problem.legs.arms_of_route(route)
-    driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
     kept = list(visits)
     while True:
+        arms = problem.legs.arms_of_route(route)
         to = [_rounded(visit, wishes, more) for visit in kept]
         pairs = [(visit.after_edges, percent) for visit, percent in zip(kept, to, strict=True)]
         charge_wh = problem.charge.follow_stops(battery, arms, pairs).charge_wh
@@ -210,10 +230,12 @@ def stops_at(
         idle = [k for k, at in enumerate(arrive) if at >= to[k] - NEAR_PERCENT]
         if not idle:
             break
-        del kept[idle[0]]
+        route, kept = _without(route, kept, idle[0])
+    driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
+    pauses = {pause.after: pause for pause in route.pauses}
     stops: list[ChargingStop] = []
     for visit, at, percent in zip(kept, arrive, to, strict=True):
-        used = visit.charger
+        used, pause = visit.charger, pauses.get(visit.after_edges)
         charged_s = float(used.time_s[percent] - np.interp(at, np.arange(101), used.time_s))
         energy_wh = battery.capacity_wh * (percent - at) / 100
         stops.append(
@@ -230,9 +252,32 @@ def stops_at(
                 wall_wh=wall_wh(used.socket, energy_wh, charged_s),
                 assumed=used.assumed,
                 paid=used.paid(energy_wh, charged_s, wishes.own_price),
+                at_m=None if pause is None else pause.to_m,
+                from_m=None if pause is None else pause.from_m,
             )
         )
-    return tuple(stops)
+    return route, tuple(stops)
+
+
+def _without(route: Route, visits: Sequence[Visit], idle: int) -> tuple[Route, list[Visit]]:
+    """Return a route that drives on at a visit, and the other visits.
+
+    Parameters
+    ----------
+    route, visits
+        The route, and where it stops.
+    idle
+        Position of the visit.
+    """
+    at = visits[idle].after_edges
+    paused = [pause for pause in route.pauses if pause.after == at]
+    joined = route.without(paused[0]) if paused else route
+    shorter = len(route) - len(joined)
+    others = [each for each in visits if each is not visits[idle]]
+    return joined, [
+        each._replace(after_edges=each.after_edges - shorter * (each.after_edges > at))
+        for each in others
+    ]
 
 
 def _rounded(visit: Visit, wishes: StopWishes, more: int) -> int:

@@ -40,7 +40,7 @@ class StationNeeds:
     problem
         The request and its numbers.
     stations
-        Names of the stations by the edge at whose end they are.
+        Names of the stations by the node of the search at which they are.
     least_wh, most_wh
         Least charge on arrival at a station, and greatest charge on leaving it, Wh.
     end_wh
@@ -77,7 +77,7 @@ class StationNeeds:
         unit_wh = battery.capacity_wh / 100
         return cls(
             problem,
-            {edge: each.station for each in chargers for edge in each.edges},
+            {node: each.station for each in chargers for node in each.nodes},
             max(battery.reserve_wh, unit_wh * wishes.from_percent),
             unit_wh * wishes.to_percent,
             max(battery.reserve_wh, unit_wh * wishes.arrive_percent),
@@ -91,18 +91,19 @@ class StationNeeds:
         battery
             Capacity and reserve; the charge at the start does not matter.
         """
-        charge, legs = self.problem.charge, self.problem.legs
-        needs = self.needs(battery)
-        found = [Need(charge.before(battery, self.end_wh, piece.arm), "") for piece in legs.pieces]
-        for start in legs.starts:
-            if (0, start.edge) in needs:
-                after = needs[0, start.edge]
-                found.append(
-                    Need(charge.before(battery, after.charge_wh, start.arm), after.station)
-                )
-        least = min(found, default=Need(np.inf, ""))
+        least = min(self._at_starts(battery, self.needs(battery)), default=Need(np.inf, ""))
         held = least.charge_wh <= battery.capacity_wh + TOLERANCE_WH
         return least if held else Need(np.inf, "")
+
+    def _at_starts(self, battery: Battery, needs: Mapping[State, Need]) -> Iterator[Need]:
+        """Yield the least charge at the start for each way to begin, by needs after it."""
+        legs, charge = self.problem.legs, self.problem.charge
+        ends = Need(self.end_wh, "")
+        for into, arm in legs.own_turns()[BEFORE_START]:
+            state = divmod(into, legs.search.line_graph.n_edges)
+            after = ends if into >= legs.n_states else needs.get(state)
+            if after is not None:
+                yield Need(charge.before(battery, after.charge_wh, arm), after.station)
 
     def needs(
         self, battery: Battery, known: Mapping[State, str] | None = None
@@ -116,9 +117,8 @@ class StationNeeds:
         known
             Stations by state at which routes may end; then none is used on the way.
         """
-        search, legs = self.problem.legs.search, self.problem.legs
-        first, before, arms = search.turns_into
-        charge, after_wh = self.problem.charge, self.problem.head_wh[search.starts].tolist()
+        legs = self.problem.legs
+        charge, after_wh = self.problem.charge, legs.after_wh(self.problem.head_wh).tolist()
         last = len(legs.stops) - 1
         found: dict[State, Need] = {}
         used = {(last, edge) for edge in legs.stops[last]}
@@ -132,21 +132,54 @@ class StationNeeds:
             reach(leg, edge, need)
         while queue:
             _, leg, edge, need = heapq.heappop(queue)
-            state = leg, edge
+            state, need = (leg, edge), self._arriving((leg, edge), need, known)
             if state in found and need.charge_wh >= found[state].charge_wh - TOLERANCE_WH:
                 continue
             found[state] = need
+            if known is not None and self._halts(edge) and state not in known:
+                continue  # no station is used on the way
             stops = known is None and edge in self.stations and state not in used
             if stops and self.least_wh < need.charge_wh <= self.most_wh + TOLERANCE_WH:
                 used.add(state)
                 reach(leg, edge, Need(self.least_wh, self.stations[edge]))
-            turns = slice(first[edge], first[edge + 1])
-            begins = (leg - 1, leg) if leg and edge in legs.stops[leg - 1] else (leg,)
-            for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
+            for (of_leg, previous), arm in self._turns_into(state):
                 need_wh = charge.before(battery, need.charge_wh, arm)
-                for of_leg in begins:
-                    reach(of_leg, previous, Need(need_wh, need.station))
+                reach(of_leg, previous, Need(need_wh, need.station))
         return found
+
+    def _turns_into(self, state: State) -> Iterator[tuple[State, int]]:
+        """Yield the states before a state, and the arms between."""
+        legs, (leg, edge) = self.problem.legs, state
+        first, before, arms = legs.search.turns_into
+        turns = slice(first[edge], first[edge + 1])
+        begins = (leg - 1, leg) if leg and edge in legs.stops[leg - 1] else (leg,)
+        for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
+            for of_leg in begins:
+                yield (of_leg, previous), arm
+
+    def _halts(self, node: int) -> bool:
+        """Return True at a halt, where a car goes on only after a stop."""
+        halts = self.problem.legs.halts
+        return halts is not None and node >= halts.first
+
+    def _arriving(self, state: State, need: Need, known: Mapping[State, str] | None) -> Need:
+        """Return the least charge on arrival at a node, by that to go on; infinite if none does.
+
+        Parameters
+        ----------
+        state, need
+            The node and its leg, and the need behind it.
+        known
+            As in `needs`.
+        """
+        if not self._halts(state[1]):
+            return need
+        if known is not None:
+            return Need(self.least_wh, known[state]) if state in known else need
+        if need.charge_wh > self.most_wh + TOLERANCE_WH:
+            return Need(np.inf, "")
+        charges = need.charge_wh > self.least_wh
+        return Need(self.least_wh, self.stations[state[1]] if charges else need.station)
 
     def _ends(self, battery: Battery, known: Mapping[State, str]) -> Iterator[tuple[State, Need]]:
         """Yield the states at which routes may end, and the charge that they need there."""
@@ -170,7 +203,7 @@ class StationNeeds:
         legs, graph = self.problem.legs, self.problem.legs.search.line_graph
         indptr, indices = graph.indptr.tolist(), graph.indices.tolist()
         entering, drive = legs.search.entering.tolist(), self.problem.charge.driven(battery)
-        after_wh = self.problem.head_wh[legs.search.starts].tolist()
+        after_wh = legs.after_wh(self.problem.head_wh).tolist()
         found: dict[State, float] = {}
         filled: set[State] = set()
         queue: list[tuple[float, int, int, float]] = []
@@ -193,6 +226,8 @@ class StationNeeds:
                 filled.add(state)
                 key = -(self.most_wh + after_wh[edge])
                 heapq.heappush(queue, (key, leg, edge, self.most_wh))
+            if self._halts(edge) and left_wh < self.most_wh - TOLERANCE_WH:
+                continue
             for turn in range(indptr[edge], indptr[edge + 1]):
                 into = indices[turn]
                 reach(leg + (into in legs.stops[leg]), into, entering[turn], left_wh)
@@ -210,7 +245,6 @@ class StationNeeds:
         battery
             Capacity and reserve of a battery with which even a full charge fails.
         """
-        charge = self.problem.charge
         warmed_wh = max(battery.capacity_wh - battery.warm_up_wh, battery.reserve_wh)
         full = replace(battery, start_wh=warmed_wh)
         behind = {
@@ -225,11 +259,8 @@ class StationNeeds:
             for state, held_wh in self.charges(full).items()
             if state[1] in self.stations and state in needs
         ]
-        for start in self.problem.legs.starts:
-            if (0, start.edge) in needs:
-                after = needs[0, start.edge]
-                need_wh = charge.before(unbounded, after.charge_wh, start.arm)
-                gaps.append((need_wh - full.start_wh, "", after.station))
+        for need in self._at_starts(unbounded, needs):
+            gaps.append((need.charge_wh - full.start_wh, "", need.station))
         return min(gaps, default=None)
 
 
@@ -253,14 +284,13 @@ def to_a_station(problem: SearchProblem, battery: Battery, chargers: Sequence[Ch
     legs, charge = problem.legs, problem.charge
     last = len(legs.stops) - 1
     needs = StationNeeds.of(problem, battery, chargers, StopWishes())
-    known = {(last, edge): name for edge, name in needs.stations.items()}
+    known = {(last, node): name for node, name in needs.stations.items()}
     found = replace(needs, end_wh=np.inf).needs(battery, known)
     ends = [found[last, edge].charge_wh for edge in legs.stops[last] if (last, edge) in found]
-    for each in legs.exits:
-        if (last, each.edge) in found:
-            # a position on the road: the whole road is driven
-            whole = legs.search.starts.start + each.edge
-            ends.append(charge.before(battery, found[last, each.edge].charge_wh, whole))
+    for node, arm in legs.beyond:
+        if (last, node) in found:
+            need_wh = found[last, node].charge_wh
+            ends.append(need_wh if arm is None else charge.before(battery, need_wh, arm))
     least_wh = min(ends, default=np.inf)
     require(
         least_wh <= battery.capacity_wh,

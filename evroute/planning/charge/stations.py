@@ -1,26 +1,28 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 
 from evroute.arms import Route
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
+from evroute.network.places.positions import nearest_positions
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sources.chargers import edges_at, stations
+from evroute.network.sources.chargers import Station, edges_at, stations
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
 from evroute.planning.charge.refusals import at_quantile, with_advice
-from evroute.planning.charge.risk import choose_safe_rows
+from evroute.planning.charge.risk import RiskSearch, choose_safe_rows
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stop_rows import StopRows
 from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
+from evroute.planning.searches.halts import Halt
 from evroute.planning.searches.search_problem import SearchProblem
 
 
@@ -29,7 +31,7 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
     return tuple(
         Charger(
             station.name,
-            edges_at(network, station),
+            (),
             each.kind,
             each.kw,
             time_s,
@@ -38,11 +40,30 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
             each.price_minute,
             station.id,
             station.network,
+            halt,
         )
         for station in stations(network)
+        if (halt := halt_of(network, station)) is not None
         for each in station.sockets
         if (time_s := charging_s(vehicle, each.kind, each.kw)) is not None
     )
+
+
+def halt_of(network: RoadNetwork, station: Station) -> Halt | None:
+    """Return the positions at which a station stands; None if no car may stop there.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    station
+        One of its stations.
+    """
+    if not edges_at(network, station):
+        return None
+    at = network, station.lat, station.lon
+    arrivals, departures = (nearest_positions(*at, leaving=leaving) for leaving in (False, True))
+    return Halt(arrivals, departures)
 
 
 def why_no_charging(network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[Charger]) -> str:
@@ -148,6 +169,7 @@ def rows_of_plan(
     battery: Battery | None,
     chargers: Sequence[Charger],
     forecasts: DayForecasts | None,
+    halting: Callable[[tuple[Halt, ...]], SearchProblem],
 ) -> Rows:
     """Return the rows of a plan, or the row with stops if it may charge and has to.
 
@@ -165,6 +187,8 @@ def rows_of_plan(
         Sockets that fit the car.
     forecasts
         Forecasts that a limit of risk needs; None without a limit.
+    halting
+        Returns the request with the numbers of its arms where routes may stop at halts.
 
     Raises
     ------
@@ -173,52 +197,115 @@ def rows_of_plan(
     """
     if battery is None:
         return choose_rows(problem, fastest, request, None)
-    risk, wishes = request.risk, StopWishes.of(request)
     chargers = wanted(chargers, request)
+    halts = dict.fromkeys(each.halt for each in chargers if each.halt is not None)
+    charging = _Charging(
+        problem, fastest, request, battery, chargers, forecasts, lambda: halting(tuple(halts))
+    )
+    return charging.rows()
 
-    def within(battery: Battery, route: Route, stops: tuple[ChargingStop, ...]) -> bool:
-        if forecasts is None or risk is None:
-            return True
-        return forecasts.of_route(route, battery, stops)[1].never_below_reserve >= 1.0 - risk
 
-    safe, at_risk = None, problem
-    if forecasts is not None and risk is not None:
-        safe = forecasts.search(problem, battery, risk)
-        at_risk = at_quantile(problem, (risk, safe.std_wh))
-    if request.arrive == CHARGER:
-        wishes = replace(wishes, arrive_percent=to_a_station(at_risk, battery, chargers))
-    stop_rows = StopRows(problem, battery, chargers, wishes)
+@dataclass(eq=False)
+class _Charging:
+    """The rows of a plan with a battery, as `rows_of_plan` returns them."""
 
-    def stopping() -> Rows | None:
-        if safe is None:
-            return stop_rows.choose(fastest)
-        return stop_rows.choose_within(fastest, safe, partial(within, battery))
+    problem: SearchProblem
+    fastest: Route
+    request: PlanRequest
+    battery: Battery
+    chargers: Sequence[Charger]
+    forecasts: DayForecasts | None
+    halting: Callable[[], SearchProblem]
 
-    def stops_from(percent: int) -> tuple[ChargingStop, ...] | None:
-        assert safe is not None, "starts are tried under a limit of risk"
-        begun = safe.started(percent)
-        rows = replace(stop_rows, battery=begun.battery)
-        return rows.stops_within(fastest, begun, partial(within, begun.battery))
+    def rows(self) -> Rows:
+        """Return the rows; NotEnoughChargeError with advice if there are none."""
+        request, charging = self.request, self.request.charge
+        if charging and (rows := self.stopping()) is not None:
+            if request.worth is not None:
+                self.stop_rows.add_least_money(rows, request.worth)
+            return rows
+        try:
+            return self.without_stops()
+        except NotEnoughChargeError as error:
+            if not self.chargers:
+                raise
+            rows = None if charging else self.stopping()
+            stops = () if rows is None else rows.stops.get(rows.recommended, ())
+            at = self.at_risk, self.battery, self.at_nodes, self.wishes
+            needs, tried = StationNeeds.of(*at), None if self.safe is None else self.stops_from
+            raise with_advice(
+                error, stops, needs, self.battery, charging=charging, tried=tried
+            ) from None
 
-    if request.charge and (rows := stopping()) is not None:
-        if request.worth is not None:
-            stop_rows.add_least_money(rows, request.worth)
-        return rows
-    try:
-        if wishes.arrive_percent > battery.percent(battery.reserve_wh):
+    def without_stops(self) -> Rows:
+        """Return the rows without stops; NotEnoughChargeError if there are none."""
+        battery, percent = self.battery, self.wishes.arrive_percent
+        if percent > battery.percent(battery.reserve_wh):
             raise NotEnoughChargeError(
-                f"no plan arrives with {wishes.arrive_percent:.4g} % when starting with "
+                f"no plan arrives with {percent:.4g} % when starting with "
                 f"{battery.percent(battery.asked_wh):.4g} %"
             )
-        if safe is None:
-            return choose_rows(problem, fastest, request, battery)
-        return choose_safe_rows(safe, request)
-    except NotEnoughChargeError as error:
-        if not chargers:
-            raise
-        rows = None if request.charge else stopping()
-        stops = () if rows is None else rows.stops.get(rows.recommended, ())
-        needs = StationNeeds.of(at_risk, battery, chargers, wishes)
-        tried = None if safe is None else stops_from
-        charging = request.charge
-        raise with_advice(error, stops, needs, battery, charging=charging, tried=tried) from None
+        if self.safe is None:
+            return choose_rows(self.problem, self.fastest, self.request, battery)
+        return choose_safe_rows(self.safe, self.request)
+
+    def stopping(self) -> Rows | None:
+        """Return the rows with stops; None if there are none."""
+        if self.safe is None:
+            return self.stop_rows.choose(self.fastest)
+        within = partial(self.within, self.battery)
+        return self.stop_rows.choose_within(self.fastest, self.safe, within)
+
+    def stops_from(self, percent: int) -> tuple[ChargingStop, ...] | None:
+        """Return the stops of a plan that starts with a charge, %, maybe none; None for no plan."""
+        assert self.safe is not None, "starts are tried under a limit of risk"
+        begun = self.safe.started(percent)
+        rows = replace(self.stop_rows, battery=begun.battery)
+        return rows.stops_within(self.fastest, begun, partial(self.within, begun.battery))
+
+    def within(self, battery: Battery, route: Route, stops: tuple[ChargingStop, ...]) -> bool:
+        """Return True if a route with stops keeps the limit of risk, if there is one."""
+        if self.forecasts is None or self.request.risk is None:
+            return True
+        charges = self.forecasts.of_route(route, battery, stops)[1]
+        return charges.never_below_reserve >= 1.0 - self.request.risk
+
+    @cached_property
+    def wishes(self) -> StopWishes:
+        """Wishes for the stops, with the least charge at the end."""
+        wishes = StopWishes.of(self.request)
+        if self.request.arrive != CHARGER:
+            return wishes
+        percent = to_a_station(self.at_risk, self.battery, self.at_nodes)
+        return replace(wishes, arrive_percent=percent)
+
+    @cached_property
+    def stop_rows(self) -> StopRows:
+        """Rows that may charge on the way."""
+        given = self.problem, self.with_halts, self.battery, self.at_nodes, self.wishes
+        return StopRows(*given)
+
+    @cached_property
+    def with_halts(self) -> SearchProblem:
+        """The request where routes may stop at stations; as it is if there are none."""
+        return self.halting() if any(each.halt for each in self.chargers) else self.problem
+
+    @cached_property
+    def at_nodes(self) -> tuple[Charger, ...]:
+        """The sockets at their nodes of the search."""
+        return tuple(each.at_nodes(self.with_halts.legs.halts) for each in self.chargers)
+
+    @cached_property
+    def safe(self) -> RiskSearch | None:
+        """Searches for routes without stops within the limit of risk; None without a limit."""
+        if self.forecasts is None or self.request.risk is None:
+            return None
+        return self.forecasts.search(self.problem, self.battery, self.request.risk)
+
+    @cached_property
+    def at_risk(self) -> SearchProblem:
+        """The request with stations; with a limit of risk each arm takes its quantile."""
+        if self.forecasts is None or self.request.risk is None:
+            return self.with_halts
+        std_wh = self.forecasts.std_wh(self.with_halts)
+        return at_quantile(self.with_halts, (self.request.risk, std_wh))

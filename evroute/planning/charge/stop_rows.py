@@ -31,8 +31,10 @@ class StopRows:
 
     Parameters
     ----------
-    problem, battery
-        The request, its numbers and its charge.
+    problem, halting
+        The request and its numbers, and the same where routes may stop at the chargers.
+    battery
+        Its charge.
     chargers
         Sockets that fit the car.
     wishes
@@ -40,6 +42,7 @@ class StopRows:
     """
 
     problem: SearchProblem
+    halting: SearchProblem
     battery: Battery
     chargers: Sequence[Charger]
     wishes: StopWishes
@@ -65,8 +68,8 @@ class StopRows:
         if self.suffices(fastest):
             rows.add("time", (fastest, (), NO_SEARCH))
         else:
-            aim = Aim.least_time(self.problem, self.chargers, self.wishes)
-            plan = best_plan(self.problem, self.battery, self.chargers, aim, self.wishes)
+            aim = Aim.least_time(self.halting, self.chargers, self.wishes)
+            plan = best_plan(self.halting, self.battery, self.chargers, aim, self.wishes)
             if plan is None:
                 return None
             least = self._least_energy()
@@ -88,8 +91,8 @@ class StopRows:
 
     def _shown(self, plan: StopPlan) -> Shown:
         """Return a route and its stops, their charges rounded up."""
-        args = self.problem, self.battery, plan.route, plan.visits
-        return plan.route, stops_at(*args, self.wishes)
+        args = self.halting, self.battery, plan.route, plan.visits
+        return stops_at(*args, self.wishes)
 
     def add_least_money(self, rows: Rows, worth: tuple[float, float]) -> None:
         """Add and recommend the row of least money (`Aim.least_money`), with its certificate.
@@ -101,7 +104,7 @@ class StopRows:
         worth
             Own price of one Wh, and value of one second, money.
         """
-        given = self.problem, self.battery, self.chargers
+        given = self.halting, self.battery, self.chargers
         aim = Aim.least_money(*given, self.wishes, worth)
         plan = best_plan(*given, aim, self.wishes)
         assert plan is not None, "a plan of least time is a plan"
@@ -126,9 +129,9 @@ class StopRows:
             Own price of one Wh, and value of one second, money.
         """
         route, stops = shown
-        arms = self.problem.legs.arms_of_route(route)
+        arms = self.halting.legs.arms_of_route(route)
         charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-        charge_wh = self.problem.charge.follow_stops(self.battery, arms, charged).charge_wh
+        charge_wh = self.halting.charge.follow_stops(self.battery, arms, charged).charge_wh
         own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0.0)
         paid = sum(stop.paid or 0.0 for stop in stops)
         return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
@@ -149,7 +152,7 @@ class StopRows:
         if self.suffices(fastest) and within(fastest, ()):
             rows.add("time", (fastest, (), "exact: the fastest of all routes keeps the risk"))
             return rows
-        stopping = stops_within(self.problem, self.battery, self.chargers, self.wishes, within)
+        stopping = stops_within(self.halting, self.battery, self.chargers, self.wishes, within)
         without = self._safe_without(search)
         plans = [plan for plan in (without, stopping) if plan is not None]
         if not plans:
@@ -171,14 +174,14 @@ class StopRows:
         """
         if self.suffices(fastest) and within(fastest, ()):
             return ()
-        found = stops_within(self.problem, self.battery, self.chargers, self.wishes, within)
+        found = stops_within(self.halting, self.battery, self.chargers, self.wishes, within)
         if found is None:
             found = self._safe_without(search)
         return None if found is None else found[1]
 
     def taken_s(self, shown: Shown) -> float:
         """Return the time of a route with its stops, s."""
-        return self.problem.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
+        return self.halting.taken_s(shown[0]) + sum(stop.time_s for stop in shown[1])
 
     def _safe_without(self, search: RiskSearch) -> Found | None:
         """Return the fastest route found without a stop that keeps the risk, if there is one."""
@@ -195,8 +198,8 @@ class StopRows:
         least = problem.legs.route(problem.weights())
         if self.suffices(least) and problem.follow(battery, least).lost_wh <= TOLERANCE_WH:
             return least, (), "exact: no route takes less energy"
-        aim = Aim.least_energy(problem, battery, self.chargers, self.wishes)
-        plan = best_plan(problem, battery, self.chargers, aim, self.wishes)
+        aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)
+        plan = best_plan(self.halting, battery, self.chargers, aim, self.wishes)
         assert plan is not None, "a plan of least time is a plan"
         if plan.exact:
             return *self._shown(plan), "exact: no plan with any stops takes less energy"

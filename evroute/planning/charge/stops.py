@@ -115,9 +115,9 @@ def charging_stops(
     plan = best_plan(problem, battery, chargers, aim, wishes, effort=effort)
     if plan is None:
         return None
-    stops = stops_at(problem, battery, plan.route, plan.visits, wishes)
-    shown_s = problem.taken_s(plan.route) + sum(stop.time_s for stop in stops)
-    return plan.route, stops, plan.of_least_time(shown_s, stops=bool(stops))
+    route, stops = stops_at(problem, battery, plan.route, plan.visits, wishes)
+    shown_s = problem.taken_s(route) + sum(stop.time_s for stop in stops)
+    return route, stops, plan.of_least_time(shown_s, stops=bool(stops))
 
 
 def best_plan(
@@ -187,7 +187,7 @@ def _settled(
 ) -> tuple[list[tuple[int, int, int, float, float]], float]:
     """Return the labels of the best plan, and the bound of the cost at which the search stopped."""
     legs, n_edges = problem.legs, problem.legs.search.line_graph.n_edges
-    entries = sorted((edge, row) for row, each in enumerate(chargers) for edge in each.edges)
+    entries = sorted((node, row) for row, each in enumerate(chargers) for node in each.nodes)
     edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
     per_wh, whole_wh = aim.per_wh(battery), battery.capacity_wh / 100
     arrive_wh = max(battery.reserve_wh, wishes.arrive_percent * whole_wh)
@@ -195,8 +195,10 @@ def _settled(
     if aim.unlimited:
         rest = np.full(len(rest), -np.inf)
     rise_wh = problem.head_wh - problem.tail_wh
-    both = aim.arm_cost + per_wh * np.maximum(problem.energy_wh - rise_wh, 0.0)
+    above_wh = problem.energy_wh - rise_wh
+    both = aim.arm_cost + per_wh * np.maximum(above_wh, 0.0)
     rest_both = legs.rest(both, whole=True) + per_wh * legs.climbs_wh(problem.head_wh)
+    rest_both[:-1] -= per_wh * legs.excess_wh(above_wh)
     labels, bound = run(
         legs.search,
         settle_stops,

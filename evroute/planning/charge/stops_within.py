@@ -46,10 +46,10 @@ def stops_within(
     least_wh = low_wh
     for _ in range(HALVINGS):
         tried = best_plan(problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes)
-        stops = tried and _raised(problem, battery, wishes, tried, within)
-        if tried and stops:
-            found = tried.route, stops
-        if tried and not stops:
+        raised = tried and _raised(problem, battery, wishes, tried, within)
+        if tried and raised:
+            found = raised
+        if tried and not raised:
             low_wh = least_wh
         else:
             high_wh = least_wh
@@ -70,14 +70,14 @@ def stops_within(
 
 def _raised(
     problem: SearchProblem, battery: Battery, wishes: StopWishes, plan: StopPlan, within: Within
-) -> Stops | None:
-    """Return the stops of a plan with as many more per cents charged as the risk needs.
+) -> tuple[Route, Stops] | None:
+    """Return the route and stops of a plan with as many more per cents charged as the risk needs.
 
     None if full charges are too risky.
     """
 
-    def charged(more: int) -> Stops:
+    def charged(more: int) -> tuple[Route, Stops]:
         return stops_at(problem, battery, plan.route, plan.visits, wishes, more=more)
 
-    more = bisect_left(range(101), True, key=lambda more: within(plan.route, charged(more)))
+    more = bisect_left(range(101), True, key=lambda more: within(*charged(more)))
     return charged(more) if more <= 100 else None

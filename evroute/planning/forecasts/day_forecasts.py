@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import legs_between
@@ -108,9 +108,12 @@ class DayForecasts:
             left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
             return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
 
-        passage = problem.with_own(self.day.posterior().std_wh ** 2, np.square)
-        passage = passage + problem.with_own(self.day.noise_std_wh**2, np.asarray)
-        return RiskSearch(problem, battery, risk, risk_of, least_of, np.sqrt(passage))
+        return RiskSearch(problem, battery, risk, risk_of, least_of, self.std_wh(problem))
+
+    def std_wh(self, problem: SearchProblem) -> FloatArray:
+        """Return the deviation of the energy of each arm of a request, with noise, (a,) Wh."""
+        variance = problem.with_own(self.day.posterior().std_wh ** 2, np.square)
+        return np.sqrt(variance + problem.with_own(self.day.noise_std_wh**2, np.asarray))
 
     def _followed(
         self, driven: DrivenArms, leg: IntArray, battery: Battery

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.heights.stretches import Stretches
 from evroute.network.places.positions import JUNCTION_M, Position, whole_edges
@@ -122,12 +122,32 @@ def _whole(numbers: ArmNumbers, end: Position) -> bool:
     return end.along_m == numbers.network.length_m[end.edge]
 
 
+def _joined(
+    one: tuple[IntArray, FloatArray], other: tuple[IntArray, FloatArray]
+) -> tuple[IntArray, FloatArray]:
+    """Return arms and shares of arms of a request, and then of others."""
+    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+
+
 @dataclass(slots=True)
 class OwnArms:
-    """The arms that only one request has, and their places in its legs."""
+    """The arms that only one request has, and their places in its legs.
+
+    Parameters
+    ----------
+    numbers, search
+        The arms of the roads, and the search over them.
+    behind
+        Number of arms between those of the roads and these.
+    tail_wh, head_wh
+        Potentials before and after arms that begin or end at halts, Wh, by their places.
+    """
 
     numbers: ArmNumbers
     search: Search
+    behind: int = 0
+    tail_wh: dict[int, float] = field(default_factory=dict)
+    head_wh: dict[int, float] = field(default_factory=dict)
     arms: list[int] = field(default_factory=list)
     from_m: list[float] = field(default_factory=list)
     to_m: list[float] = field(default_factory=list)
@@ -139,8 +159,8 @@ class OwnArms:
     def add_starts(self, starts: Sequence[Position]) -> None:
         """Add the starts at positions."""
         for each in starts:
-            arm, length_m = self._start(each.edge), self._length_m(each.edge)
-            row = self._row(arm, each.along_m, length_m, last=False)
+            arm, length_m = self.start(each.edge), self.length_m(each.edge)
+            row = self.row(arm, each.along_m, length_m, last=False)
             self.starts.append(Start(each.edge, row, each.along_m))
 
     def add_ends(self, starts: Sequence[Position], ends: Sequence[Position]) -> None:
@@ -152,7 +172,7 @@ class OwnArms:
             rows: dict[int, int] = {}
             for left, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
                 if arm not in rows:
-                    rows[arm] = self._row(arm, 0.0, end.along_m, last=True)
+                    rows[arm] = self.row(arm, 0.0, end.along_m, last=True)
                 self.exits.append(Exit(left, end.edge, rows[arm], to_m))
         self.add_pieces(starts, ends)
 
@@ -163,7 +183,7 @@ class OwnArms:
             from_m = ahead.get(end.edge, np.inf)
             if from_m + JUNCTION_M < end.along_m:
                 to_m = None if _whole(self.numbers, end) else end.along_m
-                row = self._row(self._start(end.edge), from_m, end.along_m, last=True)
+                row = self.row(self.start(end.edge), from_m, end.along_m, last=True)
                 self.pieces.append(Piece(end.edge, row, from_m, to_m))
 
     def driven(self) -> DrivenArms:
@@ -176,7 +196,7 @@ class OwnArms:
 
     def place(self, row: int) -> int:
         """Return the position among these arms of a row behind those of the network."""
-        return row - len(self.numbers.mean_wh)
+        return row - len(self.numbers.mean_wh) - self.behind
 
     def problem(self, base: SearchProblem) -> SearchProblem:
         """Return a search problem with these arms behind its own."""
@@ -197,7 +217,7 @@ class OwnArms:
             np.concatenate([base.noise_std_wh, noise_wh]),
             np.concatenate([base.tail_wh, tail_wh]),
             np.concatenate([base.head_wh, head_wh]),
-            (arms, driven.share),
+            (arms, driven.share) if base.own is None else _joined(base.own, (arms, driven.share)),
         )
 
     def _potentials(
@@ -206,6 +226,10 @@ class OwnArms:
         """Return the potential before and after the arms, (c,) Wh each."""
         first, arms = len(base.time_s), np.array(self.arms, dtype=np.int64)
         tail_wh, head_wh = base.tail_wh[arms], base.head_wh[arms]
+        for wh, at_halts in ((tail_wh, self.tail_wh), (head_wh, self.head_wh)):
+            wh[list(at_halts)] = list(at_halts.values())
+        if not self.starts:
+            return tail_wh, head_wh
         begin, end, direct = (
             np.unique([each.arm - first for each in own]).astype(np.int64)
             for own in (self.starts, self.exits, self.pieces)
@@ -216,16 +240,28 @@ class OwnArms:
         head_wh[last] = (tail_wh + energy_wh)[last].min(initial=np.inf)
         return tail_wh, head_wh
 
-    def _row(self, arm: int, from_m: float, to_m: float, *, last: bool) -> int:
-        """Add an arm, the last of its routes or the first, and return its row."""
+    def row(self, arm: int, from_m: float, to_m: float, *, last: bool) -> int:
+        """Add an arm and return its row.
+
+        Parameters
+        ----------
+        arm
+            Arm of the roads.
+        from_m, to_m
+            Metres along its edge between which it is driven.
+        last
+            Whether the car stops at its end.
+        """
         self.arms.append(arm)
         self.from_m.append(from_m)
         self.to_m.append(to_m)
         self.last.append(last)
-        return len(self.numbers.mean_wh) + len(self.arms) - 1
+        return len(self.numbers.mean_wh) + self.behind + len(self.arms) - 1
 
-    def _start(self, edge: int) -> int:
+    def start(self, edge: int) -> int:
+        """Return the arm of a start on an edge."""
         return self.search.starts.start + edge
 
-    def _length_m(self, edge: int) -> float:
+    def length_m(self, edge: int) -> float:
+        """Return the length of an edge, m."""
         return float(self.numbers.network.length_m[edge])

@@ -37,6 +37,9 @@ class Ways(NamedTuple):
         (n_states,) 1 where the end of an edge ends its leg, else 0.
     own_before, own_into, own_arm
         States before and after the turns that only the request has, and their arms.
+    n_edges, n_states, halts
+        Numbers of edges, with the nodes of halts behind them, of states before arrival, and of
+        edges before the first node at which a car only stops.
     """
 
     first: NDArray[np.integer[Any]]
@@ -48,6 +51,7 @@ class Ways(NamedTuple):
     own_arm: IntArray
     n_edges: int
     n_states: int
+    halts: int
 
 
 class Steps(NamedTuple):

@@ -107,9 +107,10 @@ class LabelSearch:
         self, cost: FloatArray | None, *, whole: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Return lower bounds of energy, Wh, and cost (a,) from each state; ``whole`` of `rest`."""
-        rest_wh = self.legs.rest(
-            np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0), whole=whole
-        ) + self.legs.climbs_wh(self.head_wh)
+        above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
+        rest_wh = self.legs.rest(np.maximum(above_wh, 0.0), whole=whole)
+        rest_wh += self.legs.climbs_wh(self.head_wh)
+        rest_wh[:-1] -= self.legs.excess_wh(above_wh)
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
         return rest_wh, self.legs.rest(cost, whole=whole)

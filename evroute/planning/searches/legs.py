@@ -11,12 +11,19 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.planning.searches.compiled import read_only
 from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.halts import Halts, PartRows
 from evroute.planning.searches.label_loops import BEFORE_START, Ways
 from evroute.planning.searches.search import Search, no_way
 
+LEAST_WH = 1e-9
+"""Energies that are rounding."""
+
 
 class Start(NamedTuple):
-    """A beginning of routes: an edge, the arm of the start on it, and metres along the edge."""
+    """A beginning of routes: an edge, the arm of the start on it, and metres along the edge.
+
+    A start that leads to a halt on its edge has the node of the halt in place of the edge.
+    """
 
     edge: int
     arm: int
@@ -26,7 +33,8 @@ class Start(NamedTuple):
 class Exit(NamedTuple):
     """An end of routes: the edge before, the last one, the arm between, and metres along the last.
 
-    None in place of metres is the end of the edge.
+    None in place of metres is the end of the edge. An end behind a halt on its edge has the node of
+    the halt in place of the edge before.
     """
 
     before: int
@@ -75,6 +83,11 @@ class Legs:
         Turns into last edges that end before the end of their edge, or are several.
     pieces
         Routes on one edge.
+    halts
+        Halts at which routes may stop; their nodes are behind the edges. None for none.
+    beyond
+        Nodes to which a car drives on from the destination, and the arms on which it does so; None
+        for no metres.
     """
 
     search: Search
@@ -83,6 +96,8 @@ class Legs:
     whole_arms: Callable[[Route], IntArray]
     exits: tuple[Exit, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    halts: Halts | None = None
+    beyond: tuple[tuple[int, int | None], ...] = ()
 
     @classmethod
     def over(
@@ -120,6 +135,31 @@ class Legs:
 
     def arms_of_route(self, route: Route) -> IntArray:
         """Return the arms of a route of this request, (k,), in driving order."""
+        if self.halts is None:
+            return self._arms_of_part(route)
+        own, found = self._part_rows(self.halts), []
+        for part in route.parts:
+            found.append(self.whole_arms(part).copy())
+            self.halts.rows.replace_in(found[-1], part)
+            own.replace_in(found[-1], part)
+        return np.concatenate(found)
+
+    def _part_rows(self, halts: Halts) -> PartRows:
+        """Return the arms that only this request has, where routes may stop at halts."""
+        starts = {(each.edge, each.from_m): each.arm for each in self.starts}
+        ends = {(int(halts.edge[end.before]), end.edge, end.to_m): end.arm for end in self.exits}
+        pieces = {(each.edge, each.from_m, each.to_m): each.arm for each in self.pieces}
+        for node, arm, from_m in self.starts:
+            if node in halts.along_m:
+                pieces[int(halts.edge[node]), from_m, halts.along_m[node]] = arm
+        for end in self.exits:
+            if end.before in halts.departures_m:
+                from_m = halts.departures_m[end.before][end.edge]
+                pieces[end.edge, from_m, end.to_m] = end.arm
+        return PartRows(starts, ends, pieces)
+
+    def _arms_of_part(self, route: Route) -> IntArray:
+        """Return the arms of a route without pauses, (k,)."""
         arms = self.whole_arms(route)
         if self.whole:
             return arms
@@ -137,12 +177,17 @@ class Legs:
         return arms
 
     def driven(self, edges: tuple[int, ...]) -> Route:
-        """Return the route of this request over some edges, from its start to its end."""
+        """Return the route of this request over some edges or nodes, from its start to its end."""
         if self.whole:
             return Route(edges)
         for piece in self.pieces:
             if edges == (piece.edge,):
                 return Route(edges, piece.from_m, piece.to_m)
+        if self.halts is not None:
+            start_m = {start.edge: start.from_m for start in self.starts}
+            end_m = {end.edge: end.to_m for end in self.exits}
+            end_m |= {piece.edge: piece.to_m for piece in self.pieces}
+            return self.halts.route(edges, start_m, end_m)
         from_m = next(each.from_m for each in self.starts if each.edge == edges[0])
         ends = (each.to_m for each in self.exits if (each.before, each.edge) == edges[-2:])
         return Route(edges, from_m, next(ends, None))
@@ -269,12 +314,36 @@ class Legs:
         head_wh
             (a,) potential after each arm, Wh.
         """
-        after_wh = head_wh[self.search.starts]
+        after_wh = self.after_wh(head_wh)
         if self.ends_inside:
             end_wh = head_wh[self.exits[0].arm if self.exits else self.pieces[0].arm]
         else:
             end_wh = after_wh[self.stops[-1][0]]
         return np.concatenate([end_wh - after_wh] * len(self.stops) + [np.zeros(1)])
+
+    def after_wh(self, head_wh: FloatArray) -> FloatArray:
+        """Return the potential at each node of the search, (N,) Wh.
+
+        Parameters
+        ----------
+        head_wh
+            (a,) potential after each arm, Wh.
+        """
+        roads_wh = head_wh[self.search.starts]
+        return roads_wh if self.halts is None else np.append(roads_wh, self.halts.after_wh)
+
+    def excess_wh(self, above_wh: FloatArray) -> float:
+        """Return by how much sums along a route exceed its energy where none is negative, Wh.
+
+        Parameters
+        ----------
+        above_wh
+            (a,) energy of each arm above the rise of the potential, Wh. It may be below 0 at halts,
+            where cars go on in another direction than they came.
+        """
+        if self.halts is None:
+            return 0.0
+        return len(self.stops) * float(np.maximum(-above_wh - LEAST_WH, 0.0).sum())
 
     def own_turns(self) -> dict[int, list[tuple[int, int]]]:
         """Return by state the states and arms after it, by turns that only this request has."""
@@ -311,6 +380,7 @@ class Legs:
             read_only(arm),
             n_edges,
             n_states,
+            n_edges if self.halts is None else self.halts.first,
         )
 
 

@@ -71,8 +71,8 @@ def settle_stops(
     while label.number >= 0 and label.state < ways.n_states:
         state = label.state
         last = state % ways.n_edges
-        low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
-        for turn in range(low, high + len(ways.own_arm)):
+        low, high, n_own = _turns(ways, label)
+        for turn in range(low, high + n_own):
             if turn < high:
                 arm = ways.arm[turn]
                 into = state - last + ways.entered[turn]
@@ -101,6 +101,20 @@ def settle_stops(
                 _stop(queue, charges, sockets, pace, label, bounds, charger)
         label = _next(queue, labels, newest, charges, costs, sockets, pace)
     return _plan(labels, label.number), label.bound
+
+
+def _turns(ways: Ways, label: Label) -> tuple[int, int, int]:
+    """Return the first turn of a label, that after its last one, and the number of own turns.
+
+    A car goes on from a halt only after a stop.
+    """
+    n_own = len(ways.own_arm)
+    if label.state < 0:
+        return 0, 0, n_own
+    last = label.state % ways.n_edges
+    if last >= ways.halts and label.stopped == 0:
+        return 0, 0, 0
+    return ways.first[last], ways.first[last + 1], n_own
 
 
 def _push(
@@ -355,6 +369,7 @@ def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, flo
 
 
 PIECES = (
+    _turns,
     lossy,
     at_leaving,
     faded,

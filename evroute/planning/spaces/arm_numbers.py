@@ -110,10 +110,13 @@ class ArmNumbers:
         route
             A route of k edges.
         """
-        arms = self.space.arms_of_route(route)
-        stretches = Stretches.of_route(self.network, route, halts=self.space.halts)
-        driven = self.of_parts(arms, stretches)
-        return replace(driven, length_m=along_m(self.network, route.rows, driven.share))
+        parts, network = route.parts, self.network
+        arms = np.concatenate([self.space.arms_of_route(part) for part in parts])
+        driven = self.of_parts(arms, Stretches.of_route(network, route, halts=self.space.halts))
+        shares = np.split(driven.share, [pause.after for pause in route.pauses])
+        pairs = zip(parts, shares, strict=True)
+        length_m = [along_m(network, part.rows, share) for part, share in pairs]
+        return replace(driven, length_m=np.concatenate(length_m))
 
     def of_parts(self, arms: IntArray, stretches: Stretches) -> DrivenArms:
         """Return arms by parts of their edges.
@@ -123,16 +126,20 @@ class ArmNumbers:
         arms
             (k,) rows of arms; an arm may repeat.
         stretches
-            The part of the edge of each that is driven.
+            The part of the edge of each that is driven; no energy is taken over no metres.
         """
         share = stretches.share(self.network)
-        charge, cut = self.charge.take(arms), np.flatnonzero(share != 1.0)
+        charge, order = self.charge.take(arms), np.arange(len(arms))
+        cut, still = np.flatnonzero((share != 1.0) & (share != 0.0)), np.flatnonzero(share == 0.0)
         if len(cut):
-            pool = charge.joined(self._known_charge(arms[cut], stretches[cut]))
-            order = np.arange(len(arms))
+            charge = charge.joined(self._known_charge(arms[cut], stretches[cut]))
             order[cut] = len(arms) + np.arange(len(cut))
-            charge = pool.take(order)
-        halting = np.flatnonzero(stretches.halts)
+        if len(still):
+            order[still] = len(charge.energy_wh)
+            charge = charge.joined(ChargeFunctions.of_one_step(np.zeros(1)))
+        if len(cut) or len(still):
+            charge = charge.take(order)
+        halting = np.flatnonzero(stretches.halts & (share != 0.0))
         if len(halting):
             charge = charge.ending(halting, self.halt_wh[stretches.edge[halting]])
         time_s = share * self.time_s[stretches.edge]
