@@ -104,7 +104,8 @@ def build(
         typer.Option(
             metavar="driven|junctions",
             help="Lengths of a SUMO network: as cars drive (default), by lanes and turns; or to "
-            "the centres of junctions, as in the figures of the papers.",
+            "the centres of junctions, as in the figures of the papers. Without --sumo, of a "
+            "network of the data folder.",
         ),
     ] = None,
     elevation: Elevation = None,
@@ -133,6 +134,10 @@ def build(
     """Build a network from one source and store it by name; a failure keeps an older one."""
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
+    if lengths is not None and not given:
+        check_name(name)
+        _keep_with(name, lengths)
+        return
     require(
         len(given) == 1,
         f"give exactly one source of roads: {', '.join(sources)}",
@@ -309,6 +314,16 @@ def _build(
             status.update(Text(escaped(f"reading names from {names}")))
             network = street_names.add_names(network, osm.read(names, "names"))
         status.update("storing")
+        path = catalog.keep(network)
+    console.print(f"built {path}", soft_wrap=True)
+    _print_table(_about(network))
+
+
+def _keep_with(name: str, lengths: str) -> None:
+    """Build a network of the data folder with other lengths, store it, and print a summary."""
+    console = plain_console(stderr=True)
+    with console.status(Text(escaped(f"building {name}"))):
+        network = catalog.built_with(name, lengths)
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)
     _print_table(_about(network))

@@ -245,6 +245,31 @@ def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork
     )
 
 
+def built_with(name: str, lengths: str) -> RoadNetwork:
+    """Return a network of the data folder with other lengths, built if needed; it is not kept.
+
+    Parameters
+    ----------
+    name
+        Name of a network of the data folder.
+    lengths
+        One of `sumo_net.LENGTHS`.
+
+    Raises
+    ------
+    UnknownNameError
+        If the data folder has no such network, or there are no such lengths.
+    """
+    found = _recipes_at_hand()
+    require(
+        name in found,
+        f"the data folder has no network '{name}'; there are: {', '.join(found) or 'none'}. Set "
+        "EVROUTE_DATA_DIR, or name a source of roads such as --sumo FILE",
+        UnknownNameError,
+    )
+    return replace(found[name], lengths=lengths).load()
+
+
 def keep(network: RoadNetwork) -> Path:
     """Store a network in the user's cache under its name and return the path.
 

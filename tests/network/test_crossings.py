@@ -105,6 +105,26 @@ def test_lengths_to_the_centres_of_junctions_are_those_of_earlier_versions(tmp_p
         town(tmp_path, lengths="short")
 
 
+def test_a_city_of_the_data_folder_has_driven_lengths_or_those_of_the_papers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data" / "monaco" / "most.net.xml.gz"
+    path.parent.mkdir(parents=True)
+    path.write_text(TOWN, encoding="utf-8")
+    monkeypatch.setenv("EVROUTE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
+    driven = catalog.load_network("monaco")
+    straight = rows(driven, "ab", "bc")
+    assert crossings.along_m(driven, straight).tolist() == [92.0, 108.0]
+    done = CliRunner().invoke(app, ["network", "build", "monaco", "--lengths", "junctions"])
+    assert done.exit_code == 0, done.output
+    papers = catalog.load_network("monaco")
+    assert papers.length_m[straight].tolist() == [95.0, 105.0]
+    assert "crossings" not in papers.tables
+    with pytest.raises(UnknownNameError, match="no network 'nowhere'; there are: monaco"):
+        catalog.built_with("nowhere", "junctions")
+
+
 def test_what_is_left_of_a_network_keeps_its_crossings(tmp_path: Path) -> None:
     built = catalog.build(town(tmp_path), smoothing_m=0.0)
     store.save(built, tmp_path / "town.npz")

@@ -80,7 +80,7 @@ def test_monaco_of_the_data_folder_has_streets_and_places(monaco: RoadNetwork) -
     assert {"Casino de Monte Carlo", "Avenue d'Ostende & Avenue de la Costa"} <= set(
         names.labels(monaco)
     )
-    assert "798 of 3,475 unnamed edges, 65.2 of 465.7 km" in monaco.source.notes[-1]
+    assert "795 of 3,475 unnamed edges, 65.5 of 476.9 km" in monaco.source.notes[-1]
     assert replace(monaco, street=("",) * monaco.n_edges).digest == monaco.digest
     lon, lat = monaco.junction_lon_lat
     (place,) = names.find(monaco, "casino de monte-carlo")
