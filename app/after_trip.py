@@ -1,4 +1,10 @@
-"""After a trip: planned beside actual energy, and the trip added to the car's own trips."""
+"""After a trip: planned beside actual energy, the forecast judged, and the trip added to the car's.
+
+A trip that is added changes the forecasts of further plans. What was planned before it stays on the
+page as it was, beside what was driven.
+"""
+
+from dataclasses import dataclass
 
 import streamlit as st
 from lan import reads_only
@@ -8,11 +14,30 @@ from request import Request, planner_of
 from state import choose_next
 
 from evroute.errors import EvrouteError
-from evroute.planning.plan import Plan
+from evroute.planning.plan import Plan, PlannedRoute
 from evroute.text import counted
 
 KWH_STEP = 0.1
 ADDED = "added_trip"
+
+
+@dataclass(frozen=True)
+class Added:
+    """A trip that was added, as it was planned and as it was driven.
+
+    Parameters
+    ----------
+    places
+        Places of its request.
+    row
+        Row of the plan that was driven.
+    words
+        Sentences on plan, drive and forecast.
+    """
+
+    places: tuple[str, ...]
+    row: str
+    words: tuple[str, ...]
 
 
 def after_trip(request: Request, plan: Plan, name: str) -> None:
@@ -25,11 +50,31 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
     name
         The driven row.
     """
+    added = st.session_state.get(ADDED)
+    if added and (added.places, added.row) == (request.places, name):
+        for words in added.words:
+            st.success(sentence(words))
+        st.button("Enter another drive of this route", on_click=_forget, key="add_another")
+    else:
+        ask(request, plan, name)
+    if trips := trip_count(folder_of(request.network, request.vehicle)):
+        st.caption(
+            f"{literal(counted(trips, 'trip'))} of this car stored. "
+            "The page My car shows and removes them."
+        )
+
+
+def ask(request: Request, plan: Plan, name: str) -> None:
+    """Ask for charge or energy and minutes of a drive, and add it.
+
+    Parameters
+    ----------
+    request, plan, name
+        As in `after_trip`.
+    """
     planned, battery = plan.routes[name], plan.battery
     assert battery is not None
     assert planned.charge is not None
-    if added := st.session_state.pop(ADDED, ""):
-        st.success(sentence(added))
     arrival = battery.percent(float(planned.charge.charge_wh[-1]))
     expected = round(min(max(arrival, 0.0), 100.0))
     actual = st.number_input(
@@ -48,10 +93,9 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
     known_wh2 = (PERCENT_STEP / 100 * battery.capacity_wh) ** 2 / 6  # both ends are rounded
     if kwh is not None:
         energy_wh, known_wh2 = kwh * 1000, (KWH_STEP * 1000) ** 2 / 12
-    st.write(
-        f"Planned {planned.energy_wh / 1000:.2f} kWh, driven "
-        f"{energy_wh / 1000:.2f} ± {known_wh2**0.5 / 1000:.2f} kWh."
-    )
+    judged = judgement(planned, battery.capacity_wh, energy_wh, known_wh2**0.5)
+    for words in judged:
+        st.write(sentence(words))
     if st.button("Add this trip", key="add_trip", disabled=reads_only()):
         try:
             learned = add_planned(
@@ -66,13 +110,50 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
         except EvrouteError as error:
             st.error(sentence(str(error)))
             return
-        st.session_state[ADDED] = (
-            f"added; the page My car shows {counted(learned.trips.num_rows, 'trip')} of this car"
-        )
+        trips = counted(learned.trips.num_rows, "trip")
+        done = f"added; the page My car shows {trips} of this car"
+        st.session_state[ADDED] = Added(request.places, name, (done, *judged))
         choose_next("folder", learned.folder.name)
         st.rerun()
-    if trips := trip_count(folder_of(request.network, request.vehicle)):
-        st.caption(
-            f"{literal(counted(trips, 'trip'))} of this car stored. "
-            "The page My car shows and removes them."
-        )
+
+
+def judgement(
+    planned: PlannedRoute, capacity_wh: float, energy_wh: float, rounded_wh: float
+) -> tuple[str, ...]:
+    """Return sentences on the planned and the driven energy, and on the forecast.
+
+    Parameters
+    ----------
+    planned
+        The route as planned.
+    capacity_wh
+        Capacity of the battery, Wh.
+    energy_wh, rounded_wh
+        Driven energy and the standard deviation of its reading, Wh.
+    """
+    more_wh = energy_wh - planned.energy_wh
+    driven = (
+        f"planned {planned.energy_wh / 1000:.2f} kWh, driven "
+        f"{energy_wh / 1000:.2f} ± {rounded_wh / 1000:.2f} kWh"
+    )
+    if abs(more_wh) >= 5.0:
+        driven += f": {abs(more_wh) / 1000:.2f} kWh {'more' if more_wh > 0 else 'less'}"
+    forecast = planned.charge_forecast
+    if forecast is None:
+        return (driven,)
+    least, most = ((percent / 100) * capacity_wh for percent in forecast.band_percent[-1])
+    assert planned.charge is not None
+    # the band of the charge is one of the energy; charges on the way shift both alike
+    start_wh = planned.charge.charge_wh[-1] + planned.energy_wh
+    low_wh, high_wh = start_wh - most, start_wh - least
+    held = low_wh - rounded_wh <= energy_wh <= high_wh + rounded_wh
+    verdict = "within" if held else "outside"
+    return (
+        driven,
+        f"{verdict} the 90 % band of the plan, {low_wh / 1000:.2f} to {high_wh / 1000:.2f} kWh",
+    )
+
+
+def _forget() -> None:
+    """Ask for another drive."""
+    del st.session_state[ADDED]

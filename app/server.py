@@ -1,7 +1,10 @@
 """The dashboard's server: the pages, and the addresses of suggestions beside them."""
 
-from lan import middleware
+import lan
+import main_page
 from search_routes import routes
 from streamlit.starlette import App
 
-app = App("streamlit_app.py", routes=routes(), middleware=middleware())
+app = App(
+    "streamlit_app.py", routes=routes(), middleware=[*lan.middleware(), *main_page.middleware()]
+)

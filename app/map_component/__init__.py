@@ -7,6 +7,7 @@ survives reruns, a change of page and a reload.
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
@@ -17,7 +18,7 @@ from streamlit.runtime import exists, get_instance
 
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
-from evroute.report.colours import Classes
+from evroute.report.colours import Classes, visit_classes
 from evroute.report.lines import LonLat
 from evroute.report.maps.network_maps import class_lines
 from map_component.roads import lines_by_rank, place_names, street_names
@@ -158,11 +159,18 @@ def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict
     classes
         Classes of the quantity.
     """
+    if is_dark() and classes.title == visit_classes(1).title:
+        classes = replace(classes, colours=classes.colours[::-1])  # most is brightest
     lines = [
         {"colour": colour, "weight": weight, "lines": [flipped(line) for line in lines]}
         for colour, weight, lines in class_lines(roads, values, classes)
     ]
     return {"classes": lines, "legends": [legend(classes)]}
+
+
+def is_dark() -> bool:
+    """Return True if the user's browser shows the page in dark."""
+    return st.context.theme.type == "dark"
 
 
 def legend(classes: Classes) -> dict[str, Any]:

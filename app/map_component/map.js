@@ -244,13 +244,14 @@ class DashboardMap {
     return text ? layer.bindTooltip(node("span", "", text), { sticky: true }) : layer;
   }
 
-  alternative({ name, label, text, line }) {
+  alternative({ name, label, text, line, colour = OTHER_ROUTE, weight = 4, dashes = "" }) {
     const choose = () => this.send({ kind: "route", name });
-    const style = { color: OTHER_ROUTE, weight: 4, interactive: true, className: "evroute-route" };
+    const style = { color: colour, weight, dashArray: dashes, interactive: true, className: "evroute-route" };
     this.tip(this.line(line, style), text).on("click", (event) => {
       this.L.DomEvent.stop(event);
       choose();
     });
+    if (!label) return;
     const others = this.data.routes.filter((route) => route.name !== name);
     this.label(ownPart(line, others), label, text, choose);
   }

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from address import write_inputs
-from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
+from cache import RECOMMENDED, RUNS, choose_known_network, methods, network, price_s
+from driven_trips import MAP_HEIGHT, driven
 from findings import show_findings, show_table
 from lan import reads_only
-from literal import literal, sentence
-from map_component import classes_of, flipped, show_map
-from naming import place_label
+from learned_trip import ask_named, ask_trip, follow_plan
+from literal import literal
+from map_component import show_map
+from pictures import in_plain_words, show_pictures
 from pydantic import ValidationError
 from simulations import (
     folder_name,
@@ -30,14 +31,11 @@ from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
-from evroute.network.heights.stretches import Stretches
-from evroute.planning.places import load_trips
+from evroute.network.catalog import network_names
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
-from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, saving
-from evroute.report.colours import visit_classes
-from evroute.report.lines import route_line
-from evroute.report.results import read_rounds, read_route, read_timings, read_visits
+from evroute.report.charts.rounds import beta, has_beta
+from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table
 from evroute.validation.invalid import first_problem
 from evroute.worlds.demand.demand import is_file
@@ -46,13 +44,9 @@ from evroute.worlds.world import shipped_worlds
 # inputs in the address of the page; Streamlit would write a bare string on the page
 ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "sparse")
 ADDRESS += ("learner", "rule")
+# method of the sparse variational process; Streamlit writes a bare string on the page
 SPARSE = "SVGP-TS"
-"""Method of the sparse variational process."""
 REDRAW_S = 2.0
-FRAME_S = 1.0
-FRAMES = 40
-MAP_HEIGHT = "440px"
-ROUTE_COLOUR = "#222222"
 WORLDS = {
     "congestion": "Traffic slower than the map",
     "sampled-gp": "Roads that differ from physics at random",
@@ -91,6 +85,7 @@ def ask() -> Experiment | None:
         "A learner drives one trip repeatedly in simulated worlds that differ from physics, "
         "and chooses its routes by its measurements."
     )
+    follow_plan(list(network_names()))
     network_name = choose_known_network()
     trip = ask_trip(network_name)
     starting("world", "congestion", [*WORLDS, *shipped_worlds()])
@@ -104,6 +99,7 @@ def ask() -> Experiment | None:
     starting("horizon", 40, (10, 500))
     horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"))
     with st.expander("Advanced"):
+        ask_named(network_name)
         starting("seeds", 8, (1, 20))
         seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
         starting("methods", [RECOMMENDED], list(methods()))
@@ -151,30 +147,6 @@ def with_sparse(labels: list[str]) -> list[str]:
     if not installed:
         st.caption(literal("SVGP needs GPyTorch. Install it with: pip install 'evroute[gp]'"))
     return list(dict.fromkeys([*labels, SPARSE] if beside else labels))
-
-
-def ask_trip(network_name: str) -> str:
-    """Ask for a named trip, by its streets, or for two places."""
-    roads, trips = network(network_name), load_trips(network_name)
-    if trips:
-        starting(f"trip:{network_name}", first_trip(roads), list(trips))
-        st.selectbox(
-            "Trip",
-            list(trips),
-            key=key(f"trip:{network_name}"),
-            format_func=lambda name: " to ".join(
-                place_label(roads, end) for end in (trips[name].origin, trips[name].destination)
-            ),
-        )
-    starting("own_trip", "")
-    own = st.text_input(
-        "Another trip" if trips else "Trip",
-        key=key("own_trip"),
-        placeholder="PLACE to PLACE",
-        help="Names as on the page Plan, or: random 2-5 km",
-    )
-    named = st.session_state.get(key(f"trip:{network_name}"), "")
-    return str(own.strip() or named)
 
 
 def others(folders: list[RunFolder]) -> None:
@@ -263,88 +235,17 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     finished
         True if no run is active, so that the text is final.
     """
-    rounds = read_rounds(folder)
+    rounds = in_plain_words(read_rounds(folder))
     if finished:
         show_findings(abstract(rounds)[:SHOWN_SENTENCES])
     driven(experiment, folder, rounds, still=finished)
-    left, right = st.columns(2)
-    left.altair_chart(cumulative_regret(rounds, compact=True), width="content", theme="streamlit")
-    right.altair_chart(saving(rounds, compact=True), width="content", theme="streamlit")
-    right.caption(
-        "Above the dashed line the learner saves energy against routes by physics alone. "
-        "Band: one standard error of the mean over the worlds."
-    )
+    show_pictures(rounds, columns=2)
+    st.caption("Bands: one standard error of the mean over the worlds.")
     with st.expander("Diagnostics"):
         if has_beta(rounds):
-            st.altair_chart(beta(rounds), width="content", theme=None)
+            st.altair_chart(beta(rounds), width="content", theme="streamlit")
             st.caption("Beta: width of the confidence bounds of a method.")
         show_table(final_table(rounds, read_timings(folder)))
-
-
-def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: bool) -> None:
-    """Show the route of a trip over the roads driven before, with a slider and a play button.
-
-    Parameters
-    ----------
-    experiment, folder
-        The experiment and its run folder.
-    rounds
-        From `read_rounds`.
-    still
-        True if no run is active; only then trips can be played.
-    """
-    (network_name,), last = experiment.trips, experiment.horizon
-    roads = network(network_name)
-    shown = list(dict.fromkeys(rounds["method"]))
-    starting("driver", shown[0], shown)
-    playing = still and st.session_state.get("play", False)
-
-    @st.fragment(run_every=FRAME_S if playing else None)
-    def board() -> None:
-        trip = int(starting(f"until:{last}", last, (1, last)))
-        if playing and trip < last:
-            trip = min(last, trip + max(1, last // FRAMES))
-            st.session_state[key(f"until:{last}")] = trip
-        elif playing:
-            st.session_state["play"] = False
-        play, at, by = st.columns([1, 4, 2], vertical_alignment="bottom")
-        if (
-            still
-            and play.toggle("Play", key="play", on_change=_rewind, args=(last,)) is not playing
-        ):
-            st.rerun()
-        trip = at.slider("Trip", 1, last, key=key(f"until:{last}"))
-        method = shown[0]
-        if len(shown) > 1:
-            method = by.selectbox("Driven by", shown, key=key("driver"))
-        run = str(rounds[rounds["method"] == method]["run"].iloc[0])
-        before = read_visits(folder, [run], roads.n_edges, until=trip - 1)
-        classes = visit_classes(max(int(before.max()), 1))
-        drawn = classes_of(roads, np.where(before > 0, before, np.nan), classes)
-        driven = Stretches.of_route(roads, read_route(folder, run, trip))
-        line = flipped(route_line(roads, driven))
-        stretch = {"colour": ROUTE_COLOUR, "line": line, "text": f"trip {trip}"}
-        route = {"name": str(trip), "selected": True, "line": line, "stretches": [stretch]}
-        show_map(roads, key="learn-map", height=MAP_HEIGHT, drawn=drawn | {"routes": [route]})
-        now = rounds[(rounds["run"] == run) & (rounds["t"] == trip)].iloc[0]
-        saved_wh = round(float(now["eq8_wh"] - now["true_wh"]))
-        words = f"{abs(saved_wh)} Wh {'less' if saved_wh > 0 else 'more'} than"
-        if not saved_wh:
-            words = "as much energy as"
-        st.caption(
-            sentence(
-                f"trip {trip}, black, over the roads of earlier trips in the first world; "
-                f"it takes {words} the route by physics"
-            )
-        )
-
-    board()
-
-
-def _rewind(last: int) -> None:
-    """Start playing at the first trip."""
-    if st.session_state["play"]:
-        st.session_state[key(f"until:{last}")] = 1
 
 
 with visit():

@@ -1,34 +1,39 @@
 """Page Runs: results of saved simulations side by side, and their files for download."""
 
 import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from address import write_inputs
 from cache import RUNS, network, run_folders
 from findings import show_findings, show_table
 from literal import literal, sentence
+from map_component import LatLon, bounds_of, classes_of, show_map
+from pictures import figures_of, in_plain_words, show_pictures
 from state import key, starting
 from visit import show_notices, visit
 
+from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
+from evroute.network.road_network import RoadNetwork
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.calibration import calibration_table, forecasts, reliability
 from evroute.report.charts.profile import svg
-from evroute.report.charts.rounds import beta, cumulative_regret, has_beta, saving
-from evroute.report.charts.styles import method_styles
-from evroute.report.exploration import visits_chart
-from evroute.report.pages.run_page import build_page, png
+from evroute.report.charts.styles import method_styles, panel_labels
+from evroute.report.colours import visit_classes
+from evroute.report.pages.run_page import build_page
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.tables import csv_of
+from evroute.text import slug
 
-MOST_MAPS = 8
-WIDTH_PER_MAP = 300
+MAP_HEIGHT = "440px"
 FRAMES, FRAME_S = 20, 1.0
 
 
@@ -43,7 +48,7 @@ def main() -> None:
         "Saved runs", folders, key=key("compared"), help="Several are compared."
     )
     show_notices()
-    write_inputs(("compared", *(f"until:{name}" for name in chosen)))
+    write_inputs(("compared", "panel", *(f"until:{name}" for name in chosen)))
     if not chosen:
         st.info("Choose at least one folder of runs.")
         return
@@ -57,7 +62,7 @@ def main() -> None:
     if shown:
         compare(shown)
         for folder, manifest, rounds in shown:
-            details(folder, manifest, rounds)
+            details(folder, manifest, in_plain_words(rounds))
 
 
 def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None:
@@ -77,12 +82,23 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
         timings.append(
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
-    together = pd.concat(frames, ignore_index=True)
+    together = in_plain_words(pd.concat(frames, ignore_index=True))
     show_findings(abstract(together)[:SHOWN_SENTENCES])
-    figure(cumulative_regret(together), "regret")
-    figure(saving(together), "saving")
-    if has_beta(together):
-        figure(beta(together), "beta")
+    panels = panel_labels(together)
+    panel = panels.iloc[0]
+    if panels.nunique() > 1:
+        starting("panel", panel, sorted(panels.unique()))
+        panel = st.selectbox("Runs on", sorted(panels.unique()), key=key("panel"))
+    show_pictures(together[panels == panel], columns=1)
+    st.caption("Bands: one standard error of the mean over the worlds.")
+    figures = figures_of(together)
+    with st.expander("All figures"):
+        for curve in figures.values():
+            if curve.small is None:
+                st.altair_chart(curve.draw(together), width="content", theme="streamlit")
+                st.caption(literal(curve.caption))
+        for name, curve in figures.items():
+            download(partial(curve.draw, together), name)
     table = final_table(together, pd.concat(timings, ignore_index=True))
     show_table(table)
     show_calibration(together)
@@ -97,10 +113,15 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
 
 def figure(chart: Any, name: str) -> None:
     """Show a figure with a download button."""
-    st.altair_chart(chart, width="content", theme=None)
+    st.altair_chart(chart, width="content", theme="streamlit")
+    download(lambda: chart, name)
+
+
+def download(draw: Callable[[], Any], name: str) -> None:
+    """Offer a figure as a file; it is drawn once that is wanted."""
     st.download_button(
         f"Figure: {literal(name)} (SVG)",
-        partial(svg, chart),
+        lambda: svg(draw()),
         f"{name}.svg",
         "image/svg+xml",
         on_click="ignore",
@@ -176,7 +197,7 @@ def explored(
     folder, manifest
         The run folder and its manifest.
     rounds
-        From `read_rounds`.
+        From `read_rounds`, with the words of the README.
     playing
         True to advance the trip number by one step at each call.
     """
@@ -199,20 +220,40 @@ def explored(
             st.info(sentence(f"the network '{network_name}' has changed since the run"))
             return
         runs_of = here.groupby("method")["run"].unique()
-        shown = list(method_styles(here))[:MOST_MAPS]
-        visits = {
-            method: read_visits(folder, runs_of[method], roads.n_edges, until=until)
-            for method in shown
-        }
+        shown = list(method_styles(here))
+        method = shown[0]
+        if len(shown) > 1:
+            starting(f"explored_by:{name}", shown[0], shown)
+            method = st.selectbox("Driven by", shown, key=key(f"explored_by:{name}"))
+        visits = read_visits(folder, runs_of[method], roads.n_edges, until=until)
         ever = read_visits(folder, runs_of[shown].explode(), roads.n_edges)
-        title = f"{network_name} {trip}, trips 1 to {until}"
-        st.image(
-            png(visits_chart(roads, visits, title, around=ever)),
-            width=WIDTH_PER_MAP * min(len(visits), 4),
-            alt=f"Roads driven by {', '.join(visits)}: {title}",
+        classes = visit_classes(max(int(ever.max()), 1))
+        drawn = classes_of(roads, np.where(visits > 0, visits, np.nan), classes)
+        show_map(
+            roads,
+            key=f"explored-{name}-{network_name}-{slug(trip)}",
+            height=MAP_HEIGHT,
+            drawn=drawn,
+            bounds=around(roads, ever),
         )
+        st.caption(sentence(f"roads driven by {method} up to trip {until}, in all worlds"))
     except EvrouteError as error:
         st.error(literal(f"{error}."))
+
+
+def around(roads: RoadNetwork, visits: IntArray) -> tuple[LatLon, LatLon] | None:
+    """Return the corners around the driven roads; None if none is driven.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    visits
+        (n,) number of trips over each edge.
+    """
+    lon, lat = roads.junction_lon_lat
+    ends = np.concatenate([each[visits > 0] for each in (roads.tail, roads.head)])
+    return bounds_of(list(zip(lat[ends].tolist(), lon[ends].tolist(), strict=True)))
 
 
 with visit():

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
@@ -20,6 +19,7 @@ from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.log import BatteryLog, Log, Logbook, RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run, RunFolder
+from evroute.experiments.streams import streams
 from evroute.learning.change import learn_ended
 from evroute.learning.edges.errors import add_errors
 from evroute.learning.intervals import LEVELS, PastErrors
@@ -56,15 +56,13 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     model_options(method.model)  # loads torch, whose threads can be limited once it is loaded
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
-        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = np.random.SeedSequence(
-            run.seed, spawn_key=(crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        ).spawn(5)
-        trips = load_demand(run.trip, setting, trip_seeds)
-        world = run.world.build(setting, trips, world_seeds)
+        seeds = streams(run, setting)
+        trips = load_demand(run.trip, setting, seeds.trips)
+        world = run.world.build(setting, trips, seeds.world)
         vehicles = ("", *vehicles_of(trips))
-        learners = make_learners(run, vehicles, policy_seeds, model_seeds)
+        learners = make_learners(run, vehicles, seeds.policy, seeds.model)
         audit = RandomRouteProbe(
-            search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
+            search=setting.search, potential_wh=setting.potential_wh, seeds=seeds.audit
         )
         charge = (
             BatteryLog(

@@ -134,6 +134,10 @@ class RegretScorer:
             rivals=reference.rivals,
         )
 
+    def physics_route(self, request: Round) -> Route:
+        """Return the route of least prior mean energy of a request."""
+        return best_by_edges(request, request.arms.prior_mean_wh, self.potential_wh, self.search)
+
     def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Reference":
         arms = request.arms
         cost = self._on_all_edges(
@@ -146,7 +150,7 @@ class RegretScorer:
         routes = {
             "fastest": self._best(request, self._on_all_edges(arms, length_m / speed_mps)),
             "shortest": self._best(request, self._on_all_edges(arms, length_m)),
-            "eq8": best_by_edges(request, arms.prior_mean_wh, self.potential_wh, self.search),
+            "eq8": self.physics_route(request),
             "rule_best": self._best(request, cost),
             "best": world.best_route(request),
         }

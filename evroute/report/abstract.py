@@ -52,20 +52,38 @@ def abstract(rounds: "pd.DataFrame") -> list[Finding]:
     sentences = []
     for (panel, method), group in rounds.groupby([panels.rename("panel"), "method"], sort=False):
         trips = int(group["t"].max())
-        last = min(ABSTRACT_TRIPS, (trips + 1) // 2)
-        late = group[group["t"] > trips - last]
-        early = group[group["t"] <= min(FIRST_TRIPS, trips - last)]
+        late, early = late_and_early(group)
+        last = trips - int(late["t"].min()) + 1
         named = ", ".join(compress((str(panel), str(method)), several))
         opening = f"{named}: in" if named else "In"
         period = f"{opening} the last {last} of {trips} trips"
-        saving, saves = _saving(late)
-        clauses = [clause for clause in (_forecasts(late, early), saving) if clause]
+        saving, saves = saving_of(late)
+        clauses = [clause for clause in (forecast_clause(late, early), saving) if clause]
         sentences.append(Finding(f"{period} {' and '.join(clauses)}.", saves))
     return sentences
 
 
-def _forecasts(late: "pd.DataFrame", early: "pd.DataFrame") -> str:
-    """Return the clause on forecast errors; empty if the method predicts nothing."""
+def late_and_early(rounds: "pd.DataFrame") -> "tuple[pd.DataFrame, pd.DataFrame]":
+    """Return the rounds at the end of the runs of one method and trip, and those at the start.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`, of one method and trip.
+    """
+    trips = int(rounds["t"].max())
+    last = min(ABSTRACT_TRIPS, (trips + 1) // 2)
+    return rounds[rounds["t"] > trips - last], rounds[rounds["t"] <= min(FIRST_TRIPS, trips - last)]
+
+
+def forecast_clause(late: "pd.DataFrame", early: "pd.DataFrame") -> str:
+    """Return the clause on forecast errors; empty if the method predicts nothing.
+
+    Parameters
+    ----------
+    late, early
+        From `late_and_early`.
+    """
     if "predicted_wh" not in late or late["predicted_wh"].isna().all():
         return ""
     at_first = f" ({_error(early)} in the first {early['t'].max()})" if len(early) else ""
@@ -79,8 +97,14 @@ def _error(rounds: "pd.DataFrame") -> str:
     return f"{_number(100 * float(error_wh.sum() / known['energy_wh'].abs().sum()))} %"
 
 
-def _saving(late: "pd.DataFrame") -> tuple[str, bool]:
-    """Return the clause on energy against the physics route, and whether a saving is certain."""
+def saving_of(late: "pd.DataFrame") -> tuple[str, bool]:
+    """Return the clause on energy against the physics route, and whether a saving is certain.
+
+    Parameters
+    ----------
+    late
+        From `late_and_early`.
+    """
     physics_wh = float(late["eq8_wh"].mean())
     saved_wh = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean().to_numpy()
     unit, unit_wh = ("%", physics_wh / 100) if physics_wh > SMALL_WH else ("Wh", 1.0)

@@ -19,7 +19,7 @@ def page(browser: Any, dashboard: str) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
     opened: Page = context.new_page()
-    opened.goto(f"{dashboard}/?soc=90&reserve=1")
+    opened.goto(f"{dashboard}/?network=denver&trip=A&soc=90&reserve=1")
     opened.locator(".evroute-cards button").first.wait_for()
     yield opened
     context.close()

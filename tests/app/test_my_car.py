@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -144,11 +145,16 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     page.button(key="add_trip").click().run()
     assert "impossible" in page.error[0].value
     assert not list((tmp_path / "runs").glob("*/measured/*.parquet"))
+    planned_wh = page.session_state["last_plan"][1].recommended_route.energy_wh
     page.number_input(key="drove").set_value(0.5)
     page.button(key="add_trip").click().run()
     assert not page.exception
     assert basis(page).startswith("my-reference-denver")
     assert least_wh(page) > before
+    kept = " ".join(each.value for each in page.success).replace("\\", "")
+    assert f"Planned {planned_wh / 1000:.2f} kWh, driven 0.50 ± 0.03 kWh" in kept, "as it was planned"
+    assert re.search(r"(Within|Outside) the 90 % band of the plan, [\d.]+ to [\d.]+ kWh", kept)
+    page.button(key="add_another").click().run()
     page.number_input(key="drove").set_value(None)
     page.button(key="add_trip").click().run()  # by the charge, which fell by less than a step
     (part, coarse) = sorted((tmp_path / "runs").glob("*/measured/*.parquet"))

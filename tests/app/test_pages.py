@@ -742,9 +742,12 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     run_to_the_end(page)
     (folder,) = (tmp_path / "runs").iterdir()
     assert len(RunFolder(folder).finished_runs()) == 4
-    assert len(page.get("vega_lite_chart")) == 3
-    (route,) = shown(page, "map")["routes"]
-    assert route["name"] == "10"
+    assert len(page.get("vega_lite_chart")) == 4, "regret, saving, error of forecasts, beta"
+    drawn = shown(page, "map")
+    assert [route["name"] for route in drawn["routes"]] == ["physics", "best", "10"]
+    assert [route["selected"] for route in drawn["routes"]] == [False, False, True]
+    assert [pin["label"] for pin in drawn["pins"]] == ["A", "B"]
+    assert all(route["line"][0] == drawn["pins"][0]["at"] for route in drawn["routes"])
     findings = [*page.success, *page.info]
     assert len(findings) == 2
     assert all("than routes by physics alone" in each.value for each in findings)

@@ -5,7 +5,8 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.charts import curves
+from evroute.plugins import named
+from evroute.report.charts import CURVES, curves
 from evroute.report.charts import rounds as charts
 from evroute.report.charts.styles import axes, method_styles, panel_labels
 from evroute.report.results import read_rounds, read_timings
@@ -151,11 +152,13 @@ def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: 
     assert len(curve(charts.saving(long), "GP-TS")) == curves.N_BLOCKS
 
 
-@pytest.mark.parametrize("draw", [charts.cumulative_regret, charts.saving])
-def test_a_compact_chart_has_the_same_curves(run_folder: RunFolder, draw) -> None:
-    rounds = read_rounds(run_folder)
-    small = draw(rounds, compact=True).to_dict()
-    values = next(layer for layer in small["layer"] if layer["mark"]["type"] == "line")["data"]
+@pytest.mark.parametrize("name", ["cumulative-regret", "saving", "forecast-error"])
+def test_a_small_chart_has_the_same_curves_and_names_its_axes(run_folder: RunFolder, name) -> None:
+    rounds, figure = read_rounds(run_folder), named(CURVES, "figure", name)
+    rounds = rounds.assign(energy_wh=rounds["true_wh"], predicted_wh=1.1 * rounds["true_wh"])
+    draw, small = figure.draw, figure.small(rounds).to_dict()
+    line = next(layer for layer in small["layer"] if layer["mark"]["type"] == "line")
+    values = line.get("data") or small["data"]  # layers that share their values have them once
     for method in ("GP-TS", "BI-UCB"):
         expected = curve(draw(rounds), method)
         found = {
@@ -165,3 +168,11 @@ def test_a_compact_chart_has_the_same_curves(run_folder: RunFolder, draw) -> Non
         }
         assert found == expected
     assert small["title"]["text"].endswith(")")
+    titles = [
+        layer["encoding"][axis]["title"]
+        for layer in small["layer"]
+        for axis in ("x", "y")
+        if layer["mark"]["type"] == "line"
+    ]
+    assert titles[0] == "trip number"
+    assert titles[1]

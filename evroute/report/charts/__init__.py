@@ -6,6 +6,7 @@ from evroute.report.charts.rounds import (
     diagnostic,
     distribution,
     duration,
+    forecast_error,
     regret_by_lengthscale,
     saving,
 )
@@ -13,6 +14,7 @@ from evroute.report.charts.rounds import (
 CURVES = {
     "cumulative-regret": "evroute.report.charts.rounds:REGRET",
     "saving": "evroute.report.charts.rounds:SAVING",
+    "forecast-error": "evroute.report.charts.rounds:FORECASTS",
     "beta": "evroute.report.charts.rounds:BETA",
     "lengthscales": "evroute.report.charts.rounds:LENGTHSCALES",
 }
@@ -25,6 +27,7 @@ __all__ = [
     "diagnostic",
     "distribution",
     "duration",
+    "forecast_error",
     "regret_by_lengthscale",
     "saving",
 ]

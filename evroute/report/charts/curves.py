@@ -1,12 +1,12 @@
 """Curves of methods: means over the worlds with a band of one standard error.
 
 `in_panels` has a panel for each trip, search and so on, and a legend. `in_one` is small: one trip,
-with the names of the methods at the ends of their curves.
+with a legend where there are several methods.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -33,11 +33,14 @@ class Curve:
         Returns the figure from rounds (`results.read_rounds`).
     wanted
         Returns whether rounds have the numbers of the figure.
+    small
+        Returns the figure of one trip as one chart, whose width may change; None if it has none.
     """
 
     caption: str
     draw: "Callable[[pd.DataFrame], alt.TopLevelMixin]"
     wanted: "Callable[[pd.DataFrame], bool]" = lambda rounds: True
+    small: "Callable[[pd.DataFrame], alt.LayerChart] | None" = None
 
 
 def means(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
@@ -160,8 +163,8 @@ def in_panels(
 
 
 def in_one(
-    frame: "pd.DataFrame", title: str, *, rule_at: float | None = None
-) -> "alt.LayerChart | alt.FacetChart":
+    frame: "pd.DataFrame", title: str, *, unit: str, rule_at: float | None = None
+) -> "alt.LayerChart":
     """Draw the mean of ``value`` against the trip number in one small chart.
 
     Parameters
@@ -170,6 +173,8 @@ def in_one(
         Rounds of one trip with a column ``value``.
     title
         Title of the figure, with the unit.
+    unit
+        Title of the vertical axis.
     rule_at
         Value of a horizontal rule; None for none.
     """
@@ -181,13 +186,18 @@ def in_one(
     }
     colours = alt.Scale(domain=list(styles), range=[colour for colour, _ in styles.values()])
     dashes = alt.Scale(domain=list(styles), range=[list(dash) for _, dash in styles.values()])
+    legend = None
+    if len(styles) > 1:
+        legend = alt.Legend(
+            title=None, orient="top", symbolType="stroke", symbolOpacity=1, labelLimit=240
+        )
     base = alt.Chart(alt.Data(values=curve.to_dict("records"))).encode(
-        x=alt.X("t:Q", title="trip", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
-        color=alt.Color("method:N", scale=colours, legend=None),
+        x=alt.X("t:Q", title="trip number", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
+        color=alt.Color("method:N", scale=colours, legend=legend),
     )
     band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(
-        y=alt.Y("mean:Q", title=None, axis=alt.Axis(**axis)),
+        y=alt.Y("mean:Q", title=unit, axis=alt.Axis(**axis)),
         strokeDash=alt.StrokeDash("method:N", scale=dashes, legend=None),
         tooltip=[
             "method:N",
@@ -196,25 +206,13 @@ def in_one(
         ],
     )
     layers: list[alt.Chart] = [band, line]
-    if len(styles) > 1:
-        ends = curve[curve["t"] == curve["t"].max()].to_dict("records")
-        names = alt.Chart(alt.Data(values=ends)).mark_text(
-            align="right", dx=-2, dy=-8, fontSize=_SMALL_FONT
-        )
-        layers.append(
-            names.encode(
-                x="t:Q",
-                y="mean:Q",
-                text="method:N",
-                color=alt.Color("method:N", scale=colours, legend=None),
-            )
-        )
     if rule_at is not None:
         once = alt.Chart(alt.Data(values=[{}]))
         rule = once.mark_rule(aria=False, color="#888888", strokeDash=[3, 3])
         layers.insert(0, rule.encode(y=alt.datum(rule_at)))
-    return alt.layer(*layers).properties(
+    chart = alt.layer(*layers).properties(
         width=_SMALL_WIDTH,
         height=_SMALL_HEIGHT,
         title=alt.Title(title, anchor="start", fontSize=_SMALL_FONT + 1, frame="group"),
     )
+    return cast("alt.LayerChart", chart)

@@ -9,16 +9,14 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import require
 from evroute.report.charts.curves import Curve, blocks, in_one, in_panels, thinned
-from evroute.report.charts.styles import AXES, COLOURS, axes
+from evroute.report.charts.styles import AXES, COLOURS, axes, panel_labels
 from evroute.report.extras import alt, pd
 
 N_BARS = 40
 PHYSICS = "physics alone"
 
 
-def cumulative_regret(
-    rounds: "pd.DataFrame", *, compact: bool = False
-) -> "alt.FacetChart | alt.LayerChart":
+def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the cumulative regret over the rounds, kWh: energy above the best routes.
 
     The routes of physics alone have a line of their own: what lies below it is gained.
@@ -27,18 +25,36 @@ def cumulative_regret(
     ----------
     rounds
         From `results.read_rounds`.
-    compact
-        Whether it is one small chart of one trip.
     """
-    frame = thinned(pd.concat([rounds, _physics_alone(rounds)], ignore_index=True))
-    frame = frame.assign(value=frame["cumulative_regret_wh"] / 1000)
-    if compact:
-        return in_one(frame, "Energy lost against the best routes (kWh, all trips so far)")
-    return in_panels(frame, "Cumulative regret (kWh)")
+    return in_panels(_regret(rounds), "Cumulative regret (kWh)")
 
 
-def _physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the rounds of the routes of physics in the worlds of the first method."""
+def small_regret(rounds: "pd.DataFrame") -> "alt.LayerChart":
+    """Draw `cumulative_regret` of one trip as one chart.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    title = "Energy lost against the best routes (kWh, all trips so far)"
+    return in_one(_regret(rounds), title, unit="kWh lost so far")
+
+
+def _regret(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return thinned rounds and those of physics alone, with the regret so far, kWh."""
+    frame = thinned(pd.concat([rounds, physics_alone(rounds)], ignore_index=True))
+    return frame.assign(value=frame["cumulative_regret_wh"] / 1000)
+
+
+def physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the rounds of the routes of physics in the worlds of the first method.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
     first = rounds[rounds["method"] == rounds["method"].iloc[0]].sort_values(["run", "t"])
     lost_wh = (first["eq8_wh"] - first["best_wh"]).groupby(first["run"]).cumsum()
     return first.assign(
@@ -50,7 +66,7 @@ def _physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart | alt.LayerChart":
+def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the energy saved against the routes by physics alone, by true expectations, Wh per trip.
 
     Above zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
@@ -60,13 +76,62 @@ def saving(rounds: "pd.DataFrame", *, compact: bool = False) -> "alt.FacetChart 
     ----------
     rounds
         From `results.read_rounds`.
-    compact
-        Whether it is one small chart of one trip.
     """
-    frame = rounds.assign(value=rounds["eq8_wh"] - rounds["true_wh"], t=blocks(rounds))
-    if compact:
-        return in_one(frame, "Energy saved against the route by physics (Wh per trip)", rule_at=0.0)
-    return in_panels(frame, "Energy saved against physics alone (Wh per trip)", rule_at=0.0)
+    return in_panels(
+        _saved(rounds), "Energy saved against physics alone (Wh per trip)", rule_at=0.0
+    )
+
+
+def small_saving(rounds: "pd.DataFrame") -> "alt.LayerChart":
+    """Draw `saving` of one trip as one chart.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    title = "Energy saved against the route by physics (Wh per trip)"
+    return in_one(_saved(rounds), title, unit="Wh saved per trip", rule_at=0.0)
+
+
+def _saved(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    return rounds.assign(value=rounds["eq8_wh"] - rounds["true_wh"], t=blocks(rounds))
+
+
+def has_forecasts(rounds: "pd.DataFrame") -> bool:
+    """Return True if any method of these rounds forecasts its trips."""
+    return "predicted_wh" in rounds and bool(rounds["predicted_wh"].notna().any())
+
+
+def forecast_error(rounds: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the error of forecasts over the rounds, % of the mean energy of a trip.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    return in_panels(_errors(rounds), "Error of forecasts (%)")
+
+
+def small_forecast_error(rounds: "pd.DataFrame") -> "alt.LayerChart":
+    """Draw `forecast_error` of one trip as one chart.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    title = "Error of forecasts (% of the energy of a trip)"
+    return in_one(_errors(rounds), title, unit="% off")
+
+
+def _errors(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return rounds in blocks with the forecast error, % of the mean energy of their panel."""
+    known = rounds[rounds["predicted_wh"].notna()]
+    usual_wh = known["energy_wh"].abs().groupby(panel_labels(known)).transform("mean")
+    error_wh = (known["energy_wh"] - known["predicted_wh"]).abs()
+    return known.assign(value=100 * error_wh / usual_wh, t=blocks(known))
 
 
 def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
@@ -170,10 +235,18 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
 REGRET = Curve(
     caption="Mean over the worlds; the band is ± 1 standard error.",
     draw=cumulative_regret,
+    small=small_regret,
 )
 SAVING = Curve(
     caption="True expected energy of the route by physics alone minus that of the route driven.",
     draw=saving,
+    small=small_saving,
+)
+FORECASTS = Curve(
+    caption="Mean over the worlds of the measured energy against the forecast, without sign.",
+    draw=forecast_error,
+    wanted=has_forecasts,
+    small=small_forecast_error,
 )
 BETA = Curve(
     caption="Multiplier of the variance in the confidence bounds.",

@@ -30,6 +30,7 @@ COLOURS = {
     "bayes-ucb-quantile": "#cc79a7",
     "ucb": "#d55e00",
     "random": "#666666",
+    "physics alone": "#8a8a8a",
 }
 _SPARE_COLOURS = (
     "#332288",

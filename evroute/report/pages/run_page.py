@@ -25,6 +25,7 @@ from evroute.report.charts.profile import svg
 from evroute.report.charts.styles import method_styles, panel_labels
 from evroute.report.exploration import visits_chart
 from evroute.report.extras import alt, pd
+from evroute.report.findings import finding
 from evroute.report.pages.beliefs import Learned, beliefs
 from evroute.report.pages.claims import (
     N_NAMES,
@@ -155,7 +156,8 @@ def _drawings(
     for name in CURVES:
         curve: Curve = named(CURVES, "figure", name)
         if curve.wanted(curves):
-            yield name, curve.caption, partial(curve.draw, curves), True
+            found = finding(name, curves) if panel_labels(curves).nunique() == 1 else ""
+            yield name, f"{found} {curve.caption}".lstrip(), partial(curve.draw, curves), True
     yield (
         "duration",
         "Sum of posterior, index, search and update; medians of blocks of trips, log scale.",

@@ -1,0 +1,79 @@
+"""The base address of the pages, written into their document.
+
+Streamlit's script asks below the page's own address first, such as ``/learn/_stcore/health``, and
+browsers show the refused requests as errors. With the base address it asks there at once.
+"""
+
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.joinpath("views").glob("*.py")))
+"""Last parts of the addresses of pages."""
+HEAD = b"</head>"
+SCRIPT = (
+    "<script>window.__streamlit = { ...window.__streamlit, BACKEND_BASE_URL: "
+    "window.location.origin + "
+    f"window.location.pathname.replace(/({'|'.join(NAMES)})\\/?$/, '') }};</script>"
+).encode()
+
+
+class BaseAddress:
+    """Middleware that writes the base address into the document of a page below it.
+
+    Parameters
+    ----------
+    app
+        The application behind it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and complete the document of a page."""
+        name = str(scope.get("path", "")).rstrip("/").rpartition("/")[2]
+        if scope["type"] != "http" or scope["method"] != "GET" or name not in NAMES:
+            await self.app(scope, receive, send)
+            return
+        plain = MutableHeaders(raw=list(scope["headers"]))
+        plain["accept-encoding"] = "identity"
+        del plain["if-none-match"], plain["if-modified-since"], plain["range"]
+        document = _Document(send)
+        await self.app(scope | {"headers": plain.raw}, receive, document.send)
+
+
+class _Document:
+    """Holds the answer back until the document is whole; other answers pass."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = b""
+
+    async def send(self, message: Message) -> None:
+        """Send a message, or keep it while the document is not whole."""
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            if kind.startswith("text/html"):
+                self._start = message
+                return
+        if self._start is None or message["type"] != "http.response.body":
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if message.get("more_body"):
+            return
+        body = self._body.replace(HEAD, SCRIPT + HEAD, 1)
+        headers = MutableHeaders(raw=list(self._start["headers"]))
+        headers["content-length"] = str(len(body))
+        del headers["etag"], headers["last-modified"]
+        await self._send(self._start | {"headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def middleware() -> list[Middleware]:
+    """Return the middleware, for the server."""
+    return [Middleware(BaseAddress)]

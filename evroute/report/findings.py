@@ -1,0 +1,89 @@
+"""Findings: a sentence for a figure of the runs of one trip, on the dashboard and in reports."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from evroute.report.abstract import forecast_clause, late_and_early, saving_of
+from evroute.report.charts.rounds import PHYSICS, physics_alone
+from evroute.report.extras import pd
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def finding(figure: str, rounds: "DataFrame") -> str:
+    """Return what a figure of the runs of one trip shows; empty where no sentence is known.
+
+    Parameters
+    ----------
+    figure
+        Key of `CURVES`.
+    rounds
+        From `results.read_rounds`, of one trip.
+    """
+    words = FINDINGS.get(figure)
+    return words(rounds) if words else ""
+
+
+def regret_words(rounds: "DataFrame") -> str:
+    """Return the energy lost at the end, by each method and by physics alone.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`, of one trip.
+    """
+    frame = pd.concat([rounds, physics_alone(rounds)], ignore_index=True)
+    last = int(frame["t"].max())
+    lost_wh = frame[frame["t"] == last].groupby("method", sort=False)["cumulative_regret_wh"].mean()
+    methods = lost_wh.drop(PHYSICS)
+    several = len(methods) > 1
+    learned = ", ".join(
+        f"{wh / 1000:.2f} kWh{f' by {name}' if several else ''}" for name, wh in methods.items()
+    )
+    return (
+        f"{last} trips lost {learned} against the best routes; by physics alone they would lose "
+        f"{lost_wh[PHYSICS] / 1000:.2f} kWh."
+    )
+
+
+def saving_words(rounds: "DataFrame") -> str:
+    """Return the energy that the last trips of each method saved against physics.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`, of one trip.
+    """
+    return _of_methods(rounds, lambda late, _: saving_of(late)[0])
+
+
+def forecast_words(rounds: "DataFrame") -> str:
+    """Return the error of the forecasts of the first and the last trips of each method.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`, of one trip.
+    """
+    return _of_methods(rounds, forecast_clause)
+
+
+def _of_methods(rounds: "DataFrame", clause: "Callable[[DataFrame, DataFrame], str]") -> str:
+    """Return a sentence of the clauses of all methods on their last trips."""
+    clauses = []
+    for method, group in rounds.groupby("method", sort=False):
+        named = f" of {method}" if rounds["method"].nunique() > 1 else ""
+        late, early = late_and_early(group)
+        if words := clause(late, early):
+            clauses.append(f"the last {late['t'].nunique()} trips{named}: {words}")
+    text = "; ".join(clauses)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+FINDINGS: "Mapping[str, Callable[[DataFrame], str]]" = {
+    "cumulative-regret": regret_words,
+    "saving": saving_words,
+    "forecast-error": forecast_words,
+}
+"""Words of a figure, by its key in `CURVES`."""
