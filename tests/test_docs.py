@@ -153,9 +153,10 @@ def test_numbers_of_the_readme_stand_on_the_pages_that_their_line_links():
 
 def rounder(number: str) -> set[str]:
     """Return a number as it is written, and rounded to fewer decimals."""
-    plain = number.replace(",", "")
-    decimals = len(plain.partition(".")[2])
-    return {number} | {f"{float(plain):.{k}f}" for k in range(decimals)}
+    if not re.fullmatch(r"[\d,]+\.\d+", number):
+        return {number}
+    value, decimals = float(number.replace(",", "")), len(number.partition(".")[2])
+    return {number} | {f"{value:.{k}f}" for k in range(decimals)}
 
 
 @pytest.mark.slow
