@@ -197,7 +197,7 @@ def held_arms(folder: str, plans: int = 300) -> str:
     """Return how often and by how much held arms change the energy of routes on a belief."""
     belief = load_belief(folder)
     planner, rng = Planner(belief.network, belief.vehicle, belief), np.random.default_rng(0)
-    raised, held = [], int((planner.held_wh > SAME).sum())
+    raised, held = [], int((planner.numbers.held_wh > SAME).sum())
     while len(raised) < plans:
         ends = rng.choice(belief.network.n_edges, 2, replace=False).tolist()
         try:
@@ -206,7 +206,7 @@ def held_arms(folder: str, plans: int = 300) -> str:
             continue
     some = np.array([wh for wh in raised if wh > SAME])
     spread = f"median {np.median(some):.2f} Wh, most {some.max():.2f} Wh" if len(some) else "0 Wh"
-    return f"{held} of {len(planner.held_wh)} arms held, on {len(some)} of {plans} routes: {spread}"
+    return f"{held} of {len(planner.numbers.held_wh)} arms held, on {len(some)} of {plans} routes: {spread}"
 
 
 if __name__ == "__main__":

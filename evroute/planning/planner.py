@@ -9,8 +9,6 @@ from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
@@ -18,7 +16,6 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
-from evroute.network.crossings import arm_lengths_m
 from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies
@@ -45,8 +42,9 @@ from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
 from evroute.planning.searches.least_energies import LeastEnergies
 from evroute.planning.searches.search import shared_search
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.spaces.arm_numbers import ArmNumbers, charge_functions
+from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.day_energies import DayEnergies
 from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.validation.forms import clock_s
 
@@ -121,15 +119,10 @@ class Planner:
         self.heating = DayHeating.of(vehicle, conditions, self.learned)
         self.physics = physics
         self._uncertainty = uncertainty
-        self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
-        believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
-        if self.learned is not None:
-            believed_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
-        states = self.space.states
-        self.states = states if self.learned is None else states.under(believed_wh)
-        self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
-        self.held_wh = self.mean_wh - believed_wh
+        self._day = DayEnergies(self.space, self.learned)
+        self.prior, self.states = self._day.prior, self._day.states
+        self.mean_wh: FloatArray = self._day.mean_wh
         turns = self.space is not self.space.edges
         self.search = shared_search(network, turns=turns, single=single)
         self.single = single
@@ -167,25 +160,12 @@ class Planner:
     @cached_property
     def numbers(self) -> ArmNumbers:
         """Expected energy, time and charge of all arms."""
-        of = self.learned or self.space
-        return ArmNumbers(
-            self.space,
-            self.states,
-            self.mean_wh,
-            self.held_wh,
-            self.noise_std_wh,
-            arm_lengths_m(self.network, self.states.edge),
-            self.time_s,
-            self.charge,
-            of.halt_wh,
-            of.whole_wh,
-            of.stretch_wh,
-        )
+        return self._day.numbers(self.network, self.time_s)
 
-    @cached_property
+    @property
     def charge(self) -> ChargeFunctions:
         """Charge functions of all arms."""
-        return charge_functions(self.space, self.states, self.mean_wh)
+        return self._day.charge
 
     @property
     def edge_posterior(self) -> Belief | None:

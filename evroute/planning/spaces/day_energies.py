@@ -1,0 +1,80 @@
+"""DayEnergies: expected energies of all arms on one day, by physics or by a belief.
+
+An arm never has less than its change of potential: a belief that expects less is raised to it, so
+that searches stay exact.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.network.crossings import arm_lengths_m
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.forecasts.learned import Day
+from evroute.planning.spaces.arm_numbers import ArmNumbers, charge_functions
+from evroute.planning.spaces.arm_space import SearchSpace
+
+
+class DayEnergies:
+    """Energies of the a arms of a space under the conditions of one day.
+
+    Parameters
+    ----------
+    space
+        The arms, under the conditions of the day.
+    learned
+        Energies by a belief on the same arms; None for those of physics.
+
+    Attributes
+    ----------
+    prior
+        Prior of the arms.
+    states
+        States between the arms, with their potentials.
+    mean_wh, held_wh
+        (a,) expected energies, and how much of each raises a belief to its change of potential, Wh.
+    noise_std_wh
+        (a,) standard deviation of one measurement, Wh.
+    """
+
+    def __init__(self, space: SearchSpace, learned: Day | None) -> None:
+        self._space = space
+        self._learned = learned
+        self.prior = space.prior()
+        believed_wh = self.prior.mean_wh if learned is None else learned.mean_wh
+        self.noise_std_wh: FloatArray = (learned or self.prior).noise_std_wh
+        self.states = space.states if learned is None else space.states.under(believed_wh)
+        self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
+        self.held_wh = self.mean_wh - believed_wh
+
+    @cached_property
+    def charge(self) -> ChargeFunctions:
+        """Charge functions of all arms."""
+        return charge_functions(self._space, self.states, self.mean_wh)
+
+    def numbers(self, network: RoadNetwork, time_s: FloatArray) -> ArmNumbers:
+        """Return energy, time, length and charge of all arms.
+
+        Parameters
+        ----------
+        network
+            The roads, which may have ways across junctions that those of the space lack.
+        time_s
+            (n,) travel time of each edge, s.
+        """
+        of = self._learned or self._space
+        return ArmNumbers(
+            self._space,
+            self.states,
+            self.mean_wh,
+            self.held_wh,
+            self.noise_std_wh,
+            arm_lengths_m(network, self.states.edge),
+            time_s,
+            self.charge,
+            of.halt_wh,
+            of.whole_wh,
+            of.stretch_wh,
+        )
