@@ -206,7 +206,8 @@ def held_arms(folder: str, plans: int = 300) -> str:
             continue
     some = np.array([wh for wh in raised if wh > SAME])
     spread = f"median {np.median(some):.2f} Wh, most {some.max():.2f} Wh" if len(some) else "0 Wh"
-    return f"{held} of {len(planner.numbers.held_wh)} arms held, on {len(some)} of {plans} routes: {spread}"
+    arms = len(planner.mean_wh)
+    return f"{held} of {arms} arms held, on {len(some)} of {plans} routes: {spread}"
 
 
 if __name__ == "__main__":
