@@ -243,6 +243,8 @@ def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) ->
     wind_from_deg
         Bearing it blows from, degrees clockwise from the map's north.
     """
+    if wind_mps == 0.0:
+        return np.zeros(network.n_edges)
     east_m = network.x_m[network.head] - network.x_m[network.tail]
     north_m = network.y_m[network.head] - network.y_m[network.tail]
     distance_m = np.hypot(east_m, north_m)

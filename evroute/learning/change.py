@@ -18,11 +18,13 @@ smaller, because the forecasts learn, raise no alarm.
 is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
 """
 
+from bisect import bisect_left, insort
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from evroute.arrays import BoolArray, FloatArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 
 THRESHOLD = 2000.0
 """Evidence of an alarm. Energies and times of trips have separate tests, so that both together
@@ -43,6 +45,7 @@ class ChangeTest:
 
     def __init__(self) -> None:
         self.scores: list[FloatArray | float] = []
+        self._ordered: list[float] = []  # numbers among them, in rising order
         self._evidence = np.zeros(1)  # (powers,) or (powers, s)
 
     @property
@@ -53,11 +56,29 @@ class ChangeTest:
     def add(self, score: FloatArray | float) -> None:
         """Add the score of the next trip, a number or (s,)."""
         if (earlier := len(self.scores)) >= SETTLING_TRIPS:
-            at_least = np.sum(np.array(self.scores) >= score, axis=0)
-            payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
-            payoff /= payoff.mean(axis=1, keepdims=True)
-            self._evidence = (self._evidence + 1.0) * payoff[:, at_least]
+            at_least: IntArray | int
+            if isinstance(score, float):
+                at_least = earlier - bisect_left(self._ordered, score)
+            else:
+                at_least = np.sum(np.array(self.scores) >= score, axis=0)
+            self._evidence = (self._evidence + 1.0) * _payoffs(earlier)[:, at_least]
         self.scores.append(score)
+        if isinstance(score, float):
+            insort(self._ordered, score)
+
+
+@lru_cache(maxsize=8)
+def _payoffs(earlier: int) -> FloatArray:
+    """Return what a score pays by the number of earlier ones at least as great, (powers, n + 1).
+
+    Parameters
+    ----------
+    earlier
+        Number n of earlier scores.
+    """
+    payoff = (np.arange(1, earlier + 2) / (earlier + 1)) ** (POWERS[:, np.newaxis] - 1.0)
+    payoff /= payoff.mean(axis=1, keepdims=True)
+    return payoff
 
 
 TripT = TypeVar("TripT", contravariant=True)

@@ -14,7 +14,9 @@ from evroute.learning.intervals import ErrorSpread, PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.physics_weight import LIMITS, UNKNOWN, PhysicsWeight, prior_weight
 from evroute.learning.mixture.two_physics import TwoPhysics, _add_error
+from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.tail import DISCOUNT
+from evroute.learning.trips.times import TripTimes
 from evroute.methods.setting import Setting
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import Battery
@@ -207,3 +209,59 @@ def test_a_deviation_that_is_learned_raises_no_alarm() -> None:
     for _ in range(40):
         _add_error(by_unit, 60.0, prediction(0.0, 10.0, 6.0, 1.0), 50.0)
     assert by_unit.changed
+
+
+def test_times_of_one_physics_are_tested_in_the_noise_before_any_trip(hill) -> None:
+    """60 s a trip, 40 s a root of a km, 20 s a km; refused trips too. A true change is found."""
+    times = TripTimes(KnownRoads(hill))
+    times.errors.learn(np.array([4.0, 300.0]), 330.0)
+    times.errors.learn(np.array([1.0, 100.0]), 5_000.0)  # beyond belief
+    units = [np.sqrt(60.0**2 + 40.0**2 * km + (20.0 * km) ** 2) for km in (4.0, 1.0)]
+    tested = times.errors.state()["tested"].tolist()
+    assert tested == pytest.approx([30.0 / units[0], 4_900.0 / units[1]])
+    rng = np.random.default_rng(0)
+    for error in rng.normal(0.0, 3.0, 100).tolist():
+        times.errors.learn(np.array([1.0, 100.0]), 100.0 + error)
+        assert not times.errors.changed
+    for _ in range(20):
+        times.errors.learn(np.array([1.0, 100.0]), 5_500.0)
+    assert times.errors.changed
+
+
+def alarmed(errors: PastErrors) -> None:
+    """Add errors that grow, until the test of changes is sure of one."""
+    for power in range(20):
+        errors.refuse(100.0 * 2.0**power, 1.0)
+    assert errors.changed
+
+
+@pytest.mark.parametrize("member", ["driving", "steady"])
+@pytest.mark.parametrize("of", ["energy", "time"])
+def test_a_change_that_only_one_physics_finds_restarts_nothing(hilly, member, of) -> None:
+    """The mixture decides; the member's test begins anew, so that it may widen its prior."""
+    both = taught(hilly(1), "eq8", 40)
+    one = getattr(both, member)
+    tested = one.belief if of == "energy" else one.times.errors
+    alarmed(tested._errors)
+    assert one.changed
+    passed, scores = both.pace.passed.tolist(), tested._errors.trips
+    more = trips_by(hilly(1), "eq8", 5, 1)[0]
+    both.learn(replace(more, trip="more", departed_s=7200.0 * 40))
+    assert not one.changed
+    assert not both.changed
+    assert both.driving.changed_after == both.steady.changed_after == 0
+    assert set(passed) <= set(both.pace.passed.tolist())
+    assert tested._errors.trips == scores + 1  # the spread of past errors stays
+
+
+@pytest.mark.parametrize("of", ["errors", "time_errors"])
+def test_a_change_that_the_mixture_finds_restarts_both(hilly, of) -> None:
+    both = taught(hilly(1), "eq8", 40)
+    for each in (both.driving, both.steady):
+        alarmed(each.belief._errors)
+    alarmed(getattr(both, of))
+    more = trips_by(hilly(1), "eq8", 5, 1)[0]
+    both.learn(replace(more, trip="more", departed_s=7200.0 * 40))
+    assert both.driving.changed_after == both.steady.changed_after == 41
+    assert not any(each.changed for each in (both, both.driving, both.steady))
+    assert len(both.pace.passed) == 0

@@ -208,6 +208,21 @@ class TwoPhysics(Belief):
         self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)
         self.driving.take(trip, expected.driving)
         self.steady.take(trip, expected.steady)
+        if not self.changed:
+            self._overrule()
+
+    def _overrule(self) -> None:
+        """Begin the tests of the members anew that found a change which the mixture did not.
+
+        Forecasts are those of the mixture, so its errors decide. A member that stood at its alarm
+        would never widen its prior.
+        """
+        tested = (
+            each for one in (self.driving, self.steady) for each in (one.belief, one.times.errors)
+        )
+        for each in tested:
+            if each.changed:
+                each.test_anew()
 
     def restart(self) -> None:
         """Learn the paces and the deviations of roads anew; all else stays."""

@@ -46,6 +46,7 @@ class TripPlaces:
         self.junctions = Landmarks(junction_height(known)) if self.heights_unknown else None
         self.driven: list[IntArray] = []
         self.changed_after = 0
+        self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
 
     def _leaves(self, edge: IntArray) -> bool:
         """Return whether a trip over roads (k,) has some that the network does not have."""
@@ -124,6 +125,9 @@ class TripPlaces:
         driven
             Their parts that are driven, on the network; None for whole roads.
         """
+        asked = edge.tobytes(), road_std, height_std, len(self.roads), len(self.junctions or ())
+        if driven is None and asked in self._unknown:
+            return self._unknown[asked]
         unknown = np.zeros((len(edge), len(edge)))
         if road_std:
             km = (self.known.length_m[edge] if driven is None else driven.length_m) / 1000.0
@@ -135,6 +139,8 @@ class TripPlaces:
                 rest = driven.at_ends(self.known.network, rest)
             unknown += height_std**2 * (rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1])
         np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
+        if driven is None:
+            self._unknown = {asked: unknown}
         return unknown
 
     def state(self, passed: IntArray) -> dict[str, Any]:
@@ -172,6 +178,7 @@ class TripPlaces:
             Rows now by the rows of the state.
         """
         self.changed_after = int(state.get("driven/changed", 0))
+        self._unknown = {}
         edge = moved.roads[state["driven/edge"]]
         self.driven = np.split(edge, np.cumsum(state["driven/count"]))[:-1]
         self.roads.restore(moved.roads[state["landmarks/roads"]])

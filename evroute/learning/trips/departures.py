@@ -139,7 +139,7 @@ class Departures:
         """
         self.trips += 1
         self.place_days = 0.0
-        self.known += not self.conditions(trip).season_unknown
+        self.known += not self.season_unknown(trip)
         measured_s = float(trip.travel_s.sum())
         took_s = expected_s if np.isnan(measured_s) else measured_s
         self.ended_s = UNKNOWN_S if trip.departed_s is None else trip.departed_s + took_s
@@ -178,8 +178,15 @@ class Departures:
         coefficients
             (p,) coefficients of trips.
         """
+        if not self.season_unknown(trip):
+            return 0.0
         std_wh = self.season_wh_per_minute(self.conditions(trip), coefficients) * row[MINUTES]
         return float(std_wh) ** 2
+
+    @staticmethod
+    def season_unknown(trip: MeasuredTrip) -> bool:
+        """Return whether neither the temperature nor the power of a trip is known."""
+        return bool(np.isnan(trip.temperature_c) and np.isnan(trip.auxiliary_w))
 
     def heating_wh(self, trip: MeasuredTrip, vehicle: Vehicle, minutes: float) -> MeasuredPart:
         """Return the measured energy of heating and cooling of a trip, by its mean power.

@@ -245,7 +245,9 @@ class TripEnergies(Belief):
         trip = self.placed(trip)
         self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         row, days = expected.row, self._departures.days_before(trip.departed_s)
-        season_wh2 = self._departures.season_wh2(trip, row, self.belief.after(days).present)
+        doubted = self._departures.season_unknown(trip)
+        belief = self.belief.after(days) if doubted else self.belief
+        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
         self.belief.learn(
             row,

@@ -36,6 +36,7 @@ class Landmarks:
         self._covariance = covariance
         self.places: IntArray = np.empty(0, dtype=np.int64)
         self._factor: FloatArray = np.empty((0, 0))
+        self._known: dict[bytes, FloatArray] = {}  # of the places asked last
 
     def __len__(self) -> int:
         return len(self.places)
@@ -68,13 +69,17 @@ class Landmarks:
         factor[:m, :m], factor[m, :m] = self._factor, row
         factor[m, m] = np.sqrt(rest)
         self._factor, self.places = factor, np.append(self.places, place)
+        self._known = {}
 
     def features(self, places: IntArray) -> FloatArray:
         """Return the features of places (k,), (k, m)."""
         if not len(self):
             return np.empty((len(places), 0))
-        between = self._covariance(self.places, places)
-        return solve_triangular(self._factor, between, lower=True).T
+        known, asked = self._known, places.tobytes()  # another thread may replace `_known`
+        if asked not in known:
+            between = self._covariance(self.places, places)
+            self._known = known = {asked: solve_triangular(self._factor, between, lower=True).T}
+        return known[asked]
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""

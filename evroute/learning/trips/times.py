@@ -38,14 +38,15 @@ class TripTimes:
     pace
         Pace of the edges.
     errors
-        Belief of the times of whole trips, in s.
+        Belief of the times of whole trips, in s. Its test for changes sees errors in the noise
+        before any trip: its own deviation falls as it is learned, which made later errors larger.
     """
 
     def __init__(self, roads: KnownRoads, *, driving: bool = False) -> None:
         self._roads, self._driving = roads, driving
         self.pace = Pace.of_roads(roads, driving=driving)
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
-        self.errors = TripBelief(known, START_S)
+        self.errors = TripBelief(known, START_S, unit=START_S)
 
     def expect(
         self,

@@ -31,22 +31,10 @@ from evroute.learning.fleet.car_effects import CarEffects
 from evroute.learning.fleet.car_errors import CarErrors
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
-from evroute.learning.trips import noise_fit
+from evroute.learning.trips import kept_trips, noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
 from evroute.learning.trips.earlier import with_later_terms
-from evroute.learning.trips.kept_trips import (
-    FIELD,
-    KM,
-    LATE,
-    NUMBERS,
-    TERM,
-    KeptColumns,
-    KeptTrip,
-    columns_of,
-    state_of,
-    trips_of,
-    with_features,
-)
+from evroute.learning.trips.kept_trips import FIELD, KM, LATE, NUMBERS, TERM, KeptColumns, KeptTrip
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import START, LateField, TripNoiseScale
 from evroute.learning.trips.rebuild import learn_again, learn_next
@@ -73,6 +61,8 @@ class TripBelief:
         Standard deviation of the field at the start, the centre of its prior; 0 for none.
     late
         Field that joins when there is evidence for it, or None.
+    unit
+        Noise by which the test for changes measures errors; the predicted deviation if None.
 
     Attributes
     ----------
@@ -93,15 +83,15 @@ class TripBelief:
         *,
         field_std: float = 0.0,
         late: LateField | None = None,
+        unit: TripNoiseScale | None = None,
     ) -> None:
         self.prior = prior
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
-        self.late = late
+        self.late, self.unit = late, unit
         self.late_std = self.late_fitted_std = 0.0
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
-        self.seen = 0
-        self.inflations = 0
+        self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
@@ -252,7 +242,8 @@ class TripBelief:
         if refused:
             self._refused.append(trip)
             expected = self.of_car(car).expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
-            self._errors.refuse(energy_wh - expected.mean_wh, expected.sd_wh, car=car)
+            unit_wh = self._unit_wh(trip) or expected.sd_wh
+            self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
         if inflated := suspect and self.inflations < MAX_INFLATIONS:
@@ -269,6 +260,10 @@ class TripBelief:
         if self._errors.has_alarm(car):
             self._errors.begin_anew(car)
             self.cars.loosen(car)
+
+    def test_anew(self) -> None:
+        """Begin the test for changes anew; all that was learned stays."""
+        self._errors.restart()
 
     def restart(self) -> None:
         """Begin the test anew, and take the features of the late field anew; all else stays."""
@@ -293,8 +288,8 @@ class TripBelief:
             "terms": np.array(self.prior.names, dtype=np.str_),
             "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
             "day": np.array(self._day),
-            **state_of("learned", self._learned, len(self.column)),
-            **state_of("refused", self._refused, len(self.column)),
+            **kept_trips.state_of("learned", self._learned, len(self.column)),
+            **kept_trips.state_of("refused", self._refused, len(self.column)),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -314,7 +309,8 @@ class TripBelief:
         self.cars.restore(state)
         self._recent = state["recent"].tolist()
         self._day = float(state["day"])
-        self._learned, self._refused = trips_of(state, "learned"), trips_of(state, "refused")
+        self._learned = kept_trips.trips_of(state, "learned")
+        self._refused = kept_trips.trips_of(state, "refused")
         self._set(state["mean"], state["root"])
 
     def _set(self, mean: FloatArray, root: FloatArray) -> None:
@@ -338,7 +334,7 @@ class TripBelief:
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
-        self._errors.add(error_wh, expected.sd_wh, car=trip.car)
+        self._errors.add(error_wh, expected.sd_wh, self._unit_wh(trip), car=trip.car)
         self._learned.append(trip)
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
@@ -347,6 +343,9 @@ class TripBelief:
             learn_next(self.regression, self.cars, learned, self.noise, self.prior)
         self._take()
         return True
+
+    def _unit_wh(self, trip: KeptTrip) -> float | None:
+        return None if self.unit is None else float(np.sqrt(self.unit.variance(trip.row[KM])))
 
     def _drift(self, days: float, car: str = "") -> None:
         """Let some days pass: the level drifts, or the effect of a named car."""
@@ -385,8 +384,8 @@ class TripBelief:
         of_refused = np.zeros((len(self._refused), features.shape[1]))
         if of_refused.size:
             of_refused = late.features([trip.number for trip in self._refused])
-        self._learned = with_features(self._learned, stays, features)
-        self._refused = with_features(self._refused, stays, of_refused)
+        self._learned = kept_trips.with_features(self._learned, stays, features)
+        self._refused = kept_trips.with_features(self._refused, stays, of_refused)
         self.column = np.append(self.column[stays], np.full(features.shape[1], LATE))
 
     def _take(self) -> None:
@@ -397,4 +396,4 @@ class TripBelief:
 
     def _columns(self, trips: Sequence[KeptTrip]) -> KeptColumns:
         """Return the columns of trips."""
-        return columns_of(trips, len(self.column))
+        return kept_trips.columns_of(trips, len(self.column))

@@ -13,6 +13,7 @@ quarter of the day (`DayProfile`) for the logarithms of driven over the map's ti
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -101,6 +102,7 @@ class Pace:
         self._totals = np.zeros(3)  # driven s, map s, trips
         self._profile = DayProfile(len(self._length_m))
         self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
+        self._kept: dict[tuple[bytes, float], FloatArray] = {}  # and at the last departure
         self._of_all_s: FloatArray | None = None
 
     @classmethod
@@ -139,7 +141,7 @@ class Pace:
         self._passes = np.append(self._passes, np.zeros(more))
         moments = np.pad(self._profile.moments, ((0, 0), (0, 0), (0, more)))
         self._profile = DayProfile(len(self._length_m), moments)
-        self._known, self._of_all_s = {}, None
+        self._known, self._kept, self._of_all_s = {}, {}, None
 
     @property
     def passed(self) -> IntArray:
@@ -163,13 +165,23 @@ class Pace:
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
         """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
         if departed_s is not None:
-            return self.times(edge) * self._profile.factor(edge, self._clock_s(departed_s))
+            return self._at(edge, departed_s)
         if self._of_all_s is not None or len(edge) > len(self._map_s) // 2:
             return self.time_s[edge]
         known, asked = self._known, edge.tobytes()  # another thread may replace `_known`
         if asked not in known:
             self._known = known = {asked: self._mean_s(edge)}
         return known[asked]
+
+    def _at(self, edge: IntArray, departed_s: float) -> FloatArray:
+        """Return the expected travel times of edges (k,) at a departure, s."""
+        if len(edge) > len(self._map_s) // 2:
+            return self.times(edge) * self._profile.factor(edge, self._clock_s(departed_s))
+        kept, asked = self._kept, (edge.tobytes(), departed_s)  # as `_known`
+        if asked not in kept:
+            factor = self._profile.factor(edge, self._clock_s(departed_s))
+            self._kept = kept = {asked: self.times(edge) * factor}
+        return kept[asked]
 
     def _mean_s(self, edge: IntArray) -> FloatArray:
         """Return the mean travel times of edges (k,) over the day, s."""
@@ -191,13 +203,14 @@ class Pace:
     def _local_factor(self, edge: IntArray) -> FloatArray:
         """Return driven time over the map's time near edges (k,)."""
         driven = np.flatnonzero(self._passes)
-        here, there = KDTree(self._middle_m[edge]), KDTree(self._middle_m[driven])
-        near = here.sparse_distance_matrix(there, REACH * LOCAL_M, output_type="coo_matrix")
-        other = edge[near.row] != driven[near.col]  # its own trips count in `times`
-        weight = other * np.exp(-0.5 * (near.data / LOCAL_M) ** 2)
+        places = self._middle_m[edge].tobytes(), self._middle_m[driven].tobytes()
+        few = len(edge) <= len(self._map_s) // 2
+        row, column, near = (_near_of_trips if few else _near)(*places, self._middle_m.shape[1])
+        other = edge[row] != driven[column]  # its own trips count in `times`
+        weight = other * near
         driven_s = self._seconds[driven] / self._passes[driven]
         sums = (
-            np.bincount(near.row, weight * seconds[near.col], len(edge))
+            np.bincount(row, weight * seconds[column], len(edge))
             for seconds in (driven_s, self._map_s[driven])
         )
         near_driven_s, near_map_s = sums
@@ -221,7 +234,7 @@ class Pace:
         edge, travel_s = edge[measured], travel_s[measured]
         np.add.at(self._seconds, edge, travel_s)
         np.add.at(self._passes, edge, 1.0)
-        self._known, self._of_all_s = {}, None
+        self._known, self._kept, self._of_all_s = {}, {}, None
         moved = travel_s > 0
         log_ratio = np.log(travel_s[moved] / self._map_s[edge[moved]])
         self._profile.add(edge[moved], log_ratio, self._clock_s(departed_s))
@@ -254,5 +267,25 @@ class Pace:
         )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
         self._totals = np.array(state["totals"])
-        self._known, self._of_all_s = {}, None
+        self._known, self._kept, self._of_all_s = {}, {}, None
         self._profile = DayProfile(len(self._passes), state.get("profile"))
+
+
+def _near(here: bytes, there: bytes, dimensions: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the pairs of places near each other, and their weights, (p,) each.
+
+    Parameters
+    ----------
+    here, there
+        Coordinates of places, m.
+    dimensions
+        Number of coordinates of a place.
+    """
+    trees = (KDTree(np.frombuffer(each).reshape(-1, dimensions)) for each in (here, there))
+    one, other = trees
+    near = one.sparse_distance_matrix(other, REACH * LOCAL_M, output_type="coo_matrix")
+    return near.row, near.col, np.exp(-0.5 * (near.data / LOCAL_M) ** 2)
+
+
+_near_of_trips = lru_cache(maxsize=4)(_near)
+"""`_near` of the roads of trips: two beliefs that weigh two physics ask for the same."""
