@@ -228,7 +228,7 @@ def test_times_of_one_physics_are_tested_in_the_noise_before_any_trip(hill) -> N
     assert times.errors.changed
 
 
-def alarmed(errors: PastErrors) -> None:
+def alarmed(errors) -> None:
     """Add errors that grow, until the test of changes is sure of one."""
     for power in range(20):
         errors.refuse(100.0 * 2.0**power, 1.0)
@@ -244,14 +244,14 @@ def test_a_change_that_only_one_physics_finds_restarts_nothing(hilly, member, of
     tested = one.belief if of == "energy" else one.times.errors
     alarmed(tested._errors)
     assert one.changed
-    passed, scores = both.pace.passed.tolist(), tested._errors.trips
+    passed, scores = both.pace.passed.tolist(), tested._errors.all.trips
     more = trips_by(hilly(1), "eq8", 5, 1)[0]
     both.learn(replace(more, trip="more", departed_s=7200.0 * 40))
     assert not one.changed
     assert not both.changed
     assert both.driving.changed_after == both.steady.changed_after == 0
     assert set(passed) <= set(both.pace.passed.tolist())
-    assert tested._errors.trips == scores + 1  # the spread of past errors stays
+    assert tested._errors.all.trips == scores + 1  # the spread of past errors stays
 
 
 @pytest.mark.parametrize("of", ["errors", "time_errors"])

@@ -141,7 +141,8 @@ class Pace:
         self._passes = np.append(self._passes, np.zeros(more))
         moments = np.pad(self._profile.moments, ((0, 0), (0, 0), (0, more)))
         self._profile = DayProfile(len(self._length_m), moments)
-        self._known, self._kept, self._of_all_s = {}, {}, None
+        self._known, self._of_all_s = {}, None
+        self._kept = {}
 
     @property
     def passed(self) -> IntArray:
@@ -234,7 +235,8 @@ class Pace:
         edge, travel_s = edge[measured], travel_s[measured]
         np.add.at(self._seconds, edge, travel_s)
         np.add.at(self._passes, edge, 1.0)
-        self._known, self._kept, self._of_all_s = {}, {}, None
+        self._known, self._of_all_s = {}, None
+        self._kept = {}
         moved = travel_s > 0
         log_ratio = np.log(travel_s[moved] / self._map_s[edge[moved]])
         self._profile.add(edge[moved], log_ratio, self._clock_s(departed_s))
@@ -267,7 +269,8 @@ class Pace:
         )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
         self._totals = np.array(state["totals"])
-        self._known, self._kept, self._of_all_s = {}, {}, None
+        self._known, self._of_all_s = {}, None
+        self._kept = {}
         self._profile = DayProfile(len(self._passes), state.get("profile"))
 
 
