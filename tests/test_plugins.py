@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from evroute import plugins
+from evroute.bandits.kernel_bandit import load_bandit, play
 from evroute.checked import read_arrays, write_arrays
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.experiment import load_experiment
@@ -159,6 +160,7 @@ def test_installed_packages_register_parts_and_shipped_names_win(
     assert [each.getMessage() for each in caplog.records] == [
         "evroute's own index 'ts' is used, not mypart:CautiousOptions"
     ]
+    assert load_bandit(bandit_file(outside, "rbf", "cautious")).kernel == "rbf"
     with pytest.raises(
         UnknownNameError, match=r"unknown index 'x'; there are ucb.*, cautious, gone"
     ):
@@ -247,6 +249,36 @@ def test_tables_names_and_world_files_import_nothing(evil: Path) -> None:
     for call in calls:
         with pytest.raises(EvrouteError, match=REFUSED):
             call()
+
+
+BANDIT = """
+problem = "bump"
+horizon = 3
+repetitions = 1
+kernel = "{kernel}"
+methods = [{{model = "bkb", index = "{index}"}}]
+"""
+
+
+def bandit_file(folder: Path, kernel: str, index: str) -> Path:
+    path = folder / "bandit.toml"
+    path.write_text(BANDIT.format(kernel=kernel, index=index))
+    return path
+
+
+@pytest.mark.parametrize(("kernel", "index"), [("evil:X", "radius"), ("rbf", "evil:X")])
+def test_a_bandit_file_imports_nothing(evil: Path, kernel: str, index: str) -> None:
+    path = bandit_file(evil, kernel, index)
+    with pytest.raises(EvrouteError, match=REFUSED):
+        load_bandit(path)
+    assert evroute(evil, "bandit", str(path))[0] == 2
+
+
+def test_a_bandit_plays_parts_that_a_person_named(outside: Path) -> None:
+    path = bandit_file(outside, "mypart:Half*rbf", "mypart:CautiousOptions")
+    plugins.use("mypart")
+    rounds = play(load_bandit(path), lambda done: None, outside / "runs")
+    assert rounds["method"].unique().to_pylist() == ["BKB-cautious"]
 
 
 def test_an_uploaded_world_imports_nothing(evil: Path, monkeypatch: pytest.MonkeyPatch) -> None:
