@@ -10,6 +10,7 @@ UPLOADED = "uploaded"
 """Network that was uploaded in this tab."""
 GIVEN = "given_by_address"
 IGNORED = "ignored"
+PAGE = "page"
 BASELINE = "remembered"
 """Inputs of this tab as they were when they were last compared with the profile."""
 
@@ -19,16 +20,25 @@ def key(name: str) -> str:
     return PREFIX + name
 
 
-def keep_inputs() -> None:
-    """Restore the kept inputs that Streamlit dropped: those of widgets that a page did not show.
+def keep_inputs(page: str) -> None:
+    """Set the kept inputs again: Streamlit drops those of widgets that a page does not show.
 
-    The others stay untouched. A widget whose value is set anew shows that value, and a user who
-    has moved it on meanwhile, as by a key held down, would lose these steps.
+    A copy restores those that it drops between two runs, as a fragment of the last page ends.
+    A widget whose value is set anew shows that value, and a user who has moved it on meanwhile, as
+    by a key held down, would lose these steps. So numbers of the page that is shown already stay
+    untouched.
+
+    Parameters
+    ----------
+    page
+        Address of the page; its widgets are others than those of other pages.
     """
     copy = st.session_state.setdefault("inputs", {})
     copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
+    is_new, st.session_state[PAGE] = st.session_state.get(PAGE) != page, page
     for name, value in copy.items():
-        if name not in st.session_state:
+        moves = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_new or not moves or name not in st.session_state:
             st.session_state[name] = value
 
 

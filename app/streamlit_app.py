@@ -59,7 +59,6 @@ STYLE = """<style>
 disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a second sooner
 st.set_page_config(page_title="evroute", layout="wide")
 st.html(STYLE)
-keep_inputs()
 pages = [
     st.Page("views/plan.py", title="Plan", default=True),
     st.Page("views/learn.py", title="Learn"),
@@ -68,6 +67,7 @@ pages = [
     st.Page("views/network.py", title="Network"),
 ]
 chosen = st.navigation(pages, position="top")
+keep_inputs(chosen.url_path)
 with st.container(horizontal=True, gap="xsmall", key="pages"):  # on a phone, in place of a drawer
     for page in pages:
         st.page_link(page)

@@ -96,9 +96,8 @@ def served(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
-    server = subprocess.Popen(
-        command, cwd=folder, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
-    )
+    own = {"STREAMLIT_SERVER_HEADLESS": "true", "EVROUTE_PROFILE": str(folder / "profile.json")}
+    server = subprocess.Popen(command, cwd=folder, env=os.environ | own)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(200):

@@ -56,3 +56,16 @@ def test_arrow_keys_move_the_mark_on_picture_and_map(page: Page) -> None:
     picture.press("End")
     expect(picture).to_have_attribute("aria-valuenow", "100")
     assert mark.get_attribute("d") != before
+
+
+def test_numbers_of_a_car_survive_a_visit_of_other_pages(page: Page) -> None:
+    page.wait_for_url(lambda url: "soc=90" in url)
+    for name in ("My car", "Learn", "Plan"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.wait_for_url(lambda url, name=name: ("/?" in url) == (name == "Plan"))
+        page.wait_for_timeout(500)  # the page begins to draw itself
+    page.locator(".evroute-cards button").first.wait_for()
+    page.wait_for_url(lambda url: "soc=90" in url)
+    expect(page.get_by_role("button", name="Nissan Leaf 40 · 38 kWh")).to_be_visible()
+    assert "battery_kwh" not in page.url
+    assert "reserve=1&" in page.url

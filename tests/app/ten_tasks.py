@@ -1,0 +1,260 @@
+"""Ten tasks of a driver on a screen and on a phone, light and dark.
+
+``python tests/app/ten_tasks.py [FOLDER [LOOK ...]]`` prints for each task whether its result
+appears on the page, its clicks, typed texts and seconds, and the serious findings of axe-core and
+the errors in the console up to its end. Pictures of the ends of the tasks go to FOLDER.
+"""
+
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
+from screenshots import CHROMIUM, LOOKS, OFFLINE, SETTLED, served
+
+PATIENCE_MS = 60_000
+LEARNING_MS = 300_000
+MARGIN = 6
+"""Of the line of a slider in its box, pixels."""
+LOG = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
+
+
+class Driver:
+    """A driver whose clicks or taps, and whose texts, are counted."""
+
+    def __init__(self, page: Page, *, touch: bool) -> None:
+        self.page = page
+        self.touch = touch
+        self.taps = 0
+        self.texts = 0
+
+    def tap(self, target: Locator) -> None:
+        self.taps += 1
+        target.first.scroll_into_view_if_needed()
+        if self.touch:
+            target.first.tap()
+        else:
+            target.first.click()
+
+    def button(self, name: str) -> None:
+        self.tap(self.page.get_by_role("button", name=re.compile(name)))
+
+    def type(self, label: str, text: str) -> None:
+        self.texts += 1
+        self.tap(self.page.get_by_role("combobox", name=label))
+        self.page.keyboard.type(text)
+        self.tap(self.page.get_by_role("option"))
+        self.still()
+
+    def map_point(self, x: float, y: float) -> tuple[float, float]:
+        box = self.page.locator(".evroute-map").bounding_box()
+        assert box is not None
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def slide(self, label: str, value: int) -> None:
+        """Tap the line of a slider at a value; arrows mend the last steps."""
+        slider = self.page.get_by_role("slider", name=label)
+        slider.wait_for(state="attached")
+        self.page.wait_for_timeout(800)  # the chip opens
+        line = self.page.get_by_test_id("stSlider").filter(has=slider).bounding_box()
+        thumb = slider.bounding_box()
+        assert line is not None
+        assert thumb is not None
+        least, most = (int(slider.get_attribute(end) or 0) for end in ("min", "max"))
+        share = (value - least) / (most - least)
+        self.taps += 1
+        press = self.page.touchscreen.tap if self.touch else self.page.mouse.click
+        press(
+            line["x"] + MARGIN + share * (line["width"] - 2 * MARGIN),
+            thumb["y"] + thumb["height"] / 2,
+        )
+        self.still()
+        off = value - int(slider.input_value())
+        for _ in range(abs(off)):
+            slider.press("ArrowRight" if off > 0 else "ArrowLeft")
+        expect(slider).to_have_value(str(value))
+
+    def close(self) -> None:
+        """Tap beside an open chip."""
+        self.page.keyboard.press("Escape")
+        self.taps += 1
+        self.still()
+
+    def go_to(self, name: str) -> None:
+        self.tap(self.page.get_by_role("link", name=name))
+        self.still()
+
+    def still(self) -> None:
+        self.page.wait_for_timeout(600)
+        self.page.wait_for_function(SETTLED)
+
+    def sees(self, text: str) -> None:
+        expect(self.page.get_by_text(re.compile(text)).first).to_be_visible()
+
+    def sees_pins(self, *labels: str) -> None:
+        expect(self.page.locator(".evroute-pin")).to_have_text(list(labels))
+
+
+def plan_between_streets(driver: Driver) -> None:
+    driver.type("From", "Blak Stret & 17")
+    driver.type("To", "17th avenu & Pearl")
+    expect(driver.page.locator(".evroute-hint")).to_be_hidden()
+    driver.sees("arrive with")
+
+
+def add_a_stop_by_a_long_press(driver: Driver) -> None:
+    x, y = driver.map_point(0.6, 0.35)
+    driver.taps += 1
+    driver.page.mouse.click(x, y, button="right")  # the event of a long press
+    driver.tap(driver.page.get_by_role("menuitem", name="Stop here"))
+    driver.sees_pins("A", "1", "B")
+
+
+def does_20_percent_suffice(driver: Driver) -> None:
+    driver.button("^Charge 80 %")
+    driver.slide("Charge at the start", 20)
+    driver.close()
+    expect(driver.page.get_by_role("button", name="Charge 20 %")).to_be_visible()
+    driver.sees("arrive with")
+
+
+def how_far_does_it_reach(driver: Driver) -> None:
+    driver.button("^Charge 20 %")
+    driver.tap(driver.page.get_by_text("Show how far this charge reaches"))
+    driver.close()
+    driver.page.locator(".evroute-map[data-range]").wait_for(state="attached")
+    driver.sees("20 % reaches .* km of road")
+
+
+def plan_a_cold_day(driver: Driver) -> None:
+    driver.button("^Mild")
+    driver.tap(driver.page.get_by_text("Weather, load and traffic"))
+    driver.still()
+    driver.slide("Temperature", -5)
+    driver.close()
+    expect(driver.page.get_by_role("button", name="-5 °C")).to_be_visible()
+
+
+def streets_of_the_fastest(driver: Driver) -> None:
+    driver.tap(driver.page.locator(".evroute-cards button", has_text="astest"))
+    driver.still()
+    driver.tap(driver.page.get_by_role("tab", name="Streets"))
+    expect(driver.page.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+def take_it_on_a_phone(driver: Driver) -> None:
+    driver.tap(driver.page.get_by_role("tab", name="Export"))
+    link = driver.page.get_by_role("link", name="Open in Google Maps")
+    expect(link).to_have_attribute("href", re.compile("google.com/maps/dir/"))
+    expect(driver.page.get_by_role("img", name="Code of the link")).to_be_visible()
+
+
+def reopen_by_the_address(driver: Driver) -> None:
+    driver.page.wait_for_url(lambda url: "temperature=-5" in url and "range=True" in url)
+    driver.taps += 1
+    driver.page.reload()
+    driver.still()
+    driver.sees_pins("A", "1", "B")
+    expect(driver.page.get_by_role("button", name="-5 °C")).to_be_visible()
+
+
+def add_own_trips(driver: Driver) -> None:
+    driver.go_to("My car")
+    driver.taps += 2  # the browser's own choice of a file
+    driver.page.get_by_test_id("stFileUploaderDropzoneInput").last.set_input_files(LOG)
+    driver.button("Learn these trips")
+    driver.sees("learned 1 trip")
+
+
+def watch_it_learn(driver: Driver) -> None:
+    driver.go_to("Learn")
+    expect(driver.page.get_by_role("combobox", name="From")).to_have_value(re.compile("Blake"))
+    driver.button("^Start$")
+    found = driver.page.get_by_text("than routes by physics alone").first
+    expect(found).to_be_visible(timeout=LEARNING_MS)
+
+
+TASKS: tuple[Callable[[Driver], None], ...] = (
+    plan_between_streets,
+    add_a_stop_by_a_long_press,
+    does_20_percent_suffice,
+    how_far_does_it_reach,
+    plan_a_cold_day,
+    streets_of_the_fastest,
+    take_it_on_a_phone,
+    reopen_by_the_address,
+    add_own_trips,
+    watch_it_learn,
+)
+
+
+def main(pictures: str = "", *looks: str) -> None:
+    expect.set_options(timeout=PATIENCE_MS)
+    print("| look | task | done | clicks | texts | s | axe | errors |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
+        for look in looks or LOOKS:
+            with TemporaryDirectory() as folder, served(Path(folder)) as address:
+                drive(browser, address, look, pictures)
+        browser.close()
+
+
+def drive(browser: Browser, address: str, look: str, pictures: str) -> None:
+    """Do the tasks in one look, and print a line for each.
+
+    Parameters
+    ----------
+    browser, address
+        The browser, and the address of a dashboard that nobody has used.
+    look
+        Key of `LOOKS`.
+    pictures
+        Folder of the pictures; empty for none.
+    """
+    width, height, scheme = LOOKS[look]
+    touch = width < 640
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        has_touch=touch,
+        is_mobile=touch,
+        color_scheme=scheme,
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page, errors = context.new_page(), []
+    page.on("console", lambda line: line.type == "error" and errors.append(line.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    page.locator(".evroute-map[data-roads]").wait_for()
+    for task in TASKS:
+        driver, name = Driver(page, touch=touch), task.__name__.replace("_", " ")
+        driver.still()
+        began, done = time.perf_counter(), "yes"
+        try:
+            task(driver)
+        except (AssertionError, Error) as error:
+            done = f"no: {str(error).splitlines()[0]}"
+        took_s = time.perf_counter() - began
+        if pictures:
+            Path(pictures).mkdir(parents=True, exist_ok=True)
+            page.wait_for_timeout(700)
+            page.screenshot(path=str(Path(pictures, f"{task.__name__}-{look}.png")))
+        numbers = driver.taps, driver.texts, f"{took_s:.0f}", serious(page), len(errors)
+        print("|", look, "|", name, "|", done, "|", *(f"{n} |" for n in numbers), flush=True)
+    for text in errors:
+        print(f"error in the console, {look}: {text}", flush=True)
+    context.close()
+
+
+def serious(page: Page) -> int:
+    """Return the number of serious or critical findings of axe-core."""
+    found = Axe().run(page).response["violations"]
+    return sum(each["impact"] in ("serious", "critical") for each in found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
