@@ -65,7 +65,7 @@ _WHOLE = "address_whole"
 def read_address() -> bool:
     """Take the inputs from the page address, once per session; return True in that run.
 
-    What is no name or no value of an input is left out, and noted in `state.ignored`.
+    Names and values that no input has are left out, and noted in `state.ignored`.
     """
     if st.session_state.get(_READ):
         return False

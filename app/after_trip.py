@@ -1,7 +1,7 @@
 """After a trip: planned beside actual energy, the forecast judged, and the trip added to the car's.
 
-A trip that is added changes the forecasts of further plans. What was planned before it stays on the
-page as it was, beside what was driven.
+A trip that is added changes the forecasts of further plans. The earlier plan stays on the
+page as it was, beside the drive.
 """
 
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ def shown_rows(plan: Plan) -> dict[str, list[str]]:
 def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
     """Return the texts of at most three cards, the recommended one first.
 
-    What differs is large: the charge on arrival, or else minutes and energy.
+    The difference is large: the charge on arrival, or else minutes and energy.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def free_name(name: str) -> str:
 
 
 def ask_city() -> None:
-    """Ask for a city: its name, then whether to load what was found; show how far a load is."""
+    """Ask for a city: its name, then whether to load the area found; show how far a load is."""
     if st.session_state.get(LOADING):
         _show_load()
         return

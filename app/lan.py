@@ -106,7 +106,7 @@ def middleware() -> list[Middleware]:
 
 
 def _announcement(token: str) -> str:
-    """Return what the terminal shows: the addresses, a code for a phone, and a warning."""
+    """Return the lines for the terminal: the addresses, a code for a phone, and a warning."""
     port = st.get_option("server.port")
     hosts = st.get_option("server.allowedHosts")
     addresses = [f"http://{host}:{port}/?{PARAMETER}={token}" for host in hosts]

@@ -35,7 +35,7 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True)
 class Profile:
-    """What is remembered of a driver.
+    """Remembered inputs of a driver.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
     ------
     EvrouteError
         If a file of measured trips is damaged, or another process writes the folder; the folder
-        then still is what it was.
+        then is as it was.
     """
     check_write()
     folder = folder_of(roads, vehicle)

@@ -1,4 +1,4 @@
-"""What a profile remembers, in the words of the pages."""
+"""The contents of a profile, in the words of the pages."""
 
 from collections.abc import Callable, Mapping
 

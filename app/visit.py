@@ -1,7 +1,7 @@
-"""A visit of a page: where its inputs come from, and what is remembered of them.
+"""A visit of a page: where its inputs come from, and which are remembered.
 
 Inputs come from the page address, else from this tab, else from the profile, else they have their
-defaults. What the address or the profile brought is remembered only once the driver changes it.
+defaults. A value of the address or the profile is remembered only once the driver changes it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -104,7 +104,7 @@ def remember_places(network: str, places: Sequence[str]) -> None:
 
 
 def show_notices() -> None:
-    """Show what of the address was ignored, until an input changes, and trouble of the profile."""
+    """Show the ignored parts of the address, until an input changes, and trouble of the profile."""
     if reads_only():
         st.caption(sentence(READS_ONLY))
     if note := st.session_state.get(NOTE):

@@ -116,7 +116,7 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     Raises
     ------
     UnknownNameError
-        If there is none; the message lists the names, or what to repeat a command with.
+        If there is none; the message lists the names, or the option that is missing.
     EvrouteError
         If an installed part cannot be imported.
     """

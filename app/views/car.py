@@ -1,4 +1,4 @@
-"""Page My car: its own trips, how good forecasts are, and what the trips taught about the car."""
+"""Page My car: its own trips, how good forecasts are, and the findings on the car."""
 
 import memory
 import numpy as np
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def remembered(roads: RoadNetwork) -> None:
-    """Show what the profile has, ask for the home, and offer to delete the profile."""
+    """Show the contents of the profile, ask for the home, and offer to delete the profile."""
     profile, _ = memory.load()
     st.header("Remembered on this computer", anchor=False)
     if not memory.exists():

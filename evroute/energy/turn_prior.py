@@ -225,7 +225,7 @@ class TurnEnergy:
         gained_wh: FloatArray,
         speed_mps: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the share of changes of speed beyond edges, and what it adds there, (k,) Wh.
+        """Return the energy of the share of changes of speed beyond edges, (k,) Wh.
 
         Parameters
         ----------

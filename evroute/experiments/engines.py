@@ -1,4 +1,4 @@
-"""Engines: what plays the runs of an experiment, processes of this machine or any executor.
+"""Engines, which play the runs of an experiment: processes of this machine, or any executor.
 
 An engine is Python's ``concurrent.futures.Executor``. Processes of this machine are built anew when
 one dies; the runs that were in flight are then repeated one at a time, since one of them may be the

@@ -3,7 +3,7 @@
 A task names network, vehicle, trips and files of the world by the SHA-256 of their bytes. A worker
 that lacks one answers so, and receives the task again with the bytes, which it stores under the
 digest. It plays in a folder of its own and answers the files. A process plays one run at a time:
-numbers of BLAS depend on what other threads do.
+numbers of BLAS depend on other threads.
 """
 
 import hashlib

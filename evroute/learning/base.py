@@ -238,7 +238,7 @@ class Belief(LearnedEnergies, Protocol):
         return [{} for _ in numbers]
 
     def findings(self, trips: pa.Table) -> list[str]:
-        """Return what only this kind of belief finds, one sentence each.
+        """Return the findings that only this kind of belief has, one sentence each.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ WH_PER_KWH = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A trip behind the gate, and what became unknown of it, in words by field."""
+    """A trip behind the gate, and its values that became unknown, in words by field."""
 
     trip: MeasuredTrip
     unknown: dict[str, str]

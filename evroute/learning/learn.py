@@ -154,7 +154,7 @@ def learn(
     ------
     EvrouteError
         If the table cannot be read or no trip of it can be used, the folder belongs to something
-        else, or another process writes it for longer than `WAIT_S`; the folder then still is what
+        else, or another process writes it for longer than `WAIT_S`; the folder then is as
         it was.
     """
     folder = Folder(Path(out))

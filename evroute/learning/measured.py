@@ -1,4 +1,4 @@
-"""Measured trips: the values that readers return, and what every format shares.
+"""Measured trips: the values that readers return, and the parts that every format shares.
 
 The readers of tables and logs are in `evroute.learning.readers`. The plausible values are in
 `evroute.learning.gate`.

@@ -1,6 +1,6 @@
 """A city by its name: roads, names and charging stations of OpenStreetMap, heights of Copernicus.
 
-The area is looked up first, with its number of roads, so that a user knows what will be loaded.
+The area is looked up first, with its number of roads, so that a user knows how much is loaded.
 Every answer of a service is kept, so that a load that was interrupted goes on where it ended.
 """
 

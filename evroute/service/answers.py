@@ -232,7 +232,7 @@ class FoundPlace(Answer):
 
     label: str
     kind: Literal["crossing", "place", "station", "road", "coordinates"]
-    text: str = Field(description="What a request calls it.")
+    text: str = Field(description="Its name in requests.")
 
 
 class Places(Answer):

@@ -29,7 +29,7 @@ class Limits:
     body_bytes
         Largest body; a larger one is answered with 413.
     bodies_bytes
-        Size of all bodies at once; what goes beyond is answered with 429.
+        Size of all bodies at once; further bodies are answered with 429.
     large_bytes
         Bodies above this size are answered one after the other.
     read_s

@@ -276,7 +276,7 @@ class Work:
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 
     def belief(self, name: str) -> dict[str, Any]:
-        """Return the subject of a belief and what it found, in sentences.
+        """Return the subject of a belief and its findings, in sentences.
 
         Raises
         ------

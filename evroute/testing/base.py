@@ -1,7 +1,7 @@
 """Contracts as lists of checks, without a test runner.
 
 A check is a function whose first docstring line is the sentence of the protocol that it holds a
-part to. A part that breaks it raises `ContractError` with that sentence and what was found.
+part to. A part that breaks it raises `ContractError` with that sentence and the value found.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,7 +44,7 @@ def hold(checks: Iterable[Callable[..., None]], *given: Any) -> None:
 
 
 def ensure(condition: object, found: str = "") -> None:
-    """Raise `ContractError` unless a condition holds; ``found`` is what there is instead."""
+    """Raise `ContractError` unless a condition holds; ``found`` describes the value instead."""
     if not condition:
         raise ContractError(found)
 
@@ -74,7 +74,7 @@ def close(
     Parameters
     ----------
     one, other
-        What is found and what is expected; a number stands for all values.
+        Values found and expected; a number stands for all values.
     what
         Their name in the message.
     rtol, atol

@@ -39,7 +39,7 @@ SLOW = 1.5
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks are run on.
+    """The part that the checks are run on, and its surroundings.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def a_restart_begins_the_test_for_changes_anew(subject: Subject) -> None:
         far = replace(trip, energy_wh=trip.energy_wh + 40.0 * (t + 1))
         belief.take(far, belief.expect(far))
     belief.restart()
-    ensure(not belief.changed, "It still tells of a change.")
+    ensure(not belief.changed, "It still has a change.")
 
 
 def plans_are_made_on_it(subject: Subject) -> None:

@@ -26,7 +26,7 @@ ROUNDS = (1, 2, 1000)
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks are run on.
+    """The part that the checks are run on, and its surroundings.
 
     Parameters
     ----------

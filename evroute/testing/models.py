@@ -20,7 +20,7 @@ MAKE = Callable[[], EnergyModel]
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks are run on.
+    """The part that the checks are run on, and its surroundings.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ LEAST, MOST = 0.2, 5.0
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks are run on.
+    """The part that the checks are run on, and its surroundings.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from evroute.worlds.world import World
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks are run on.
+    """The part that the checks are run on, and its surroundings.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def seeds_differ(subject: Subject) -> None:
 
 
 def expectations_do_not_depend_on_drives(subject: Subject) -> None:
-    """What is expected of a round does not depend on what was driven in it."""
+    """The expectation of a round does not depend on the route driven in it."""
     world = subject.build(0)
     request, route = world.observe(2), some_route(world, subject.setting, 2)
     before = world.expected_wh(request), world.travel_s(request), world.route_wh(request, route)

@@ -1,1 +1,1 @@
-"""Fleets: what single cars of one type take more or less than their type, and their errors."""
+"""Fleets: the energy that single cars take beyond that of their type, and their errors."""

@@ -56,16 +56,16 @@ from evroute.learning.trips.regression import TripRegression
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What a trip of a car says of the shared coefficients.
+    """The evidence of a trip of a car on the shared coefficients.
 
     Parameters
     ----------
     row
         (p,) effective terms.
     energy_wh
-        Energy less what the car alone explains, Wh.
+        Energy less the part that the car alone explains, Wh.
     noise_wh2
-        Variance of its noise and of what is unknown of the car, Wh².
+        Variance of its noise and of the unknown effects of the car, Wh².
     """
 
     row: FloatArray
@@ -175,7 +175,7 @@ class CarEffects:
         return found.moved(float(kept(days)), added, days)
 
     def learn(self, car: str, row: FloatArray, energy_wh: float, noise_wh2: float) -> Seen:
-        """Learn one trip at a known b, O(p), and return what it says of b.
+        """Learn one trip at a known b, O(p), and return its evidence on b.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Folders of measured trips: what was recorded, settings, rows of trips, and repair."""
+"""Folders of measured trips: records, settings, rows of trips, and repair."""

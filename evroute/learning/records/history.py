@@ -31,7 +31,7 @@ class History:
     """The trips of a folder before a call.
 
     recorded: every trip by name, in the order recorded.  trips: those that pass the gate, as they
-    are learned.  gate: what the gate set aside or left out.  rows: of the trips learned, in the
+    are learned.  gate: trips and values that the gate left out.  rows: of the trips learned, in the
     order learned.
     """
 
@@ -89,7 +89,7 @@ def record(
     folder
         Folder of ``evroute learn``.
     history
-        What it has recorded.
+        Its records.
     trips
         All trips learned, in order.
     learner

@@ -206,7 +206,7 @@ def start_of(
 
 
 def as_continued(stored: Mapping[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest by which a call opens a folder, with what may differ as it is there.
+    """Return the manifest by which a call opens a folder, with the folder's values that may differ.
 
     A belief of trips goes on with its car to another network, and to other numbers of the car.
 

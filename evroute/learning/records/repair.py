@@ -70,7 +70,7 @@ def repair(
     ------
     EvrouteError
         If no measured trip is intact, its network is unknown, or another process writes the folder
-        for longer than `learn.WAIT_S`; the folder then still is what it was.
+        for longer than `learn.WAIT_S`; the folder then is as it was.
     """
     place = Folder(Path(folder))
     if not part_paths(place.path):

@@ -1,7 +1,7 @@
 """KnownRoads: the roads of a belief, those of its network and those that it does not have.
 
 Rows below n are those of the network. Roads that trips drove elsewhere, or that were closed or
-rebuilt since, follow: what trips taught about them still counts for the roads near them, and comes
+rebuilt since, follow: their learned deviations still count for the roads near them, and come
 back with them.
 """
 

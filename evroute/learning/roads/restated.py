@@ -105,7 +105,7 @@ def restated(rows: FloatArray, names: Sequence[str], before: Vehicle, after: Veh
 
 
 def _braking(vehicle: Vehicle) -> float:
-    """Return what a change of speed costs in proportion to the square of the speed, kg."""
+    """Return the cost of a change of speed over the square of the speed, kg."""
     lost = 1.0 / vehicle.propulsion_efficiency - vehicle.recuperation_efficiency
     return vehicle.mass_kg * lost
 

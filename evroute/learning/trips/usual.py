@@ -1,9 +1,9 @@
 """The consumption of a car on its usual trips, by temperature and speed, in a driver's numbers.
 
 Coefficients of length, minutes, drag and stops trade with each other: a log of one kind of trips
-tells their sum, not each of them. So the sum is stated, for a kilometre of the usual trip: the mean
-of the newest trips, as many metres up as down, with no heating, no known power and a battery that
-is not full.
+determines their sum, not each of them. So the sum is stated, for a kilometre of the usual trip: the
+mean of the newest trips, as many metres up as down, with no heating, no known power and a battery
+that is not full.
 """
 
 from collections.abc import Sequence

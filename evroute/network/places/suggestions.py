@@ -43,7 +43,7 @@ class Suggestion:
     kind
         ``crossing``, ``place``, ``station``, ``road``, ``coordinates`` or ``recent``.
     text
-        What a request calls it: its label, or ``lat,lon`` in degrees.
+        Its name in requests: its label, or ``lat,lon`` in degrees.
     """
 
     label: str

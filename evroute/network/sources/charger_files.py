@@ -124,7 +124,7 @@ class ListedStation:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A reader of files, the credit of its source, and what it expects, for messages."""
+    """A reader of files, the credit of its source, and the files it expects, for messages."""
 
     read: Callable[[Path], Iterator[ListedStation]]
     credit: str

@@ -136,7 +136,7 @@ def is_ferry(tags: Tags) -> bool:
 def is_out_of_use(tags: Tags) -> bool:
     """Return whether a prefix such as ``disused:`` says that a road of this class is given up.
 
-    ``disused:highway=tertiary`` on a way of another class tells its history alone.
+    ``disused:highway=tertiary`` on a way of another class is its history alone.
     """
     former = {tags.get(f"{prefix}:highway") for prefix in _OUT_OF_USE}
     return bool(former & {"yes", tags.get("highway", "yes")})

@@ -1,6 +1,6 @@
-"""Aims of plans with charging stops: what is least, as costs of driving, charging and arriving.
+"""Aims of plans with charging stops, as costs of driving, charging and arriving.
 
-The least energy driven is that of charging plus what the battery has lost on arrival, so that
+The least energy driven is the energy charged plus the charge that is lost on arrival, so that
 charge left over costs nothing. Of plans that take as much energy the fastest is the best, since a
 second costs `TIE_WH`.
 """

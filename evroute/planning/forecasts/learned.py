@@ -111,7 +111,7 @@ class Day(Protocol):
     ) -> float:
         """Return the deviation of the difference of the expected energies of two routes, Wh.
 
-        What they share cancels, and the noise of single trips is left out.
+        The parts that they share cancel, and the noise of single trips is left out.
 
         Parameters
         ----------

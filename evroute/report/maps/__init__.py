@@ -1,1 +1,1 @@
-"""Maps (folium) that draw without a network, and what they are made of."""
+"""Maps (folium) that draw without a network, and their parts."""
