@@ -27,6 +27,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
+from evroute.planning.charge.stop_bounds import StopBounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Costs, Steps
 from evroute.planning.searches.labels import charges_of
@@ -189,16 +190,9 @@ def _settled(
     legs, n_edges = problem.legs, problem.legs.search.line_graph.n_edges
     entries = sorted((node, row) for row, each in enumerate(chargers) for node in each.nodes)
     edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
-    per_wh, whole_wh = aim.per_wh(battery), battery.capacity_wh / 100
+    whole_wh = battery.capacity_wh / 100
     arrive_wh = max(battery.reserve_wh, wishes.arrive_percent * whole_wh)
-    rest_wh, rest = problem.label_search.bounds(aim.arm_cost, whole=True)
-    if aim.unlimited:
-        rest = np.full(len(rest), -np.inf)
-    rise_wh = problem.head_wh - problem.tail_wh
-    above_wh = problem.energy_wh - rise_wh
-    both = aim.arm_cost + per_wh * np.maximum(above_wh, 0.0)
-    rest_both = legs.rest(both, whole=True) + per_wh * legs.climbs_wh(problem.head_wh)
-    rest_both[:-1] -= per_wh * legs.excess_wh(above_wh)
+    known = StopBounds.of(problem, battery, chargers, aim)
     labels, bound = run(
         legs.search,
         settle_stops,
@@ -206,16 +200,21 @@ def _settled(
         legs.ways(),
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
         charges_of(battery, battery.reserve_wh),
-        Costs(read_only(aim.arm_cost), read_only(rest_wh), read_only(rest)),
+        Costs(read_only(aim.arm_cost), read_only(known.rest_wh), read_only(known.rest)),
         Sockets(
             read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
             read_only(rows),
             read_only(aim.table),
             read_only(_corners(aim.table)),
-            read_only(rest_both),
+            read_only(known.rest_both),
+            read_only(known.by_quick),
+            read_only(known.by_slow),
+            read_only(known.to_quick_wh),
+            read_only(known.slow),
         ),
         Pace(
-            per_wh=per_wh,
+            per_wh=float(known.per_wh),
+            slow_per_wh=float(known.slow_per_wh),
             from_wh=float(battery.start_wh if aim.credit else arrive_wh),
             setup=float(aim.setup) if chargers else np.inf,
             low_wh=float(wishes.from_percent * whole_wh),

@@ -104,16 +104,16 @@ class LabelSearch:
         return self._settled(battery, None, (np.inf, np.inf, np.inf), (1.0, 0.0), 2**62)[0]
 
     def bounds(
-        self, cost: FloatArray | None, *, whole: bool = False
+        self, cost: FloatArray | None, *, beyond: float = 1.0
     ) -> tuple[FloatArray, FloatArray]:
-        """Return lower bounds of energy, Wh, and cost (a,) from each state; ``whole`` of `rest`."""
+        """Return lower bounds of energy, Wh, and cost (a,) from each state; `rest` ``beyond``."""
         above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
-        rest_wh = self.legs.rest(np.maximum(above_wh, 0.0), whole=whole)
+        rest_wh = self.legs.rest(np.maximum(above_wh, 0.0), beyond=beyond)
         rest_wh += self.legs.climbs_wh(self.head_wh)
         rest_wh[:-1] -= self.legs.excess_wh(above_wh)
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
-        return rest_wh, self.legs.rest(cost, whole=whole)
+        return rest_wh, self.legs.rest(cost, beyond=beyond)
 
     def _settled(
         self,

@@ -261,17 +261,17 @@ class Legs:
         """Return the sum of values (a,) over the arms of a route."""
         return float(values[self.arms_of_route(route)].sum())
 
-    def rest(self, weights: FloatArray, *, whole: bool = False) -> FloatArray:
+    def rest(self, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
         """Return lower bounds of the cost from every state to the destination, and 0 on arrival.
 
-        They are exact within each leg up to the cost from its first edges, or everywhere.
+        They are exact within each leg up to a multiple of the cost from its first edges.
 
         Parameters
         ----------
         weights
             (a,) cost of each arm.
-        whole
-            Whether they are exact everywhere.
+        beyond
+            The multiple, 1 or more; infinite for costs that are exact everywhere.
 
         Returns
         -------
@@ -281,30 +281,69 @@ class Legs:
         begins = [tuple(each.edge for each in self.starts), *self.stops]
         trees = [np.zeros(1)]
         if self.ends_inside:
-            trees.append(self._to_exits(weights, () if whole else begins[len(self.stops) - 1]))
+            trees.append(self._to_exits(weights, begins[len(self.stops) - 1], beyond))
         for leg in reversed(range(len(self.stops) - self.ends_inside)):
-            edges, until = self.stops[leg], () if whole else begins[leg]
+            edges, until = self.stops[leg], () if beyond == np.inf else begins[leg]
             after = [float(trees[-1][edge]) if len(trees) > 1 else 0.0 for edge in edges]
             if len(edges) == 1:
-                tree = self.search.rest(weights, edges[0], until=until) + after[0]
+                tree = self.search.rest(weights, edges[0], until=until, beyond=beyond) + after[0]
             else:
-                tree = self.search.rest(weights, _ends(zip(edges, after, strict=True)), until=until)
+                ends = _ends(zip(edges, after, strict=True))
+                tree = self.search.rest(weights, ends, until=until, beyond=beyond)
             trees.append(tree)
         return np.concatenate(trees[::-1])
 
-    def _to_exits(self, weights: FloatArray, until: Sequence[int]) -> FloatArray:
-        """Return the least cost from the end of every edge by an exit, (n,); ``until`` as `rest`.
+    def rest_over(
+        self, weights: FloatArray, rest: FloatArray, edges: Sequence[int], *, beyond: float = 1.0
+    ) -> FloatArray:
+        """Return lower bounds of the cost from every state over one of some edges.
 
         Parameters
         ----------
-        weights, until
-            As in `Search.rest`.
+        weights
+            (a,) cost of each arm.
+        rest
+            (l * n + 1,) costs of `rest`.
+        edges
+            Edges of which a route passes the end of at least one, in any leg.
+        beyond
+            As in `rest`.
+
+        Returns
+        -------
+        over
+            (l * n + 1,) one per state; infinite where no route passes one, and on arrival.
+        """
+        n_edges = self.search.line_graph.n_edges
+        begins = [tuple(each.edge for each in self.starts), *self.stops]
+        trees = [np.full(1, np.inf)]
+        for leg in reversed(range(len(self.stops))):
+            here = rest[leg * n_edges : (leg + 1) * n_edges]
+            roots = {edge: float(here[edge]) for edge in edges}
+            if leg + 1 < len(self.stops):
+                roots |= {edge: float(trees[-1][edge]) for edge in self.stops[leg]}
+            known = [(edge, cost) for edge, cost in roots.items() if cost < np.inf]
+            tree = np.full(n_edges, np.inf)
+            if known:
+                until = () if beyond == np.inf else begins[leg]
+                tree = self.search.rest(weights, _ends(known), until=until, beyond=beyond)
+            trees.append(tree)
+        return np.concatenate(trees[::-1])
+
+    def _to_exits(self, weights: FloatArray, until: Sequence[int], beyond: float) -> FloatArray:
+        """Return the least cost from the end of every edge by an exit, (n,); others as `rest`.
+
+        Parameters
+        ----------
+        weights, until, beyond
+            As in `Search.rest`; ``until`` does not matter if ``beyond`` is infinite.
         """
         last = _cheapest_exits(weights, self.exits)
         if not last:
             return np.full(self.search.line_graph.n_edges, np.inf)
         roots = _ends((edge, float(weights[each.arm])) for edge, each in last.items())
-        return self.search.rest(weights, roots, until=until)
+        until = () if beyond == np.inf else until
+        return self.search.rest(weights, roots, until=until, beyond=beyond)
 
     def climbs_wh(self, head_wh: FloatArray) -> FloatArray:
         """Return the rise of the potential from every state to the destination, Wh, 0 on arrival.

@@ -204,6 +204,7 @@ class Search:
         *,
         limit: float = np.inf,
         until: Sequence[int] = (),
+        beyond: float = 1.0,
     ) -> FloatArray:
         """Return the least cost from the end of every edge to the end of the destination, (n,).
 
@@ -220,13 +221,15 @@ class Search:
         until
             Edges whose costs suffice; greater costs may be replaced by the greatest of them. Empty
             for none.
+        beyond
+            Factor on the cost of the last of these edges up to which costs suffice, 1 or more.
 
         Raises
         ------
         ValueError
             If a weight is negative or NaN.
         """
-        return self._tree(weights, 1, destination, limit, until)
+        return self._tree(weights, 1, destination, limit, until, beyond)
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
         """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
@@ -262,10 +265,11 @@ class Search:
         root: int | Ends,
         limit: float,
         until: Sequence[int],
+        beyond: float = 1.0,
     ) -> FloatArray:
         check_weights(weights)
         if self.compiled:
-            return self._two_sided.tree(weights, side, root, limit, until)
+            return self._two_sided.tree(weights, side, root, limit, until, beyond)
         if isinstance(root, Ends):
             return dijkstra(self._rooted(weights, side, root), indices=-1, limit=limit)[:-1]
         return dijkstra(self._weighted(weights, side), indices=root, limit=limit)

@@ -27,6 +27,12 @@ class Sockets(NamedTuple):
         none.
     rest_both
         (s + 1,) least sum of cost and of energy by ``per_wh`` of the pace; 0 on arrival.
+    by_quick, by_slow
+        (s + 1,) likewise over a quick or a slow charger, energy by ``per_wh`` or ``slow_per_wh``.
+    to_quick_wh
+        (s + 1,) least energy to a quick charger, Wh; infinite where none is reached.
+    slow
+        (c,) 1 for slow chargers, else 0.
     """
 
     first: IntArray
@@ -34,6 +40,10 @@ class Sockets(NamedTuple):
     table: FloatArray
     corner: IntArray
     rest_both: FloatArray
+    by_quick: FloatArray
+    by_slow: FloatArray
+    to_quick_wh: FloatArray
+    slow: IntArray
 
 
 class Pace(NamedTuple):
@@ -41,9 +51,9 @@ class Pace(NamedTuple):
 
     Parameters
     ----------
-    per_wh, from_wh
-        Least cost of one Wh that is charged, or that is missing on arrival, and the charge from
-        which on it is not needed, Wh.
+    per_wh, slow_per_wh, from_wh
+        Least cost of one Wh that is charged, at any charger or at a slow one, or that is missing on
+        arrival, and the charge from which on it is not needed, Wh.
     setup
         Cost of a stop beside charging.
     low_wh, high_wh, arrive_wh
@@ -58,6 +68,7 @@ class Pace(NamedTuple):
     """
 
     per_wh: float
+    slow_per_wh: float
     from_wh: float
     setup: float
     low_wh: float

@@ -41,6 +41,10 @@ class Label(NamedTuple):
     held: Segment
 
 
+Bounds = tuple[float, float, float, float, float, float]
+"""Bounds at a state: ``rest_wh`` and ``rest`` of `Costs`, and the four of `Sockets`."""
+
+
 def settle_stops(
     ways: Ways, steps: Steps, charges: Charges, costs: Costs, sockets: Sockets, pace: Pace
 ) -> tuple[list[tuple[int, int, int, float, float]], float]:
@@ -83,7 +87,7 @@ def settle_stops(
             else:
                 continue
             place = min(into, ways.n_states)
-            bounds = (costs.rest_wh[place], costs.rest[place], sockets.rest_both[place])
+            bounds = _rest(costs, sockets, place)
             if bounds[2] == math.inf:
                 continue
             names = (into, label.number, ways.n_states)
@@ -95,7 +99,7 @@ def settle_stops(
                 left = driven(steps, charges, held, arm, costs.cost[arm])
                 _push(queue, charges, sockets, pace, left, bounds, names)
         if label.stopped == 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
-            bounds = (costs.rest_wh[state], costs.rest[state], sockets.rest_both[state])
+            bounds = _rest(costs, sockets, state)
             for entry in range(sockets.first[last], sockets.first[last + 1]):
                 charger = sockets.charger[entry]
                 _stop(queue, charges, sockets, pace, label, bounds, charger)
@@ -117,13 +121,25 @@ def _turns(ways: Ways, label: Label) -> tuple[int, int, int]:
     return ways.first[last], ways.first[last + 1], n_own
 
 
+def _rest(costs: Costs, sockets: Sockets, place: int) -> Bounds:
+    """Return the bounds at a state."""
+    return (
+        costs.rest_wh[place],
+        costs.rest[place],
+        sockets.rest_both[place],
+        sockets.by_quick[place],
+        sockets.by_slow[place],
+        sockets.to_quick_wh[place],
+    )
+
+
 def _push(
     queue: list[Any],
     charges: Charges,
     sockets: Sockets,
     pace: Pace,
     left: Segment,
-    bounds: tuple[float, float, float],
+    bounds: Bounds,
     names: tuple[int, int, int],
 ) -> None:
     """Put a driven segment into the queue; on arrival with the charge that costs least.
@@ -180,25 +196,54 @@ def _bound(
     sockets: Sockets,
     pace: Pace,
     held: Segment,
-    bounds: tuple[float, float, float],
+    bounds: Bounds,
 ) -> float:
     """Return a lower bound of the cost on arrival of all charges of a segment.
 
     The least charge has it, or the least one that may need no further stop.
     """
-    rest_wh, rest, both = bounds
+    rest_wh, rest = bounds[:2]
+    both = bounds[2]
     low_wh = held.low_wh
     enough_wh = pace.arrive_wh + rest_wh
     spent = cost_of(sockets, charges.capacity_wh, held, low_wh)
-    bound = spent + pace.greed * max(rest, both - pace.per_wh * (low_wh - pace.from_wh))
+    above_wh = low_wh - pace.from_wh
     if low_wh >= enough_wh - NEAR_WH:
-        return bound
-    bound += pace.setup
+        return spent + pace.greed * max(rest, both - pace.per_wh * above_wh)
+    left = _left_by_stops(charges, sockets, pace, held, bounds)
+    bound = spent + pace.greed * max(rest, left) + pace.setup
     if held.high_wh >= enough_wh - NEAR_WH:
         spent = cost_of(sockets, charges.capacity_wh, held, enough_wh)
         left = max(rest, both - pace.per_wh * (enough_wh - pace.from_wh))
         bound = min(bound, spent + pace.greed * left)
     return bound
+
+
+def _left_by_stops(
+    charges: Charges, sockets: Sockets, pace: Pace, held: Segment, bounds: Bounds
+) -> float:
+    """Return a lower bound of the cost that is left with at least one stop, less its set-up.
+
+    Either a quick stop follows, before which slow ones charge as much as its way needs, or slow
+    ones only. A quick charger so far may have been left with more.
+    """
+    both, by_quick, by_slow, to_quick_wh = bounds[2:]
+    above_wh = held.low_wh - pace.from_wh
+    quick = held.charger >= 0 and sockets.slow[held.charger] == 0
+    left = math.inf
+    if by_slow < math.inf:
+        left = by_slow - pace.slow_per_wh * above_wh
+        if quick:
+            left = both - pace.per_wh * above_wh
+    if by_quick < math.inf:
+        through = by_quick - pace.per_wh * above_wh
+        needed_wh = to_quick_wh + max(pace.low_wh, charges.least_wh)
+        if not quick and held.low_wh < needed_wh - NEAR_WH:
+            through += (pace.slow_per_wh - pace.per_wh) * (needed_wh - held.low_wh)
+            if held.high_wh < needed_wh - NEAR_WH:
+                through += pace.setup
+        left = min(left, through)
+    return left
 
 
 def _stop(
@@ -207,7 +252,7 @@ def _stop(
     sockets: Sockets,
     pace: Pace,
     label: Label,
-    bounds: tuple[float, float, float],
+    bounds: Bounds,
     charger: int,
 ) -> None:
     """Put the stops at a charger into the queue, one for each charge on arrival that may be best.
@@ -252,7 +297,7 @@ def _push_stop(
     pace: Pace,
     valley: Segment,
     until_wh: float,
-    names: tuple[tuple[float, float, float], Label],
+    names: tuple[Bounds, Label],
 ) -> None:
     """Put a stop into the queue that leaves with at most a charge, if there is one."""
     bounds, label = names
@@ -299,7 +344,7 @@ def _next(
                 held = Segment(charger, base, net_wh, low_wh, high_wh)
             other = labels[other][3]
         if low_wh > -minus_wh and low_wh < math.inf:
-            bounds = (costs.rest_wh[state], costs.rest[state], sockets.rest_both[state])
+            bounds = _rest(costs, sockets, state)
             bound = _bound(charges, sockets, pace, held, bounds)
             if len(queue) > 0 and bound > queue[0][0]:
                 entry = (bound, -low_wh, base, net_wh, low_wh, high_wh)
@@ -376,7 +421,9 @@ PIECES = (
     driven,
     cost_of,
     next_corner,
+    _rest,
     _arrival_wh,
+    _left_by_stops,
     _bound,
     _push,
     _push_stop,

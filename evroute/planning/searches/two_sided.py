@@ -131,6 +131,7 @@ class TwoSided:
         roots: int | Ends,
         limit: float = np.inf,
         until: Sequence[int] = (),
+        beyond: float = 1.0,
     ) -> FloatArray:
         """Return least costs between the nearest root and every edge, (n,), starts left out.
 
@@ -147,18 +148,21 @@ class TwoSided:
         until
             Edges at the last of which the search stops; greater costs are then replaced by its
             cost. Empty for none.
+        beyond
+            Factor on the cost of the last one, 1 or more, at which the search stops instead.
         """
         room, arcs = self._room(), self._sides[side]
         cost = np.full(len(arcs.first) - 1, np.inf)
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
         given = arcs, _owned(weights), heap, cost
         if isinstance(roots, int) and len(until) < 2:
-            reached = _tree(*given, roots, limit, until[0] if until else -1)
+            reached = _tree(*given, roots, limit, until[0] if until else -1, beyond)
         else:
             edge, first_cost = (
                 roots if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
             )
-            reached = _forest(*given, edge, first_cost, limit, np.array(until, dtype=np.int64))
+            edges = np.array(until, dtype=np.int64)
+            reached = _forest(*given, edge, first_cost, limit, edges, beyond)
         self._rooms.append(room)
         return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
 
@@ -262,43 +266,53 @@ def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _tree(arcs, weights, heap, cost, root, limit, until):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` (n,), infinite before; return the cost at ``until``, infinite if not met."""
+def _tree(  # type: ignore[no-untyped-def]
+    arcs, weights, heap, cost, root, limit, until, beyond
+):
+    """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
     cost[root] = heap.cost[0] = 0.0
     heap.edge[0] = root
     last = np.empty(1, np.int64)
     last[0] = until
-    return _grow(arcs, weights, heap, cost, 1, limit, last)
+    return _grow(arcs, weights, heap, cost, 1, limit, last, beyond)
 
 
 @_compiled
 def _forest(  # type: ignore[no-untyped-def]
-    arcs, weights, heap, cost, root, root_cost, limit, until
+    arcs, weights, heap, cost, root, root_cost, limit, until, beyond
 ):
-    """Fill ``cost`` (n,), infinite before; return the cost at the last of ``until`` if all met."""
+    """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
     size = 0
     for k in range(len(root)):
         if root_cost[k] <= limit and root_cost[k] < cost[root[k]]:
             cost[root[k]] = root_cost[k]
             _rise(heap.cost, heap.edge, size, root_cost[k], root[k])
             size += 1
-    return _grow(arcs, weights, heap, cost, size, limit, until)
+    return _grow(arcs, weights, heap, cost, size, limit, until, beyond)
 
 
 @_compiled
-def _grow(arcs, weights, heap, cost, size, limit, until):  # type: ignore[no-untyped-def]
-    """Settle edges until a heap is empty, or all edges of ``until`` are met."""
+def _grow(  # type: ignore[no-untyped-def]
+    arcs, weights, heap, cost, size, limit, until, beyond
+):
+    """Settle edges until a heap is empty, or ``beyond`` the last edge of ``until``."""
     missing = len(until)
+    last = np.inf
     while size > 0:
         reached, edge = heap.cost[0], heap.edge[0]
         size -= 1
         _sink(heap.cost, heap.edge, size)
         if reached > cost[edge]:
             continue
-        for k in range(len(until)):
-            missing -= until[k] == edge
-        if missing == 0 and len(until):
+        if reached >= last:
             return reached
+        if missing > 0:
+            for k in range(len(until)):
+                missing -= until[k] == edge
+            if missing == 0:
+                last = beyond * reached
+                if beyond == 1.0:
+                    return reached
         for turn in range(arcs.first[edge], arcs.first[edge + 1]):
             following, total = arcs.edge[turn], reached + weights[arcs.arm[turn]]
             if total <= limit and total < cost[following]:

@@ -1,0 +1,156 @@
+"""Lower bounds of the cost that is left to plans with charging stops.
+
+A plan that stops once more passes a station. Chargers are of two groups, quick and slow, apart
+where their least costs of a Wh differ most. If a quick one is used again, the route passes one, and
+each Wh costs at least as at the quickest. Slow ones then charge what its way there lacks. If none
+is, the route passes a slow one, and each Wh costs at least as at the quickest of these. So one
+search for each group goes back from the destination, with the energy at its price, and one from its
+stations, with the costs of the first search there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.planning.battery import Battery
+from evroute.planning.charge.aims import Aim
+from evroute.planning.charge.chargers import Charger
+from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.search_problem import SearchProblem
+
+APART = 1.5
+"""Least ratio of the costs of a Wh at which groups are apart."""
+BEYOND = 1.1
+"""Multiple of the cost from the start up to which bounds are exact (`Legs.rest`)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StopBounds:
+    """Lower bounds of one request with c chargers from s states.
+
+    Parameters
+    ----------
+    rest_wh, rest
+        (s,) least energy, Wh, and least cost of driving to the destination; the latter minus
+        infinity where more charge on arrival saves as much.
+    rest_both
+        (s,) least sum of cost and energy, each Wh at ``per_wh``.
+    by_quick, by_slow
+        (s,) likewise over a quick or a slow charger, each Wh at ``per_wh`` or ``slow_per_wh``;
+        infinite where there is none.
+    to_quick_wh
+        (s,) least energy to a quick charger, Wh; infinite where none is reached.
+    slow
+        (c,) 1 for slow chargers, else 0.
+    per_wh, slow_per_wh
+        Least cost of a Wh, charged anywhere or missing on arrival, and at slow chargers.
+    """
+
+    rest_wh: FloatArray
+    rest: FloatArray
+    rest_both: FloatArray
+    by_quick: FloatArray
+    by_slow: FloatArray
+    to_quick_wh: FloatArray
+    slow: IntArray
+    per_wh: float
+    slow_per_wh: float
+
+    @classmethod
+    def of(
+        cls, problem: SearchProblem, battery: Battery, chargers: Sequence[Charger], aim: Aim
+    ) -> Self:
+        """Return the bounds of a request.
+
+        Parameters
+        ----------
+        problem
+            The request and its numbers.
+        battery
+            Usable capacity.
+        chargers
+            Sockets that fit the car.
+        aim
+            The costs.
+        """
+        rest_wh, _ = problem.label_search.bounds(None, beyond=BEYOND)
+        each_per_wh = _least_per_wh(battery, aim)
+        slow = _slow(each_per_wh)
+        per_wh, slow_per_wh = aim.per_wh(battery), float(each_per_wh[slow].min(initial=np.inf))
+        quick_edges = _edges(chargers, ~slow)
+        both, by_quick = _over(problem, aim, per_wh, quick_edges)
+        by_slow = np.full(len(both), np.inf)
+        if slow.any():
+            by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow))[1]
+        to_quick_wh = _to_stations(problem, quick_edges)
+        rest = np.full(len(both), -np.inf)
+        if not aim.unlimited:
+            rest = problem.legs.rest(aim.arm_cost, beyond=BEYOND) if per_wh else both
+        kinds = slow.astype(np.int64)
+        return cls(rest_wh, rest, both, by_quick, by_slow, to_quick_wh, kinds, per_wh, slow_per_wh)
+
+
+def _least_per_wh(battery: Battery, aim: Aim) -> FloatArray:
+    """Return the least cost of a Wh that a plan with each charger lacks, (c,)."""
+    steps = np.diff(aim.table, axis=1).min(axis=1, initial=np.inf)
+    per_wh: FloatArray = steps / (battery.capacity_wh / 100)
+    return np.minimum(per_wh, aim.credit) if aim.credit else per_wh
+
+
+def _slow(per_wh: FloatArray) -> NDArray[np.bool_]:
+    """Return the chargers above the widest ratio between costs of a Wh (c,) in order, (c,)."""
+    ordered = np.unique(per_wh)
+    ratio = ordered[1:] / ordered[:-1]
+    if ratio.max(initial=1.0) < APART:
+        return np.zeros(len(per_wh), dtype=np.bool_)
+    return per_wh > ordered[int(ratio.argmax())]
+
+
+def _edges(chargers: Sequence[Charger], chosen: NDArray[np.bool_]) -> list[int]:
+    """Return the nodes of the chosen ones of c chargers, each once."""
+    used = [each for each, is_chosen in zip(chargers, chosen.tolist(), strict=True) if is_chosen]
+    return sorted({edge for each in used for edge in each.nodes})
+
+
+def _over(
+    problem: SearchProblem, aim: Aim, per_wh: float, edges: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of the sum of cost and energy to the destination, and over one of some edges.
+
+    Parameters
+    ----------
+    problem, aim
+        As in `StopBounds.of`.
+    per_wh
+        Cost of a Wh.
+    edges
+        Edges with stations.
+    """
+    legs = problem.legs
+    above_wh = problem.energy_wh - (problem.head_wh - problem.tail_wh)
+    both = aim.arm_cost + per_wh * np.maximum(above_wh, 0.0)
+    rest = legs.rest(both, beyond=BEYOND)
+    over = legs.rest_over(both, rest, edges, beyond=BEYOND)
+    climbs = per_wh * legs.climbs_wh(problem.head_wh)
+    climbs[:-1] -= per_wh * legs.excess_wh(above_wh)
+    return rest + climbs, over + climbs
+
+
+def _to_stations(problem: SearchProblem, edges: Sequence[int]) -> FloatArray:
+    """Return the least energy from every state to one of some edges, Wh; infinite on arrival."""
+    legs = problem.legs
+    if not edges:
+        return np.full(legs.n_states + 1, np.inf)
+    after_wh = legs.after_wh(problem.head_wh)
+    above_wh = problem.energy_wh - (problem.head_wh - problem.tail_wh)
+    lowest_wh = float(after_wh[list(edges)].min())
+    roots = Ends(np.array(edges, dtype=np.int64), after_wh[list(edges)] - lowest_wh)
+    begins = tuple({each.edge for each in legs.starts}) if len(legs.stops) == 1 else ()
+    given_wh = np.maximum(above_wh, 0.0)
+    tree_wh = legs.search.rest(given_wh, roots, until=begins, beyond=BEYOND)
+    tree_wh += lowest_wh - legs.excess_wh(above_wh) - after_wh
+    return np.append(np.tile(tree_wh, len(legs.stops)), np.inf)
