@@ -19,13 +19,14 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger
+from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search_problem import SearchProblem
 
 APART = 1.5
 """Least ratio of the costs of a Wh at which groups are apart."""
 BEYOND = 1.1
-"""Multiple of the cost from the start up to which bounds are exact (`Legs.rest`)."""
+"""Multiple of the cost from the start up to which bounds are exact (`lower_bounds.rest`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +90,7 @@ class StopBounds:
         to_quick_wh = _to_stations(problem, quick_edges)
         rest = np.full(len(both), -np.inf)
         if not aim.unlimited:
-            rest = problem.legs.rest(aim.arm_cost, beyond=BEYOND) if per_wh else both
+            rest = lower_bounds.rest(problem.legs, aim.arm_cost, beyond=BEYOND) if per_wh else both
         kinds = slow.astype(np.int64)
         return cls(rest_wh, rest, both, by_quick, by_slow, to_quick_wh, kinds, per_wh, slow_per_wh)
 
@@ -133,10 +134,10 @@ def _over(
     legs = problem.legs
     above_wh = problem.energy_wh - (problem.head_wh - problem.tail_wh)
     both = aim.arm_cost + per_wh * np.maximum(above_wh, 0.0)
-    rest = legs.rest(both, beyond=BEYOND)
-    over = legs.rest_over(both, rest, edges, beyond=BEYOND)
-    climbs = per_wh * legs.climbs_wh(problem.head_wh)
-    climbs[:-1] -= per_wh * legs.excess_wh(above_wh)
+    rest = lower_bounds.rest(legs, both, beyond=BEYOND)
+    over = lower_bounds.rest_over(legs, both, rest, edges, beyond=BEYOND)
+    climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
+    climbs[:-1] -= per_wh * lower_bounds.excess_wh(legs, above_wh)
     return rest + climbs, over + climbs
 
 
@@ -152,5 +153,5 @@ def _to_stations(problem: SearchProblem, edges: Sequence[int]) -> FloatArray:
     begins = tuple({each.edge for each in legs.starts}) if len(legs.stops) == 1 else ()
     given_wh = np.maximum(above_wh, 0.0)
     tree_wh = legs.search.rest(given_wh, roots, until=begins, beyond=BEYOND)
-    tree_wh += lowest_wh - legs.excess_wh(above_wh) - after_wh
+    tree_wh += lowest_wh - lower_bounds.excess_wh(legs, above_wh) - after_wh
     return np.append(np.tile(tree_wh, len(legs.stops)), np.inf)

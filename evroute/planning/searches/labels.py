@@ -17,6 +17,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import (
     PIECES,
@@ -108,12 +109,12 @@ class LabelSearch:
     ) -> tuple[FloatArray, FloatArray]:
         """Return lower bounds of energy, Wh, and cost (a,) from each state; `rest` ``beyond``."""
         above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
-        rest_wh = self.legs.rest(np.maximum(above_wh, 0.0), beyond=beyond)
-        rest_wh += self.legs.climbs_wh(self.head_wh)
-        rest_wh[:-1] -= self.legs.excess_wh(above_wh)
+        rest_wh = lower_bounds.rest(self.legs, np.maximum(above_wh, 0.0), beyond=beyond)
+        rest_wh += lower_bounds.climbs_wh(self.legs, self.head_wh)
+        rest_wh[:-1] -= lower_bounds.excess_wh(self.legs, above_wh)
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
-        return rest_wh, self.legs.rest(cost, beyond=beyond)
+        return rest_wh, lower_bounds.rest(self.legs, cost, beyond=beyond)
 
     def _settled(
         self,

@@ -15,9 +15,6 @@ from evroute.planning.searches.halts import Halts, PartRows
 from evroute.planning.searches.label_loops import BEFORE_START, Ways
 from evroute.planning.searches.search import Search, no_way
 
-LEAST_WH = 1e-9
-"""Energies that are rounding."""
-
 
 class Start(NamedTuple):
     """A beginning of routes: an edge, the arm of the start on it, and metres along the edge.
@@ -231,13 +228,13 @@ class Legs:
     ) -> Way | None:
         """Return the cheapest way that goes on from one of some ways over an exit; None if none."""
         so_far = {way.edges[-1]: way for way in reached}
-        last = _cheapest_exits(weights, exits)
+        last = cheapest_exits(weights, exits)
         if not so_far or not last:
             return None
         edges, cost = self.search.between(
             weights,
-            _ends((edge, way.cost) for edge, way in so_far.items()),
-            _ends((edge, float(weights[each.arm])) for edge, each in last.items()),
+            ends_of((edge, way.cost) for edge, way in so_far.items()),
+            ends_of((edge, float(weights[each.arm])) for edge, each in last.items()),
         )
         if not edges:
             return None
@@ -261,105 +258,6 @@ class Legs:
         """Return the sum of values (a,) over the arms of a route."""
         return float(values[self.arms_of_route(route)].sum())
 
-    def rest(self, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
-        """Return lower bounds of the cost from every state to the destination, and 0 on arrival.
-
-        They are exact within each leg up to a multiple of the cost from its first edges.
-
-        Parameters
-        ----------
-        weights
-            (a,) cost of each arm.
-        beyond
-            The multiple, 1 or more; infinite for costs that are exact everywhere.
-
-        Returns
-        -------
-        rest
-            (l * n + 1,) one per state; the last is arrival.
-        """
-        begins = [tuple(each.edge for each in self.starts), *self.stops]
-        trees = [np.zeros(1)]
-        if self.ends_inside:
-            trees.append(self._to_exits(weights, begins[len(self.stops) - 1], beyond))
-        for leg in reversed(range(len(self.stops) - self.ends_inside)):
-            edges, until = self.stops[leg], () if beyond == np.inf else begins[leg]
-            after = [float(trees[-1][edge]) if len(trees) > 1 else 0.0 for edge in edges]
-            if len(edges) == 1:
-                tree = self.search.rest(weights, edges[0], until=until, beyond=beyond) + after[0]
-            else:
-                ends = _ends(zip(edges, after, strict=True))
-                tree = self.search.rest(weights, ends, until=until, beyond=beyond)
-            trees.append(tree)
-        return np.concatenate(trees[::-1])
-
-    def rest_over(
-        self, weights: FloatArray, rest: FloatArray, edges: Sequence[int], *, beyond: float = 1.0
-    ) -> FloatArray:
-        """Return lower bounds of the cost from every state over one of some edges.
-
-        Parameters
-        ----------
-        weights
-            (a,) cost of each arm.
-        rest
-            (l * n + 1,) costs of `rest`.
-        edges
-            Edges of which a route passes the end of at least one, in any leg.
-        beyond
-            As in `rest`.
-
-        Returns
-        -------
-        over
-            (l * n + 1,) one per state; infinite where no route passes one, and on arrival.
-        """
-        n_edges = self.search.line_graph.n_edges
-        begins = [tuple(each.edge for each in self.starts), *self.stops]
-        trees = [np.full(1, np.inf)]
-        for leg in reversed(range(len(self.stops))):
-            here = rest[leg * n_edges : (leg + 1) * n_edges]
-            roots = {edge: float(here[edge]) for edge in edges}
-            if leg + 1 < len(self.stops):
-                roots |= {edge: float(trees[-1][edge]) for edge in self.stops[leg]}
-            known = [(edge, cost) for edge, cost in roots.items() if cost < np.inf]
-            tree = np.full(n_edges, np.inf)
-            if known:
-                until = () if beyond == np.inf else begins[leg]
-                tree = self.search.rest(weights, _ends(known), until=until, beyond=beyond)
-            trees.append(tree)
-        return np.concatenate(trees[::-1])
-
-    def _to_exits(self, weights: FloatArray, until: Sequence[int], beyond: float) -> FloatArray:
-        """Return the least cost from the end of every edge by an exit, (n,); others as `rest`.
-
-        Parameters
-        ----------
-        weights, until, beyond
-            As in `Search.rest`; ``until`` does not matter if ``beyond`` is infinite.
-        """
-        last = _cheapest_exits(weights, self.exits)
-        if not last:
-            return np.full(self.search.line_graph.n_edges, np.inf)
-        roots = _ends((edge, float(weights[each.arm])) for edge, each in last.items())
-        until = () if beyond == np.inf else until
-        return self.search.rest(weights, roots, until=until, beyond=beyond)
-
-    def climbs_wh(self, head_wh: FloatArray) -> FloatArray:
-        """Return the rise of the potential from every state to the destination, Wh, 0 on arrival.
-
-        Parameters
-        ----------
-        head_wh
-            (a,) potential after each arm, Wh.
-        """
-        after_wh = self.after_wh(head_wh)
-        if self.ends_inside:
-            end_wh = head_wh[self.exits[0].arm if self.exits else self.pieces[0].arm]
-        else:
-            end_wh = after_wh[self.stops[-1][0]]
-        return np.concatenate([end_wh - after_wh] * len(self.stops) + [np.zeros(1)])
-
     def after_wh(self, head_wh: FloatArray) -> FloatArray:
         """Return the potential at each node of the search, (N,) Wh.
 
@@ -370,19 +268,6 @@ class Legs:
         """
         roads_wh = head_wh[self.search.starts]
         return roads_wh if self.halts is None else np.append(roads_wh, self.halts.after_wh)
-
-    def excess_wh(self, above_wh: FloatArray) -> float:
-        """Return by how much sums along a route exceed its energy where none is negative, Wh.
-
-        Parameters
-        ----------
-        above_wh
-            (a,) energy of each arm above the rise of the potential, Wh. It may be below 0 at halts,
-            where cars go on in another direction than they came.
-        """
-        if self.halts is None:
-            return 0.0
-        return len(self.stops) * float(np.maximum(-above_wh - LEAST_WH, 0.0).sum())
 
     def own_turns(self) -> dict[int, list[tuple[int, int]]]:
         """Return by state the states and arms after it, by turns that only this request has."""
@@ -423,7 +308,7 @@ class Legs:
         )
 
 
-def _cheapest_exits(weights: FloatArray, exits: Sequence[Exit]) -> dict[int, Exit]:
+def cheapest_exits(weights: FloatArray, exits: Sequence[Exit]) -> dict[int, Exit]:
     """Return the cheapest exit after each edge."""
     cheapest: dict[int, Exit] = {}
     for each in exits:
@@ -433,6 +318,7 @@ def _cheapest_exits(weights: FloatArray, exits: Sequence[Exit]) -> dict[int, Exi
     return cheapest
 
 
-def _ends(costs: Iterable[tuple[int, float]]) -> Ends:
+def ends_of(costs: Iterable[tuple[int, float]]) -> Ends:
+    """Return edges with their costs as the ends of a search."""
     edges, cost = zip(*costs, strict=True)
     return Ends(np.array(edges, dtype=np.int64), np.array(cost, dtype=np.float64))

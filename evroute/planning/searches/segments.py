@@ -8,9 +8,11 @@ import math
 from typing import NamedTuple
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.label_loops import Charges, Steps
+from evroute.planning.searches.label_loops import Charges, Costs, Steps
 
 NEAR_WH = 1e-9
+REACHED_WH = 1e-6
+"""Energy by which sums along ways may differ in rounding, Wh."""
 
 
 class Sockets(NamedTuple):
@@ -80,6 +82,10 @@ class Pace(NamedTuple):
     greed: float
     effort: int
     near: float
+
+
+Bounds = tuple[float, float, float, float, float, float]
+"""Bounds at a state: ``rest_wh`` and ``rest`` of `Costs`, and the four of `Sockets`."""
 
 
 class Segment(NamedTuple):
@@ -210,3 +216,70 @@ def next_corner(sockets: Sockets, held: Segment, charge_wh: float, unit_wh: floa
         return math.inf
     percent = math.floor((charge_wh + held.net_wh) / unit_wh + NEAR_WH)
     return sockets.corner[held.charger][min(percent, 100)] * unit_wh - held.net_wh
+
+
+def rest_at(costs: Costs, sockets: Sockets, place: int) -> Bounds:
+    """Return the bounds at a state."""
+    return (
+        costs.rest_wh[place],
+        costs.rest[place],
+        sockets.rest_both[place],
+        sockets.by_quick[place],
+        sockets.by_slow[place],
+        sockets.to_quick_wh[place],
+    )
+
+
+def bound_of(
+    charges: Charges,
+    sockets: Sockets,
+    pace: Pace,
+    held: Segment,
+    bounds: Bounds,
+) -> float:
+    """Return a lower bound of the cost on arrival of all charges of a segment.
+
+    The least charge has it, or the least one that may need no further stop.
+    """
+    rest_wh, rest = bounds[:2]
+    both = bounds[2]
+    low_wh = held.low_wh
+    enough_wh = pace.arrive_wh + rest_wh
+    spent = cost_of(sockets, charges.capacity_wh, held, low_wh)
+    above_wh = low_wh - pace.from_wh
+    if low_wh >= enough_wh - NEAR_WH:
+        return spent + pace.greed * max(rest, both - pace.per_wh * above_wh)
+    left = left_by_stops(charges, sockets, pace, held, bounds)
+    bound = spent + pace.greed * max(rest, left) + pace.setup
+    if held.high_wh >= enough_wh - NEAR_WH:
+        spent = cost_of(sockets, charges.capacity_wh, held, enough_wh)
+        left = max(rest, both - pace.per_wh * (enough_wh - pace.from_wh))
+        bound = min(bound, spent + pace.greed * left)
+    return bound
+
+
+def left_by_stops(
+    charges: Charges, sockets: Sockets, pace: Pace, held: Segment, bounds: Bounds
+) -> float:
+    """Return a lower bound of the cost that is left with at least one stop, less its set-up.
+
+    Either a quick stop follows, before which slow ones charge as much as its way needs, or slow
+    ones only. A quick charger so far may have been left with more.
+    """
+    both, by_quick, by_slow, to_quick_wh = bounds[2:]
+    above_wh = held.low_wh - pace.from_wh
+    quick = held.charger >= 0 and sockets.slow[held.charger] == 0
+    left = math.inf
+    if by_slow < math.inf:
+        left = by_slow - pace.slow_per_wh * above_wh
+        if quick:
+            left = both - pace.per_wh * above_wh
+    if by_quick < math.inf:
+        through = by_quick - pace.per_wh * above_wh
+        needed_wh = to_quick_wh + max(pace.low_wh, charges.least_wh)
+        if not quick and held.low_wh < needed_wh - REACHED_WH:
+            through += (pace.slow_per_wh - pace.per_wh) * (needed_wh - held.low_wh)
+            if held.high_wh < needed_wh - REACHED_WH:
+                through += pace.setup
+        left = min(left, through)
+    return left

@@ -16,15 +16,19 @@ from evroute.arrays import IntArray
 from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
 from evroute.planning.searches.segments import (
     NEAR_WH,
+    Bounds,
     Pace,
     Segment,
     Sockets,
     at_leaving,
+    bound_of,
     cost_of,
     driven,
     faded,
+    left_by_stops,
     lossy,
     next_corner,
+    rest_at,
 )
 
 BEFORE = -1
@@ -39,10 +43,6 @@ class Label(NamedTuple):
     stopped: int
     bound: float
     held: Segment
-
-
-Bounds = tuple[float, float, float, float, float, float]
-"""Bounds at a state: ``rest_wh`` and ``rest`` of `Costs`, and the four of `Sockets`."""
 
 
 def settle_stops(
@@ -87,7 +87,7 @@ def settle_stops(
             else:
                 continue
             place = min(into, ways.n_states)
-            bounds = _rest(costs, sockets, place)
+            bounds = rest_at(costs, sockets, place)
             if bounds[2] == math.inf:
                 continue
             names = (into, label.number, ways.n_states)
@@ -99,7 +99,7 @@ def settle_stops(
                 left = driven(steps, charges, held, arm, costs.cost[arm])
                 _push(queue, charges, sockets, pace, left, bounds, names)
         if label.stopped == 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
-            bounds = _rest(costs, sockets, state)
+            bounds = rest_at(costs, sockets, state)
             for entry in range(sockets.first[last], sockets.first[last + 1]):
                 charger = sockets.charger[entry]
                 _stop(queue, charges, sockets, pace, label, bounds, charger)
@@ -121,18 +121,6 @@ def _turns(ways: Ways, label: Label) -> tuple[int, int, int]:
     return ways.first[last], ways.first[last + 1], n_own
 
 
-def _rest(costs: Costs, sockets: Sockets, place: int) -> Bounds:
-    """Return the bounds at a state."""
-    return (
-        costs.rest_wh[place],
-        costs.rest[place],
-        sockets.rest_both[place],
-        sockets.by_quick[place],
-        sockets.by_slow[place],
-        sockets.to_quick_wh[place],
-    )
-
-
 def _push(
     queue: list[Any],
     charges: Charges,
@@ -149,7 +137,7 @@ def _push(
     into, before, arrival = names
     low_wh = left.low_wh
     if into < arrival:
-        bound = _bound(charges, sockets, pace, left, bounds)
+        bound = bound_of(charges, sockets, pace, left, bounds)
         if left.high_wh < charges.least_wh or bound == math.inf:
             return
         high_wh = left.high_wh
@@ -189,61 +177,6 @@ def _arrival_wh(
         if at_wh < pace.credit_wh:
             corner_wh = min(corner_wh, pace.credit_wh)
         at_wh = min(corner_wh, left.high_wh)
-
-
-def _bound(
-    charges: Charges,
-    sockets: Sockets,
-    pace: Pace,
-    held: Segment,
-    bounds: Bounds,
-) -> float:
-    """Return a lower bound of the cost on arrival of all charges of a segment.
-
-    The least charge has it, or the least one that may need no further stop.
-    """
-    rest_wh, rest = bounds[:2]
-    both = bounds[2]
-    low_wh = held.low_wh
-    enough_wh = pace.arrive_wh + rest_wh
-    spent = cost_of(sockets, charges.capacity_wh, held, low_wh)
-    above_wh = low_wh - pace.from_wh
-    if low_wh >= enough_wh - NEAR_WH:
-        return spent + pace.greed * max(rest, both - pace.per_wh * above_wh)
-    left = _left_by_stops(charges, sockets, pace, held, bounds)
-    bound = spent + pace.greed * max(rest, left) + pace.setup
-    if held.high_wh >= enough_wh - NEAR_WH:
-        spent = cost_of(sockets, charges.capacity_wh, held, enough_wh)
-        left = max(rest, both - pace.per_wh * (enough_wh - pace.from_wh))
-        bound = min(bound, spent + pace.greed * left)
-    return bound
-
-
-def _left_by_stops(
-    charges: Charges, sockets: Sockets, pace: Pace, held: Segment, bounds: Bounds
-) -> float:
-    """Return a lower bound of the cost that is left with at least one stop, less its set-up.
-
-    Either a quick stop follows, before which slow ones charge as much as its way needs, or slow
-    ones only. A quick charger so far may have been left with more.
-    """
-    both, by_quick, by_slow, to_quick_wh = bounds[2:]
-    above_wh = held.low_wh - pace.from_wh
-    quick = held.charger >= 0 and sockets.slow[held.charger] == 0
-    left = math.inf
-    if by_slow < math.inf:
-        left = by_slow - pace.slow_per_wh * above_wh
-        if quick:
-            left = both - pace.per_wh * above_wh
-    if by_quick < math.inf:
-        through = by_quick - pace.per_wh * above_wh
-        needed_wh = to_quick_wh + max(pace.low_wh, charges.least_wh)
-        if not quick and held.low_wh < needed_wh - NEAR_WH:
-            through += (pace.slow_per_wh - pace.per_wh) * (needed_wh - held.low_wh)
-            if held.high_wh < needed_wh - NEAR_WH:
-                through += pace.setup
-        left = min(left, through)
-    return left
 
 
 def _stop(
@@ -304,7 +237,7 @@ def _push_stop(
     if valley.base == math.inf or valley.low_wh >= until_wh:
         return
     stop = Segment(valley.charger, valley.base, 0.0, valley.low_wh, until_wh)
-    bound = _bound(charges, sockets, pace, stop, bounds)
+    bound = bound_of(charges, sockets, pace, stop, bounds)
     if bound < math.inf:
         state, before = label.state, label.number
         base, low_wh = stop.base, stop.low_wh
@@ -344,8 +277,8 @@ def _next(
                 held = Segment(charger, base, net_wh, low_wh, high_wh)
             other = labels[other][3]
         if low_wh > -minus_wh and low_wh < math.inf:
-            bounds = _rest(costs, sockets, state)
-            bound = _bound(charges, sockets, pace, held, bounds)
+            bounds = rest_at(costs, sockets, state)
+            bound = bound_of(charges, sockets, pace, held, bounds)
             if len(queue) > 0 and bound > queue[0][0]:
                 entry = (bound, -low_wh, base, net_wh, low_wh, high_wh)
                 _push_again(queue, entry, (state, before, charger))
@@ -421,10 +354,10 @@ PIECES = (
     driven,
     cost_of,
     next_corner,
-    _rest,
+    rest_at,
     _arrival_wh,
-    _left_by_stops,
-    _bound,
+    left_by_stops,
+    bound_of,
     _push,
     _push_stop,
     _stop,

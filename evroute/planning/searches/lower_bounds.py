@@ -1,0 +1,142 @@
+"""Lower bounds from every state of the legs of a request to its destination.
+
+Each leg has a search back from its end, with the costs of the next leg there. It may be cut where
+costs exceed a multiple of that from the first edges of the leg.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.planning.searches.legs import Legs, cheapest_exits, ends_of
+
+LEAST_WH = 1e-9
+"""Energies that are rounding."""
+
+
+def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
+    """Return lower bounds of the cost from every state to the destination, and 0 on arrival.
+
+    They are exact within each leg up to a multiple of the cost from its first edges.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    weights
+        (a,) cost of each arm.
+    beyond
+        The multiple, 1 or more; infinite for costs that are exact everywhere.
+
+    Returns
+    -------
+    rest
+        (l * n + 1,) one per state; the last is arrival.
+    """
+    begins = [tuple(each.edge for each in legs.starts), *legs.stops]
+    trees = [np.zeros(1)]
+    if legs.ends_inside:
+        trees.append(_to_exits(legs, weights, begins[len(legs.stops) - 1], beyond))
+    for leg in reversed(range(len(legs.stops) - legs.ends_inside)):
+        edges, until = legs.stops[leg], () if beyond == np.inf else begins[leg]
+        after = [float(trees[-1][edge]) if len(trees) > 1 else 0.0 for edge in edges]
+        if len(edges) == 1:
+            tree = legs.search.rest(weights, edges[0], until=until, beyond=beyond) + after[0]
+        else:
+            ends = ends_of(zip(edges, after, strict=True))
+            tree = legs.search.rest(weights, ends, until=until, beyond=beyond)
+        trees.append(tree)
+    return np.concatenate(trees[::-1])
+
+
+def rest_over(
+    legs: Legs, weights: FloatArray, rest: FloatArray, edges: Sequence[int], *, beyond: float = 1.0
+) -> FloatArray:
+    """Return lower bounds of the cost from every state over one of some edges.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    weights
+        (a,) cost of each arm.
+    rest
+        (l * n + 1,) costs of `rest`.
+    edges
+        Edges of which a route passes the end of at least one, in any leg.
+    beyond
+        As in `rest`.
+
+    Returns
+    -------
+    over
+        (l * n + 1,) one per state; infinite where no route passes one, and on arrival.
+    """
+    n_edges = legs.search.line_graph.n_edges
+    begins = [tuple(each.edge for each in legs.starts), *legs.stops]
+    trees = [np.full(1, np.inf)]
+    for leg in reversed(range(len(legs.stops))):
+        here = rest[leg * n_edges : (leg + 1) * n_edges]
+        roots = {edge: float(here[edge]) for edge in edges}
+        if leg + 1 < len(legs.stops):
+            roots |= {edge: float(trees[-1][edge]) for edge in legs.stops[leg]}
+        known = [(edge, cost) for edge, cost in roots.items() if cost < np.inf]
+        tree = np.full(n_edges, np.inf)
+        if known:
+            until = () if beyond == np.inf else begins[leg]
+            tree = legs.search.rest(weights, ends_of(known), until=until, beyond=beyond)
+        trees.append(tree)
+    return np.concatenate(trees[::-1])
+
+
+def climbs_wh(legs: Legs, head_wh: FloatArray) -> FloatArray:
+    """Return the rise of the potential from every state to the destination, Wh, 0 on arrival.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    head_wh
+        (a,) potential after each arm, Wh.
+    """
+    after_wh = legs.after_wh(head_wh)
+    if legs.ends_inside:
+        end_wh = head_wh[legs.exits[0].arm if legs.exits else legs.pieces[0].arm]
+    else:
+        end_wh = after_wh[legs.stops[-1][0]]
+    return np.concatenate([end_wh - after_wh] * len(legs.stops) + [np.zeros(1)])
+
+
+def excess_wh(legs: Legs, above_wh: FloatArray) -> float:
+    """Return by how much sums along a route exceed its energy where none is negative, Wh.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    above_wh
+        (a,) energy of each arm above the rise of the potential, Wh. It may be below 0 at halts,
+        where cars go on in another direction than they came.
+    """
+    if legs.halts is None:
+        return 0.0
+    return len(legs.stops) * float(np.maximum(-above_wh - LEAST_WH, 0.0).sum())
+
+
+def _to_exits(legs: Legs, weights: FloatArray, until: Sequence[int], beyond: float) -> FloatArray:
+    """Return the least cost from the end of every edge by an exit, (n,); others as `rest`.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    weights, until, beyond
+        As in `Search.rest`; ``until`` does not matter if ``beyond`` is infinite.
+    """
+    last = cheapest_exits(weights, legs.exits)
+    if not last:
+        return np.full(legs.search.line_graph.n_edges, np.inf)
+    roots = ends_of((edge, float(weights[each.arm])) for edge, each in last.items())
+    until = () if beyond == np.inf else until
+    return legs.search.rest(weights, roots, until=until, beyond=beyond)
