@@ -69,6 +69,14 @@ class Heap(NamedTuple):
     edge: NDArray[np.int32]
 
 
+class Cut(NamedTuple):
+    """Where a tree ends: its greatest cost, and edges, all met, with a factor on the last cost."""
+
+    limit: float
+    until: IntArray
+    beyond: float
+
+
 class TwoSided:
     """Cheapest routes and trees on one line graph; thread-safe, with workspaces that are reused.
 
@@ -156,13 +164,14 @@ class TwoSided:
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
         given = arcs, _owned(weights), heap, cost
         if isinstance(roots, int) and len(until) < 2:
-            reached = _tree(*given, roots, limit, until[0] if until else -1, beyond)
+            last = np.array(until[:1] or (-1,), dtype=np.int64)
+            reached = _tree(*given, roots, Cut(limit, last, beyond))
         else:
             edge, first_cost = (
                 roots if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
             )
-            edges = np.array(until, dtype=np.int64)
-            reached = _forest(*given, edge, first_cost, limit, edges, beyond)
+            cut = Cut(limit, np.array(until, dtype=np.int64), beyond)
+            reached = _forest(*given, edge, first_cost, cut)
         self._rooms.append(room)
         return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
 
@@ -266,36 +275,29 @@ def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _tree(  # type: ignore[no-untyped-def]
-    arcs, weights, heap, cost, root, limit, until, beyond
-):
+def _tree(arcs, weights, heap, cost, root, cut):  # type: ignore[no-untyped-def]
     """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
     cost[root] = heap.cost[0] = 0.0
     heap.edge[0] = root
-    last = np.empty(1, np.int64)
-    last[0] = until
-    return _grow(arcs, weights, heap, cost, 1, limit, last, beyond)
+    return _grow(arcs, weights, heap, cost, 1, cut)
 
 
 @_compiled
-def _forest(  # type: ignore[no-untyped-def]
-    arcs, weights, heap, cost, root, root_cost, limit, until, beyond
-):
+def _forest(arcs, weights, heap, cost, root, root_cost, cut):  # type: ignore[no-untyped-def]
     """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
     size = 0
     for k in range(len(root)):
-        if root_cost[k] <= limit and root_cost[k] < cost[root[k]]:
+        if root_cost[k] <= cut.limit and root_cost[k] < cost[root[k]]:
             cost[root[k]] = root_cost[k]
             _rise(heap.cost, heap.edge, size, root_cost[k], root[k])
             size += 1
-    return _grow(arcs, weights, heap, cost, size, limit, until, beyond)
+    return _grow(arcs, weights, heap, cost, size, cut)
 
 
 @_compiled
-def _grow(  # type: ignore[no-untyped-def]
-    arcs, weights, heap, cost, size, limit, until, beyond
-):
-    """Settle edges until a heap is empty, or ``beyond`` the last edge of ``until``."""
+def _grow(arcs, weights, heap, cost, size, cut):  # type: ignore[no-untyped-def]
+    """Settle edges until a heap is empty, or all edges of the cut are met; return the cost then."""
+    limit, until = cut.limit, cut.until
     missing = len(until)
     last = np.inf
     while size > 0:
@@ -310,8 +312,8 @@ def _grow(  # type: ignore[no-untyped-def]
             for k in range(len(until)):
                 missing -= until[k] == edge
             if missing == 0:
-                last = beyond * reached
-                if beyond == 1.0:
+                last = cut.beyond * reached
+                if cut.beyond == 1.0:
                     return reached
         for turn in range(arcs.first[edge], arcs.first[edge + 1]):
             following, total = arcs.edge[turn], reached + weights[arcs.arm[turn]]
