@@ -219,7 +219,15 @@ def next_corner(sockets: Sockets, held: Segment, charge_wh: float, unit_wh: floa
 
 
 def rest_at(costs: Costs, sockets: Sockets, place: int) -> Bounds:
-    """Return the bounds at a state."""
+    """Return the bounds at a state.
+
+    Parameters
+    ----------
+    costs, sockets
+        Bounds of driving, and over chargers.
+    place
+        The state.
+    """
     return (
         costs.rest_wh[place],
         costs.rest[place],
@@ -240,6 +248,13 @@ def bound_of(
     """Return a lower bound of the cost on arrival of all charges of a segment.
 
     The least charge has it, or the least one that may need no further stop.
+
+    Parameters
+    ----------
+    charges, sockets, pace
+        Battery, chargers and numbers of the search.
+    held, bounds
+        The segment, and the bounds at its state.
     """
     rest_wh, rest = bounds[:2]
     both = bounds[2]
@@ -265,6 +280,11 @@ def left_by_stops(
 
     Either a quick stop follows, before which slow ones charge as much as its way needs, or slow
     ones only. A quick charger so far may have been left with more.
+
+    Parameters
+    ----------
+    charges, sockets, pace, held, bounds
+        As in `bound_of`.
     """
     both, by_quick, by_slow, to_quick_wh = bounds[2:]
     above_wh = held.low_wh - pace.from_wh
