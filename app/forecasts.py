@@ -64,4 +64,4 @@ def _on_day(planner: Planner, plan: Plan) -> Planner:
     """Return the planner on the day of a plan."""
     given = "conditions" in plan.request.model_fields_set
     conditions = plan.request.conditions if given else planner.conditions
-    return planner.under(day_of(conditions, plan.request.depart))
+    return planner.of_car(plan.request.car).under(day_of(conditions, plan.request.depart))

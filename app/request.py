@@ -188,7 +188,9 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
         car = load_vehicle(name)
         try:
             made = planner(request.network, car, request.conditions, "", "").plan(
-                plan.request.model_copy(update={"vehicle": car, "risk": None, "charge": False})
+                plan.request.model_copy(
+                    update={"vehicle": car, "car": None, "risk": None, "charge": False}
+                )
             )
         except EvrouteError:
             rows.append((name, "", "charge too low", ""))

@@ -66,6 +66,14 @@ def learn(
             "or MODULE:NAME. [by its suffix or columns]"
         ),
     ] = None,
+    cars: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Types of the cars of a fleet: CSV or Parquet (car, vehicle). The trips name "
+            "their cars in a column car, or vehicle where no value is a type.",
+        ),
+    ] = None,
     reset: Annotated[
         bool,
         typer.Option(
@@ -95,6 +103,7 @@ def learn(
             refuse(
                 (reader, "--repair reads no table; leave --reader out"),
                 (table or out, "--repair takes no table and no --out; learn a table afterwards"),
+                (cars, "--repair reads no table; leave --cars out"),
                 (reset, "--repair and --reset exclude each other; give one of them"),
             )
             learned = repair(
@@ -119,6 +128,7 @@ def learn(
                 terrain=terrain,
                 reader=reader,
                 reset=reset,
+                cars=cars,
                 on_progress=lambda done, total: report("trips", done, total),
             )
     _print(learned)

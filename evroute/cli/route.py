@@ -42,7 +42,7 @@ from evroute.planning.searches.search import numba_installed
 from evroute.text import escaped
 
 _COLUMNS = [name for name in entries() if name != "trip"]
-_OF_MATRIX = ("vehicle", *(name for name, entry in entries().items() if entry.of_day))
+_OF_MATRIX = ("vehicle", "car", *(name for name, entry in entries().items() if entry.of_day))
 """Fields of a request that a matrix takes."""
 
 
@@ -131,7 +131,7 @@ def route(
     if batch is not None:
         _answer(door, Batch(batch, out, only), texts)
     elif matrix is not None:
-        planner = door.planner(request.vehicle, request.conditions)
+        planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
         _write_matrix(planner, matrix, by, out, texts)
     else:
         planner = door.planner(request.vehicle, request.conditions, single=True)
@@ -269,7 +269,8 @@ def _energies(
             "evroute: three times slower without numba; run: pip install 'evroute[fast]'", err=True
         )
     request = PlanRequest.without_places(usual)
-    return answer_energies(rows, door.planner(request.vehicle, request.conditions))
+    planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
+    return answer_energies(rows, planner)
 
 
 def _refuse_others(option: str, texts: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.change import learn_ended
+from evroute.learning.fleet.knows_cars import KnowsCars
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.trip_record import Terms
@@ -76,7 +77,7 @@ class Expected:
         }
 
 
-class Belief(LearnedEnergies, Protocol):
+class Belief(KnowsCars, LearnedEnergies, Protocol):
     """Learned energies of one vehicle on one network.
 
     Attributes
@@ -94,7 +95,6 @@ class Belief(LearnedEnergies, Protocol):
     options: ClassVar[tuple[str, ...]] = ()
     """Options that `of_method` takes beside the name of the model."""
     setting: Setting
-    source: str
     battery: BatterySize = BatterySize()
     _departing: tuple[MeasuredTrip, Expected] | None = None
 

@@ -10,6 +10,7 @@ from evroute.learning.base import Belief
 from evroute.learning.baseline import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.route_pairs import driven_pairs
+from evroute.text import counted
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""
@@ -33,9 +34,37 @@ def findings(trips: pa.Table, measured: Iterable[MeasuredTrip], learner: Belief)
     columns = numbers_of(trips)
     sentences = [errors(columns), *intervals(columns)]
     sentences += learner.findings(trips)
+    sentences += by_car(trips)
     sentences.append(learner.battery.sentence(learner.vehicle.battery_kwh))
     sentences += driven_pairs(learner, measured)[:SHOWN_PAIRS]
     return [sentence for sentence in sentences if sentence]
+
+
+def by_car(trips: pa.Table) -> list[str]:
+    """Return how many 90 % intervals of single cars held, in words; empty without cars.
+
+    Parameters
+    ----------
+    trips
+        Rows of ``trips.parquet``.
+    """
+    if "car" not in trips.column_names or "low90_wh" not in trips.column_names:
+        return []
+    columns = numbers_of(trips)
+    energy_wh = columns["energy_wh"]
+    held = (columns["low90_wh"] <= energy_wh) & (energy_wh <= columns["high90_wh"])
+    cars, place, count = np.unique(
+        np.array(trips["car"].to_pylist(), dtype=np.str_), return_inverse=True, return_counts=True
+    )
+    shares = np.bincount(place, weights=held) / count
+    judged = np.flatnonzero(count >= LAST)
+    if not len(judged):
+        return []
+    least, most = (judged[find(shares[judged])] for find in (np.argmin, np.argmax))
+    return [
+        f"90 % intervals by car, of {counted(len(judged), 'car')} with {LAST} trips or more, held "
+        f"from {shares[least]:.0%} ({cars[least]}) to {shares[most]:.0%} ({cars[most]})"
+    ]
 
 
 def recent(trips: pa.Table) -> str:
@@ -94,5 +123,5 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
 
 def numbers_of(trips: pa.Table) -> dict[str, FloatArray]:
     """Return the columns of ``trips.parquet`` by name, without the names of the trips."""
-    names = [name for name in trips.column_names if name != "trip"]
+    names = [name for name in trips.column_names if name not in ("trip", "car")]
     return {name: np.array(trips[name].to_pylist(), dtype=float) for name in names}

@@ -25,12 +25,13 @@ import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from evroute.energy.vehicle import Vehicle, numbers_of
-from evroute.errors import DamagedFileError, EvrouteError
+from evroute.errors import DamagedFileError, EvrouteError, require
 from evroute.folder import Folder
 from evroute.learning import belief
-from evroute.learning.base import Belief, learn_in_turn
+from evroute.learning.base import Belief
 from evroute.learning.findings import findings
-from evroute.learning.measured import Measured, MeasuredTrip
+from evroute.learning.fleet.cars_table import CarTypes, check_named, read_cars
+from evroute.learning.measured import Measured
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.records.history import (
     History,
@@ -49,25 +50,16 @@ from evroute.learning.records.manifest import (
     stored_manifest,
     vehicle_names,
 )
+from evroute.learning.records.outcome import Outcome, check_numbers, learn_all
 from evroute.learning.records.parts import check_on_network, set_aside
 from evroute.learning.stored import read
+from evroute.learning.trips.energies import MODEL
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, write_columns
 from evroute.text import counted
 
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
-UNLEARNABLE = (
-    ArithmeticError,
-    AssertionError,
-    EvrouteError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""Errors of learning that set a trip aside."""
-
 log = logging.getLogger(__name__)
 
 
@@ -112,6 +104,7 @@ def learn(
     terrain: str | None = None,
     reader: str | None = None,
     reset: bool = False,
+    cars: str | Path | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
     """Learn the trips of a table, on top of what the folder ``out`` has learned already.
@@ -147,6 +140,9 @@ def learn(
         Name of the reader of the table; None for the one that its suffix or its columns choose.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
+    cars
+        Table with the columns car and vehicle, the type of each car of a fleet. Trips of cars of
+        other types than that of the folder are set aside. None if all are of one type.
     on_progress
         Called with the number of trips learned and of trips to learn.
 
@@ -161,10 +157,13 @@ def learn(
     reset = reset and folder.has_manifest
     stored = stored_manifest(folder) if folder.has_manifest else {}
     made = {} if reset else stored
+    types = None if cars is None else read_cars(Path(cars))
+    if types is not None and vehicle is None and not made:
+        vehicle = types.only
     start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
     fresh = start.before_trips()
     names = vehicle_names(start.setting, vehicle)
-    manifest, measured = start.manifest_of(fresh), _read(table, fresh, names, reader)
+    manifest, measured = start.manifest_of(fresh), _read(table, fresh, names, reader, types)
     opened = as_continued(made, manifest)
     if not reset:
         folder.open(opened)
@@ -178,12 +177,26 @@ def learn(
         return learn_locked(call, fresh)
 
 
-def _read(table: str | Path | None, fresh: Belief, names: set[str], reader: str | None) -> Measured:
+def _read(
+    table: str | Path | None,
+    fresh: Belief,
+    names: set[str],
+    reader: str | None,
+    cars: CarTypes | None,
+) -> Measured:
     """Return the trips of a table for a belief; none without a table."""
     if table is None:
         return Measured()
     with_routes = not fresh.learns_totals
-    return read_measured(Path(table), fresh.setting, names, with_routes=with_routes, reader=reader)
+    measured = read_measured(
+        Path(table), fresh.setting, names, with_routes=with_routes, reader=reader, cars=cars
+    )
+    require(
+        fresh.of_fleets or not any(trip.car for trip in measured.trips),
+        f"model '{fresh.method_table['model']}' does not tell cars apart, which trip table {table} "
+        f"names; learn with model {MODEL}, or leave the names of cars out",
+    )
+    return measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +219,9 @@ def learn_locked(call: Call, fresh: Belief) -> Learned:
         check_on_network(history.recorded.values(), start.setting.network)
     new = [trip for trip in call.measured.trips if trip.trip not in history.recorded]
     new.sort(key=lambda trip: trip.departed_s or 0.0)
+    check_named(folder.path, [trip.car for trip in (*history.in_order, *new)])
     saved = _saved(folder, start)
-    outcome = _learn_all(
+    outcome = learn_all(
         _continued(saved, start, history) or fresh,
         [*history.in_order, *new],
         lambda: _continued(saved, start, history) or start.before_trips(),
@@ -233,86 +247,6 @@ def _saved(folder: Folder, start: Start) -> Path:
     return own if own.exists() or not others else others[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """Result of learning trips in memory.
-
-    trips: those learned, in order.  before: number of them that were learned before this call.
-    predictions: of the others.  refused: trips that cannot be learned, and why.
-    """
-
-    learner: Belief
-    trips: list[MeasuredTrip]
-    before: int
-    predictions: list[dict[str, Any]]
-    refused: dict[str, str]
-
-
-def _learn_all(
-    learner: Belief,
-    trips: Sequence[MeasuredTrip],
-    again: Callable[[], Belief],
-    on_progress: Callable[[int, int], None],
-) -> _Outcome:
-    """Learn trips in memory, and set those aside that cannot be learned.
-
-    Parameters
-    ----------
-    learner
-        Belief that has learned none of the trips, or the first of them.
-    trips
-        All trips, in order.
-    again
-        Returns ``learner`` as it was.
-    on_progress
-        Called with the number of trips learned and of trips to learn.
-    """
-    before = learner.trips
-    predictions: list[dict[str, Any]] = []
-    try:
-        for row in learn_in_turn(learner, trips[before:]):
-            predictions.append(row)
-            on_progress(len(predictions), len(trips) - before)
-        _check_numbers(learner)
-    except UNLEARNABLE:
-        log.debug("a trip cannot be learned; learning one by one", exc_info=True)
-        return _learn_one_by_one(again, trips)
-    return _Outcome(learner, list(trips), before, predictions, {})
-
-
-def _learn_one_by_one(again: Callable[[], Belief], trips: Sequence[MeasuredTrip]) -> _Outcome:
-    """Learn trips that can be learned.
-
-    A trip that fails can leave a part of itself in the belief. Learning begins again without it.
-    """
-    refused: dict[str, str] = {}
-    while True:
-        learner = again()
-        before = learner.trips
-        predictions: list[dict[str, Any]] = []
-        left = [trip for trip in trips if trip.trip not in refused]
-        for trip in left[before:]:
-            try:
-                predictions += learn_in_turn(learner, [trip])
-                _check_numbers(learner)
-            except UNLEARNABLE as error:
-                refused[trip.trip] = f"it cannot be learned ({_line(error)})"
-                break
-        else:
-            return _Outcome(learner, left, before, predictions, refused)
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
-
-
-def _check_numbers(learner: Belief) -> None:
-    """Check that a belief has finite numbers only, so that it can plan."""
-    for name, array in learner.state().items():
-        if np.issubdtype(np.asarray(array).dtype, np.floating) and not np.isfinite(array).all():
-            raise ArithmeticError(f"the numbers of '{name}' are not finite")
-
-
 def _continued(path: Path, start: Start, history: History) -> Belief | None:
     """Return the saved belief; None if there is none, or it is damaged or has other trips."""
     if not path.exists():
@@ -320,7 +254,7 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     try:
         with np.errstate(all="ignore"):  # of a belief whose numbers are not finite
             learner = belief.continued(path, start.setting)
-        _check_numbers(learner)
+        check_numbers(learner)
     except DamagedFileError as error:
         log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
         return None
@@ -336,7 +270,7 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     return learner
 
 
-def _rows(start: Start, history: History, outcome: _Outcome) -> list[dict[str, Any]]:
+def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, Any]]:
     """Return the rows of ``trips.parquet``; those that were there stay as they are."""
     there = {row["trip"]: row for row in history.rows}
     rows = []
@@ -346,7 +280,7 @@ def _rows(start: Start, history: History, outcome: _Outcome) -> list[dict[str, A
     return rows
 
 
-def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str, Any]]) -> None:
+def _write(folder: Folder, start: Start, outcome: Outcome, rows: list[dict[str, Any]]) -> None:
     """Write the tables and the belief where they are not up to date; the belief comes last."""
     driven = folder.path / "routes" / f"{start.run}.parquet"
     own = folder.belief_path(start.run)
@@ -360,7 +294,7 @@ def _write(folder: Folder, start: Start, outcome: _Outcome, rows: list[dict[str,
             path.unlink()
 
 
-def _report(call: Call, history: History, outcome: _Outcome, rows: list[dict[str, Any]]) -> Learned:
+def _report(call: Call, history: History, outcome: Outcome, rows: list[dict[str, Any]]) -> Learned:
     measured = call.measured
     late = {trip.trip for trip in outcome.trips[outcome.before :]}
     known = [t for t in measured.trips if t.trip not in late and t.trip not in outcome.refused]

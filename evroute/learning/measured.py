@@ -38,6 +38,7 @@ class MeasuredTrip:
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
+    car: name of the car in a fleet; empty where cars have no names.
     record: line and terms of a recorded trip of which the network does not have all roads; the rows
     of those that it lacks are beyond its last one.  None for a trip on the network.
     """
@@ -57,6 +58,7 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
     routes: int = 1
     whole: bool = False
+    car: str = ""
     record: TripRecord | None = None
 
     def is_same(self, other: "MeasuredTrip") -> bool:
@@ -110,8 +112,8 @@ class ImpossibleTripError(EvrouteError):
     """An impossible trip; the message is the reason."""
 
 
-def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> None:
-    """Check that a trip is of the setting's vehicle.
+def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
+    """Return the car of a trip by the column ``car``; check that it is of the setting's vehicle.
 
     Parameters
     ----------
@@ -122,18 +124,39 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
     names
         Names of the vehicle.
 
+    Returns
+    -------
+    str
+        Name of the car; empty if the table names no cars.
+
     Raises
     ------
     ImpossibleTripError
-        If the column ``vehicle`` names none of ``names``; empty means any vehicle.
+        If the column ``vehicle`` names none of ``names``; empty means any vehicle. Or if a trip
+        has no car among others that have, or several.
     """
-    if "vehicle" not in table.column_names:
-        return
-    others = {str(each) for each in table["vehicle"].take(rows).to_pylist() if each} - set(names)
+    others = _texts(table, "vehicle", rows) - set(names)
     if others:
         raise ImpossibleTripError(
             f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
         )
+    if "car" not in table.column_names:
+        return ""
+    cars = _texts(table, "car", rows)
+    require(cars, "it names no car, as other trips of the table do", ImpossibleTripError)
+    require(
+        len(cars) == 1,
+        f"it names several cars, {', '.join(sorted(cars)[:3])}; a trip is of one",
+        ImpossibleTripError,
+    )
+    return cars.pop()
+
+
+def _texts(table: "pa.Table", name: str, rows: IntArray) -> set[str]:
+    """Return the texts of some rows of a column; none if the table lacks it."""
+    if name not in table.column_names:
+        return set()
+    return {str(each) for each in table[name].take(rows).to_pylist() if each}
 
 
 def check_times(times: FloatArray) -> None:

@@ -41,6 +41,11 @@ VEHICLE = Form(
     f"{defaults.VEHICLE}]",
     longest=4096,
 )
+CAR = Form(
+    "A car of the belief's fleet, whose own consumption counts; left out, that of a car without "
+    "trips. Needs a belief.",
+    longest=200,
+)
 DEPART = Clock(
     "Time of departure, on the clock of the learned trips: shows times of arrival, and selects the "
     "speeds that a belief learned in its quarter of the day.",

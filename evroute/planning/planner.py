@@ -32,6 +32,7 @@ from evroute.planning.forecasts.learned import (
     Day,
     LearnedEnergies,
     PhysicsBelief,
+    belief_of_car,
     note_of,
     vehicle_of,
 )
@@ -80,8 +81,7 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another vehicle, or of edges of another network, or physics does
-        not fit.
+        If the belief is about another vehicle or of edges elsewhere, or physics does not fit.
     """
 
     def __init__(
@@ -101,10 +101,8 @@ class Planner:
         physics = defaults.check_physics(physics or defaults.PHYSICS)
         self._named = str(vehicle) if isinstance(vehicle, Path) else vehicle
         vehicle = vehicle_of(vehicle, belief)
-        self.network = network
-        self.vehicle = vehicle
-        self.belief = belief
-        self.conditions = conditions
+        self.network, self.vehicle = network, vehicle
+        self.belief, self.conditions = belief, conditions
         self.learned: Day | None = None
         self.space: SearchSpace
         if belief is None:
@@ -125,11 +123,12 @@ class Planner:
         self.mean_wh: FloatArray = self._day.mean_wh
         turns = self.space is not self.space.edges
         self.search = shared_search(network, turns=turns, single=single)
-        self.single = single
         self._leaving = cache(
             lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
+        self._of_car = lru_cache(MOST_DAYS)(self._new_car)
+        self._like = partial(Planner, network, uncertainty=uncertainty, single=single)
 
     def __repr__(self) -> str:
         """Return network, vehicle and belief or physics in one line."""
@@ -183,15 +182,16 @@ class Planner:
         return day.leaving(conditions.departed_s)
 
     def _new_day(self, conditions: DrivingConditions) -> "Planner":
-        return Planner(
-            self.network,
-            self.vehicle,
-            self.belief,
-            conditions=conditions,
-            physics=self.physics if self.belief is None else None,
-            uncertainty=self._uncertainty,
-            single=self.single,
-        )
+        own = self.physics if self.belief is None else None
+        return self._like(self.vehicle, self.belief, conditions=conditions, physics=own)
+
+    def of_car(self, car: str | None) -> "Planner":
+        """Return the planner of a car of the belief's fleet, or itself without a car."""
+        return self if car is None else self._of_car(car)
+
+    def _new_car(self, car: str) -> "Planner":
+        own = belief_of_car(self.belief, car)
+        return self._like(None, own, conditions=self.conditions)
 
     def plan(
         self,
@@ -237,7 +237,7 @@ class Planner:
             )
         given = "conditions" in request.model_fields_set
         day = day_of(request.conditions if given else self.conditions, request.depart)
-        return self.under(day)._planned(request, battery)
+        return self.of_car(request.car).under(day)._planned(request, battery)
 
     def _planned(self, request: PlanRequest, battery: Battery | None) -> Plan:
         """Return the plan of a request on this day."""

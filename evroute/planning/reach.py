@@ -22,6 +22,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.fields import (
+    CAR,
     DEPART,
     DESTINATION,
     ORIGIN,
@@ -64,6 +65,7 @@ class RangeRequest(Request):
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     risk: Annotated[float | None, RISK_OF_RANGE] = None
     vehicle: VehicleField = None
+    car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
 
@@ -76,6 +78,7 @@ class NeedRequest(Request):
     destination: Annotated[str, DESTINATION]
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     vehicle: VehicleField = None
+    car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
 
@@ -223,9 +226,9 @@ def reach_asked(planner: Planner, request: RangeRequest) -> Reach:
     request
         The charge and where it starts.
     """
-    capacity_kwh = planner.vehicle.battery_kwh
+    on_day = planner.of_car(request.car).under(day_of(request.conditions, request.depart))
+    capacity_kwh = on_day.vehicle.battery_kwh
     battery = Battery.of_percent(capacity_kwh, request.soc, request.reserve)
-    on_day = planner.under(day_of(request.conditions, request.depart))
     return reach(on_day, request.origin, battery, risk=request.risk)
 
 
@@ -239,9 +242,9 @@ def need_asked(planner: Planner, request: NeedRequest) -> FloatArray:
     request
         The place and the charge to arrive with.
     """
-    capacity_kwh = planner.vehicle.battery_kwh
+    on_day = planner.of_car(request.car).under(day_of(request.conditions, request.depart))
+    capacity_kwh = on_day.vehicle.battery_kwh
     battery = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
-    on_day = planner.under(day_of(request.conditions, request.depart))
     return charge_needed(on_day, request.destination, battery)
 
 

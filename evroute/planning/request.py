@@ -16,6 +16,7 @@ from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.fields import (
+    CAR,
     DEPART,
     DESTINATION,
     ORIGIN,
@@ -66,6 +67,7 @@ class PlanRequest(Request):
     ] = ()
     trip: Annotated[str | None, Form("A named trip of the network, instead of two places.")] = None
     vehicle: VehicleField = None
+    car: Annotated[str | None, CAR] = None
     avoid: Annotated[
         tuple[str, ...],
         Places(

@@ -16,7 +16,7 @@ from pydantic import (
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
-from evroute.planning.fields import DEPART, Request, entries_of
+from evroute.planning.fields import CAR, DEPART, Request, entries_of
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
@@ -126,6 +126,12 @@ class Trip(Body):
     auxiliary_w: float | None = None
     temperature_c: float | None = None
     payload_kg: float | None = None
+    car: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Car of a fleet; all trips of a belief name their cars, or none.",
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each edge, as `learning.readers.edges` reads them."""
@@ -215,6 +221,7 @@ class MatrixBody(Request):
     )
     vehicle: VehicleName = None
     belief: BeliefName = None
+    car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
 
@@ -241,6 +248,7 @@ class NeededRequest(Body):
     )
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     vehicle: VehicleName = None
+    car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     temperature_c: Annotated[float | None, _DAY["temperature"].form] = None
     payload_kg: Annotated[float, _DAY["payload"].form] = 0.0

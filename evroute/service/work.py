@@ -83,6 +83,10 @@ class OnRoads(Protocol):
     def depart(self) -> str | None:
         """Departure, HH:MM."""
 
+    @property
+    def car(self) -> str | None:
+        """Name of a car of the belief's fleet, or None."""
+
 
 class ConflictingTripsError(EvrouteError):
     """Trips whose ids stand for other measurements already."""
@@ -314,7 +318,7 @@ class Work:
     def _planner(self, request: OnRoads) -> Planner:
         """Return the planner of a request, at its departure."""
         day = day_of(request.conditions, request.depart)
-        return self._planner_of_day(request).leaving(day.departed_s)
+        return self._planner_of_day(request).of_car(request.car).leaving(day.departed_s)
 
     def _planner_of_day(self, request: OnRoads) -> Planner:
         """Return the planner of a request, at no departure.

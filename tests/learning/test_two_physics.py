@@ -10,7 +10,8 @@ from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.intervals import ErrorSpread, PastErrors, TripPrediction
+from evroute.learning.fleet.car_errors import CarErrors
+from evroute.learning.intervals import ErrorSpread, TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.physics_weight import LIMITS, UNKNOWN, PhysicsWeight, prior_weight
 from evroute.learning.mixture.two_physics import TwoPhysics, _add_error
@@ -198,7 +199,7 @@ def test_the_deviation_along_a_chain_is_that_of_the_forecast(hilly) -> None:
 def test_a_deviation_that_is_learned_raises_no_alarm() -> None:
     """Errors stay as they are, while the deviation falls to a tenth: only its own scores grow."""
     rng = np.random.default_rng(0)
-    by_deviation, by_unit = PastErrors(signed=True), PastErrors(signed=True)
+    by_deviation, by_unit = CarErrors(), CarErrors()
     for number in range(200):
         error, std = rng.normal(0.0, 10.0), 100.0 * 0.1 ** min(number / 100.0, 1.0)
         _add_error(by_deviation, error, prediction(0.0, std, 6.0, 1.0))

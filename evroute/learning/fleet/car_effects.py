@@ -7,9 +7,10 @@ takes more, and of noise:
 
     y = x'(b + M a_c) + e,  a_c = (u_c, h_c) ~ N(0, diag(s_u², s_h²)),  b ~ N(m, R R'),  e ~ N(0, v)
 
-The columns of M (p, 2) are the prior means of the coefficients: without the change of height for
-the factor ``u_c``, and those of heating, warm-up and cooling alone for ``h_c``. So ``u_c`` counts
-times the energy that the prior expects to be dissipated, and ``h_c`` times its heating.
+The columns of M (p, 2) are the shared coefficients as they were at the last fit of the noise:
+without the change of height for the factor ``u_c``, and those of heating, warm-up and cooling alone
+for ``h_c``. So ``u_c`` counts times the energy that a car of the type is expected to dissipate, and
+``h_c`` times its heating. Between two fits M is constant, and all below is exact.
 
 Given b, the cars are independent (arrowhead precision). The state therefore is the posterior of b,
 and for each car:
@@ -297,6 +298,7 @@ class CarEffects:
             "car_covariance": np.array([each.covariance for each in effects]),
             "car_days": np.array([[each.day, each.loosened] for each in effects]),
             "car_std": self.std,
+            "car_weights": self.weights,
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -304,7 +306,7 @@ class CarEffects:
         self.by_car = {}
         if "car_name" not in state:
             return
-        self.std = state["car_std"]
+        self.std, self.weights = state["car_std"], state["car_weights"]
         columns = (state[f"car_{name}"] for name in ("name", "alone", "shared", "covariance"))
         for name, alone, shared, covariance, days in zip(*columns, state["car_days"], strict=True):
             self.by_car[str(name)] = CarEffect(

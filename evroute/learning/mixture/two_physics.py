@@ -7,6 +7,7 @@ errors of the mixture. ``physics="driving"`` or ``physics="eq8"`` keeps one of t
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
-from evroute.learning.intervals import PastErrors, TripPrediction
+from evroute.learning.fleet.car_errors import CarErrors
+from evroute.learning.fleet.car_shares import Share, mixed_shares
+from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.mixed_day import MixedDay
 from evroute.learning.mixture.physics_weight import PhysicsWeight, prior_weight
@@ -66,6 +69,7 @@ class TwoPhysics(Belief):
     """
 
     travels = True
+    of_fleets = True
     options = TripEnergies.options
 
     def __init__(self, setting: Setting) -> None:
@@ -75,8 +79,9 @@ class TwoPhysics(Belief):
         self.steady = TripEnergies(setting, physics=PAPER_PHYSICS)
         self.battery = self.driving.battery
         self.weight = PhysicsWeight(prior_weight(setting.network))
-        self.errors = PastErrors(signed=True)
-        self.time_errors = PastErrors(signed=True)
+        self.errors = CarErrors()
+        self.time_errors = CarErrors()
+        self._car: str | None = None
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TwoPhysics":
@@ -164,7 +169,7 @@ class TwoPhysics(Belief):
             f"forecasts are by {share:.0%} those of physics with stops and turns, whose numbers "
             f"these are, and by {1.0 - share:.0%} those at steady speeds, by the errors of both"
         )
-        return [*self.driving.findings(trips, self.members), weights]
+        return [*self.driving.findings(trips, self.members, self.car_shares()), weights]
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, by each physics."""
@@ -177,7 +182,7 @@ class TwoPhysics(Belief):
         driving, steady = self.driving.expect_energy(trip), self.steady.expect_energy(trip)
         time = self._expected_time(trip.edge, trip.departed_s, routes=trip.routes)
         return ExpectedTwice(
-            self.weight.predicted(driving.energy, steady.energy, self.errors.spread),
+            self.weight.predicted(driving.energy, steady.energy, self.errors.spread(trip.car)),
             measures_s(time),
             driving=driving,
             steady=steady,
@@ -198,7 +203,9 @@ class TwoPhysics(Belief):
         assert expected.driving
         assert expected.steady
         energy_wh = float(trip.energy_wh.sum())
-        _add_error(self.errors, energy_wh, expected.energy)
+        _add_error(self.errors, energy_wh, expected.energy, car=trip.car)
+        if self.errors.has_alarm(trip.car):  # each physics has loosened the car by its own test
+            self.errors.begin_anew(trip.car)
         measured = np.isfinite(trip.travel_s)
         if measured.any():
             time = self._expected_time(trip.edge[measured], trip.departed_s)
@@ -231,13 +238,29 @@ class TwoPhysics(Belief):
         self.driving.restart()
         self.steady.restart()
 
+    @property
+    def cars(self) -> tuple[str, ...]:
+        """Names of the cars of a fleet."""
+        return self.driving.cars
+
+    def of_car(self, car: str) -> "TwoPhysics":
+        """Return the belief of one car; parameters and errors as in `KnowsCars.of_car`."""
+        own = copy(super().of_car(car))
+        own.driving, own.steady = self.driving.of_car(car), self.steady.of_car(car)
+        own._car, own.battery = car, own.driving.battery
+        return own
+
+    def car_shares(self) -> dict[str, Share]:
+        """Return what each car takes more than its type, by both physics."""
+        return mixed_shares(self.driving.car_shares(), self.steady.car_shares(), self.weight.first)
+
     def under(self, conditions: DrivingConditions) -> MixedDay:
         """Return the energies of a day with these conditions."""
         return MixedDay(
             self.driving.under(conditions),
             self.steady.under(conditions),
             self.weight,
-            self.errors.spread,
+            self.errors.spread(self._car),
             lambda edges, share: self._expected_time(
                 edges, conditions.departed_s, speed_factor=conditions.speed_factor, share=share
             ),
@@ -263,11 +286,16 @@ class TwoPhysics(Belief):
             )
             for each in (self.driving, self.steady)
         )
-        return self.weight.predicted(driving, steady, self.time_errors.spread)
+        return self.weight.predicted(driving, steady, self.time_errors.spread())
 
 
 def _add_error(
-    errors: PastErrors, measured: float, expected: TripPrediction, unit: float | None = None
+    errors: CarErrors,
+    measured: float,
+    expected: TripPrediction,
+    unit: float | None = None,
+    *,
+    car: str = "",
 ) -> None:
     """Add the error of an expectation; one beyond belief counts for the test of changes alone.
 
@@ -280,9 +308,11 @@ def _add_error(
     unit
         Unit of the score that the test sees. With that of a fixed noise a deviation that becomes
         smaller, as it is learned, makes no score larger; the predicted deviation if None.
+    car
+        The car that drove; empty where cars have no names.
     """
     error = measured - expected.mean_wh
     if abs(error) > REFUSED_SD * expected.sd_wh:
-        errors.refuse(error, unit or expected.sd_wh)
+        errors.refuse(error, unit or expected.sd_wh, car=car)
     else:
-        errors.add(error, expected.sd_wh, unit)
+        errors.add(error, expected.sd_wh, unit, car=car)

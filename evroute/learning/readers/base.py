@@ -9,7 +9,7 @@ from evroute.learning.readers.headers import Column
 from evroute.learning.readers.table import Log, read_log, read_table
 from evroute.methods.setting import Setting
 
-TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
+TEXT = ("trip", "edge", "vehicle", "car", "time", "from", "to", "departed")
 """Columns of text; all others hold numbers."""
 
 

@@ -2,8 +2,8 @@
 
 Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; optional are
 time (when the edge was entered), travel_s, departed_s (of the trip, used where there is no time),
-vehicle, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent (charge
-when the edge was entered), auxiliary_w, temperature_c and payload_kg.
+vehicle, car, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent
+(charge when the edge was entered), auxiliary_w, temperature_c and payload_kg.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from evroute.learning.measured import (
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
+    car_of,
     check_times,
-    check_vehicle,
 )
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import since_1970
@@ -37,6 +37,7 @@ COLUMNS = (
     "travel_s",
     "departed_s",
     "vehicle",
+    "car",
     *ONCE,
 )
 
@@ -72,7 +73,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
-            check_vehicle(table, rows, vehicle_names)
+            car = car_of(table, rows, vehicle_names)
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
@@ -85,7 +86,9 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
                 measured.unknown.setdefault("time", {})[trip] = str(error)
                 departed_s = np.nan
         read = readings(of_day, rows)
-        found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **read.values)
+        found = MeasuredTrip(
+            trip, edges, energy_wh[rows], driven_s, departed_s, car=car, **read.values
+        )
         admit(measured, found, setting, read.ignored)
     return measured
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.learning.fleet.cars_table import CarTypes, cars_note, with_cars
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.readers.base import Reader
 from evroute.learning.readers.table import Log, headers_of
@@ -64,6 +65,7 @@ def read_measured(
     *,
     with_routes: bool = False,
     reader: str | None = None,
+    cars: CarTypes | None = None,
 ) -> Measured:
     """Read the trips of a file in one of the formats of `READERS`.
 
@@ -81,6 +83,8 @@ def read_measured(
         Whether the trips need routes; a notebook has none.
     reader
         Name of the reader; by default the file's suffix or columns choose one of `READERS`.
+    cars
+        Types of the cars; trips of cars of other types are set aside. None for one type.
 
     Raises
     ------
@@ -91,13 +95,16 @@ def read_measured(
         used.
     """
     chosen = reader_of(path) if reader is None else reader_named(reader)
-    log = chosen.log(path)
+    names = sorted(names)
+    log = with_cars(chosen.log(path), names)
     if with_routes and not chosen.has_routes:
         raise EvrouteError(
             f"trip table {path} has no routes, which this model and replays need; give a log by "
             "edges or points, or learn with model trips, exact or physics+gp"
         )
-    measured = chosen.trips(log, setting, sorted(names))
+    measured = chosen.trips(log, setting, names)
+    if cars is not None:
+        measured = cars.of_type(measured, names)
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
@@ -105,7 +112,7 @@ def read_measured(
             f"trip table {path}: none of {len(measured.skipped)} trips can be used; "
             f"'{trip}': {reason}"
         )
-    measured.notes[:0] = _notes(log, measured, setting)
+    measured.notes[:0] = [*cars_note(measured), *_notes(log, measured, setting)]
     measured.notes.extend(measured.unknown_notes({trip.trip for trip in measured.trips}))
     return measured
 

@@ -1,10 +1,10 @@
 """Notebooks with a row for each trip and no route.
 
 Columns: trip, from, to (names, ``"lat,lon"`` or edge ids), departed, soc_start, soc_end (% of the
-usable battery); optional are odometer_km (length of the trip), vehicle, auxiliary_w, temperature_c
-and payload_kg. A trip stands for its plausible routes, on average: those of about the length by the
-odometer or, without one, of about the time of the fastest. The spread of their energies by eq. 8
-is part of its known variance.
+usable battery); optional are odometer_km (length of the trip), vehicle, car, auxiliary_w,
+temperature_c and payload_kg. A trip stands for its plausible routes, on average: those of about the
+length by the odometer or, without one, of about the time of the fastest. The spread of their
+energies by eq. 8 is part of its known variance.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from evroute.learning.measured import (
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    check_vehicle,
+    car_of,
 )
 from evroute.learning.readers.base import Reader, columns_reader
 from evroute.learning.readers.clocks import since_1970
@@ -32,7 +32,7 @@ from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 
 ENDS = ("from", "to", "departed", "soc_start", "soc_end")
-COLUMNS = ("trip", *ENDS, "odometer_km", "vehicle", *AT_DEPARTURE)
+COLUMNS = ("trip", *ENDS, "odometer_km", "vehicle", "car", *AT_DEPARTURE)
 CLOSE = 0.15
 """Share by which the length or time of a plausible route may differ."""
 DETOURS = 4
@@ -69,7 +69,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
     for row, line in enumerate(table.to_pylist()):
         name = line["trip"] or f"row {row + 1}"
         try:
-            check_vehicle(table, np.array([row]), vehicle_names)
+            car = car_of(table, np.array([row]), vehicle_names)
             if not (0 <= start[row] <= 100 and 0 <= end[row] <= 100):
                 raise ImpossibleTripError(
                     f"it needs charges at both ends within 0..100 %, not {start[row]:g} and "
@@ -84,6 +84,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
                 np.full(len(routes[0]), np.nan),
                 float(departed_s[row]),
                 known_variance_wh2=meter.variance_wh2(battery_wh),
+                car=car,
                 **day,
             )
         except EvrouteError as error:

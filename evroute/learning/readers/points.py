@@ -1,7 +1,7 @@
 """Logs with a row for each GPS point and a meter: cut into trips and matched to the roads.
 
 Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
-vehicle and `AT_DEPARTURE`. Rows may lack a reading.
+vehicle, car and `AT_DEPARTURE`. Rows may lack a reading.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from evroute.learning.measured import (
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
+    car_of,
     check_times,
-    check_vehicle,
 )
 from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.base import Reader, columns_reader
@@ -39,7 +39,17 @@ from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
 
-COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE, "auxiliary_mean_w")
+COLUMNS = (
+    "trip",
+    "time",
+    "lat",
+    "lon",
+    *READINGS,
+    "vehicle",
+    "car",
+    *AT_DEPARTURE,
+    "auxiliary_mean_w",
+)
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
@@ -58,6 +68,7 @@ class _Drive:
     match: Match
     time_s: FloatArray
     used_wh: FloatArray
+    car: str
 
 
 def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Measured:
@@ -147,7 +158,7 @@ def _drives(
     drives: list[_Drive] = []
     for trip, rows in trips_of(log.path, log.table):
         try:
-            check_vehicle(log.table, rows, vehicle_names)
+            car = car_of(log.table, rows, vehicle_names)
             check_times(time_s[rows])
             used_wh = meter.used_wh(rows, time_s[rows], battery_wh)
         except ImpossibleTripError as error:
@@ -166,7 +177,8 @@ def _drives(
             its = rows[piece.rows]
             for match in matcher.match(lat[its], lon[its]):
                 name = f"{trip}/{len(found) + 1}" if found else trip
-                found.append(_Drive(name, its, match, time_s[its], used_wh[piece.rows]))
+                used = used_wh[piece.rows]
+                found.append(_Drive(name, its, match, time_s[its], used, car))
         if not found:
             measured.skipped[trip] = (
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
@@ -267,6 +279,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         departed_s=float(drive.time_s[match.position[0]]),
         whole=len(read) == 2,
         known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
+        car=drive.car,
         **first,
     )
 

@@ -152,6 +152,7 @@ def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
         "eq8_wh": float(eq8_wh.sum()) / trip.routes,
+        **({"car": trip.car} if trip.car else {}),
     }
 
 

@@ -9,6 +9,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
     FADE,
@@ -104,6 +105,31 @@ class ArmTerms:
         self.edge, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
         if driving:
             self.edge, self._moving = setting.turn_table.entered, speed_factors(network)
+
+    def of_trip(
+        self, pace: Pace, trip: MeasuredTrip, known: DrivingConditions, b: FloatArray
+    ) -> FloatArray:
+        """Return the terms of a trip by the values known at its departure, (k, p).
+
+        Parameters
+        ----------
+        pace
+            Learned pace of the edges.
+        trip
+            Trip on the network.
+        known
+            Its conditions.
+        b
+            (p,) coefficients, by which the charge falls along the trip.
+        """
+        arms = self.along(trip.edge)
+        terms = self.at(pace, arms, known)
+        if np.isfinite(trip.soc_percent):
+            expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
+            used_wh = np.cumsum(expected_wh) - expected_wh
+            percent = trip.soc_percent - used_wh / (self.setting.vehicle.battery_kwh * 10.0)
+            terms = self.at(pace, arms, known, np.minimum(percent, 100.0))
+        return terms
 
     def along(self, edge: IntArray) -> IntArray:
         """Return the arms of a trip over edges (k,), (k,)."""

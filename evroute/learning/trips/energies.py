@@ -12,6 +12,7 @@ deviations of roads are learned anew; the coefficients and the spread of the err
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
+from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
+from evroute.learning.fleet.car_states import CarState, CarStates
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
@@ -84,6 +87,7 @@ class TripEnergies(Belief):
     """
 
     travels = True
+    of_fleets = True
     options = ("physics",)
 
     def __init__(self, setting: Setting, *, physics: str = PHYSICS) -> None:
@@ -105,6 +109,8 @@ class TripEnergies(Belief):
         self.arms = ArmTerms(setting, driving, self.belief.prior, self.times.pace)
         self._departures = Departures()
         self.battery = BatterySize()
+        self._states = CarStates()
+        self._car: str | None = None
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
@@ -139,9 +145,10 @@ class TripEnergies(Belief):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """Coefficients, times of trips, their departures, and the battery."""
+        """Coefficients, times of trips, their departures, the battery, and those of named cars."""
         own: dict[str, Part] = {"trips": self.belief, "times": self.times}
-        return own | {"departures": self._departures, "battery": self.battery}
+        own |= {"departures": self._departures, "battery": self.battery}
+        return own | {"cars": self._states}
 
     @property
     def changed(self) -> bool:
@@ -156,16 +163,21 @@ class TripEnergies(Belief):
     @property
     def note(self) -> str:
         """Number of trips behind the forecasts, in words; empty if there are none."""
-        n = self.belief.trips
-        words = (f"intervals rest on {counted(n, 'trip')}", self.places.known.elsewhere)
-        return "; ".join(filter(None, words)) if n else ""
+        own = self._state(self._car).departures.trips if self._car else 0
+        rest = resting(self.belief.trips, self._car, own, of_fleet=bool(self.cars))
+        return "; ".join(filter(None, (rest, self.places.known.elsewhere))) if rest else ""
 
     @property
     def members(self) -> tuple[Weighed, ...]:
         """Its belief, with the whole weight."""
         return (Weighed(1.0, self.belief),)
 
-    def findings(self, trips: pa.Table, members: Sequence[Weighed] = ()) -> list[str]:
+    def findings(
+        self,
+        trips: pa.Table,
+        members: Sequence[Weighed] = (),
+        shares: Mapping[str, Share] | None = None,
+    ) -> list[str]:
         """Return consumption, coefficients, roads, heights, noise and the rest, a sentence each.
 
         Parameters
@@ -174,10 +186,13 @@ class TripEnergies(Belief):
             Rows of ``trips.parquet``.
         members
             Beliefs of the consumption; its own if empty.
+        shares
+            What each car takes more than its type; by its own coefficients if None.
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        return sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
+        found = sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
+        return found + ranking(self.car_shares() if shares is None else shares)
 
     def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
         """Return a trip on the roads of the belief; those that it lacks are added to them."""
@@ -195,15 +210,9 @@ class TripEnergies(Belief):
         if trip.record is not None:
             then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
             return self._joined(then, trip.edge)
-        known = self._departures.conditions(trip)
-        arms = self.arms.along(trip.edge)
-        terms = self.arms.at(self.pace, arms, known)
-        b = self.belief.coefficients.coefficients[: terms.shape[1]]
-        if np.isfinite(trip.soc_percent):
-            expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
-            used_wh = np.cumsum(expected_wh) - expected_wh
-            percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
-            terms = self.arms.at(self.pace, arms, known, np.minimum(percent, 100.0))
+        known = self._state(trip.car).departures.conditions(trip)
+        b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
+        terms = self.arms.of_trip(self.pace, trip, known, b)
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
         heating = known.heating(self.vehicle)
@@ -228,7 +237,8 @@ class TripEnergies(Belief):
         """Return the expected energy of a trip, and its row."""
         trip = self.placed(trip)
         row = self.row(trip)
-        belief = self.belief.after(self._departures.days_before(trip.departed_s))
+        days = self._state(trip.car).departures.days_before(trip.departed_s)
+        belief = self.belief.of_car(trip.car, days)
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         return Expected(belief.expect(row, self._known_wh2(trip) + season_wh2), row=row)
 
@@ -244,9 +254,10 @@ class TripEnergies(Belief):
         """
         trip = self.placed(trip)
         self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
-        row, days = expected.row, self._departures.days_before(trip.departed_s)
+        own = self._states.begin(trip.car) if trip.car else self._state("")
+        row, days = expected.row, own.departures.days_before(trip.departed_s)
         doubted = self._departures.season_unknown(trip)
-        belief = self.belief.after(days) if doubted else self.belief
+        belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
         self.belief.learn(
@@ -257,10 +268,12 @@ class TripEnergies(Belief):
             after_days=days,
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,
+            car=trip.car,
         )
         fall, kwh = trip.soc_percent - trip.soc_end_percent, self.vehicle.battery_kwh
-        self.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
-        self._departures.end(trip, 60.0 * float(row[MINUTES]))
+        own.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
+        for departures in {own.departures, self._departures}:  # of the car, and of all
+            departures.end(trip, 60.0 * float(row[MINUTES]))
         self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
 
     def restart(self) -> None:
@@ -273,7 +286,8 @@ class TripEnergies(Belief):
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
         network, edges = self.network, self.arms.edge
-        belief = self.belief.after(self._departures.days_until(conditions.date))
+        days = self._state(self._car or "").departures.days_until(conditions.date)
+        belief = self.belief.of_car(self._car, days)
         b = belief.present
         terms = self.arms.at(self.pace, np.arange(len(edges)), conditions)
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
@@ -306,9 +320,29 @@ class TripEnergies(Belief):
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
-            self._departures.undated,
+            self._state(self._car or "").departures.undated,
             self.arms.halt_wh(conditions),
         )
+
+    @property
+    def cars(self) -> tuple[str, ...]:
+        """Names of the cars of a fleet."""
+        return tuple(self._states.by_car)
+
+    def of_car(self, car: str) -> "TripEnergies":
+        """Return the belief of one car; parameters and errors as in `KnowsCars.of_car`."""
+        own = copy(super().of_car(car))
+        own._car, own.battery = car, self._states.of(car).battery
+        return own
+
+    def car_shares(self) -> dict[str, Share]:
+        """Return what each car takes more than its type."""
+        trips = {car: each.departures.trips for car, each in self._states.by_car.items()}
+        return car_shares(self.belief.cars, self.belief.regression, trips)
+
+    def _state(self, car: str) -> CarState:
+        """Return departures and battery of a car; those of the only one if its name is empty."""
+        return self._states.of(car) if car else CarState(self._departures, self.battery)
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
@@ -325,6 +359,7 @@ class TripEnergies(Belief):
         super().restore({**state, **moved.pace_of(state)})
         self.places.restore(state, moved)
         self._departures.arrive(moved)
+        self._states.arrive(moved)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
         """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""

@@ -7,6 +7,7 @@ A Gaussian process joins as more coefficients: the features of a basis, whitened
 of the rows with prior mean 0 and standard deviation 1. R then holds its cross-covariance with b.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +25,8 @@ class CoefficientPrior:
     earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
     multiplied: (p,) prior means of the terms that the level multiplies, others 0; None for none.
     metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
-    by_car: (p, 2) coefficients that single cars deviate by, times a factor each
-    (`fleet.car_effects`), or None.
+    by_car: function that returns the coefficients (p, 2) by which single cars deviate, times a
+    factor each (`fleet.car_effects`), from the shared ones; None for no single cars.
     """
 
     mean: FloatArray
@@ -36,7 +37,7 @@ class CoefficientPrior:
     level: int | None = None
     multiplied: FloatArray | None = None
     metered: slice | None = None
-    by_car: FloatArray | None = None
+    by_car: Callable[[FloatArray], FloatArray] | None = None
 
     def __post_init__(self) -> None:
         p = len(self.mean)

@@ -31,14 +31,15 @@ profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in pe
 charge above which recuperation fades; the coefficient of that term is the share of recuperation
 lost per 10 % above ``s0``.
 
-Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the energy by the prior less
-the change of potential, which no edge has below 0, and on heating, warm-up and cooling.
+Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
+change of potential, and on heating, warm-up and cooling.
 
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -108,9 +109,6 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     p = TURNING + driving
     multiplied = np.array(mean)
     multiplied[[FADE, LEVEL]] = 0.0
-    by_car = np.column_stack([multiplied, np.zeros(len(mean))])
-    by_car[[UP, DOWN], 0] -= weight_n / J_PER_WH
-    by_car[BY_TEMPERATURE, 1] = multiplied[BY_TEMPERATURE]
     cone[:, LEVEL] = cone @ multiplied
     return CoefficientPrior(
         np.array(mean[:p]),
@@ -121,8 +119,29 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         level=LEVEL,
         multiplied=multiplied[:p],
         metered=BY_TEMPERATURE,
-        by_car=by_car[:p],
+        by_car=partial(weights_of_cars, weight_wh_per_m(vehicle)),
     )
+
+
+def weights_of_cars(weight_wh_per_m: float, coefficients: FloatArray) -> FloatArray:
+    """Return the coefficients that a car deviates by, times a factor each, (p, 2).
+
+    The first column is the energy without the change of potential, which no edge has below 0. The
+    second is heating, warm-up and cooling.
+
+    Parameters
+    ----------
+    weight_wh_per_m
+        Weight of the vehicle, Wh per metre.
+    coefficients
+        (p,) shared coefficients with the level's share, in the cone of physical ones.
+    """
+    weights = np.zeros((len(coefficients), 2))
+    weights[:, 0] = coefficients
+    weights[[FADE, LEVEL], 0] = 0.0
+    weights[[UP, DOWN], 0] -= potential_slope(coefficients, weight_wh_per_m)
+    weights[BY_TEMPERATURE, 1] = coefficients[BY_TEMPERATURE]
+    return weights
 
 
 def heaviness(vehicle: Vehicle) -> float:

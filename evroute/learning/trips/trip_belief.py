@@ -98,7 +98,7 @@ class TripBelief:
         self._recent: list[bool] = []
         self._errors = CarErrors()
         self._day = 0.0
-        of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car
+        of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
         self._car: str | None = None
         self._take()
@@ -339,8 +339,8 @@ class TripBelief:
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
         else:
-            learned = self._columns([trip])
-            learn_next(self.regression, self.cars, learned, self.noise, self.prior)
+            own = self._columns([trip])
+            learn_next(self.regression, self.cars, own, self.noise, self.prior)
         self._take()
         return True
 
@@ -367,6 +367,8 @@ class TripBelief:
 
     def _refit(self, trips: KeptColumns) -> None:
         """Fit the noise and the deviations of fields; those that join change the rows."""
+        if self.prior.by_car is not None and self.cars:
+            self.cars.weights = self.prior.by_car(self.present[: len(self.prior.mean)])
         centres, late = (self._noise_centre, self._field_centre), self.late
         fit = Fit(*self._moments(), self.column, self.prior.level, *centres, late)
         found = fit.of(trips, self.cars)
@@ -380,8 +382,7 @@ class TripBelief:
 
     def _replace_late(self, late: LateField, features: FloatArray) -> None:
         """Give all trips these features (n, m) of the late field, in the place of earlier ones."""
-        stays = self.column != LATE
-        of_refused = np.zeros((len(self._refused), features.shape[1]))
+        stays, of_refused = self.column != LATE, np.zeros((len(self._refused), features.shape[1]))
         if of_refused.size:
             of_refused = late.features([trip.number for trip in self._refused])
         self._learned = kept_trips.with_features(self._learned, stays, features)

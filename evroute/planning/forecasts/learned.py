@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.errors import EvrouteError
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import ChargeTrace
@@ -163,6 +164,9 @@ class LearnedEnergies(Protocol):
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
 
+    def of_car(self, car: str) -> "LearnedEnergies":
+        """Return the belief of one car of a fleet; UnknownNameError if it does not know the car."""
+
     def on(self, network: RoadNetwork, vehicle: Vehicle) -> "LearnedEnergies":
         """Return it on a network; EvrouteError if it is about another network or vehicle."""
 
@@ -177,6 +181,26 @@ PhysicsBelief = Callable[[RoadNetwork, Vehicle, str], LearnedEnergies]
 def note_of(belief: LearnedEnergies | None) -> str:
     """Return the origin of a belief's numbers in words; empty without a belief."""
     return "" if belief is None else belief.note
+
+
+def belief_of_car(belief: LearnedEnergies | None, car: str) -> LearnedEnergies:
+    """Return the belief of one car of a fleet.
+
+    Parameters
+    ----------
+    belief
+        Belief of a plan; None for physics.
+    car
+        Name of the car.
+
+    Raises
+    ------
+    EvrouteError
+        If there is no belief, or it does not know the car.
+    """
+    if belief is None:
+        raise EvrouteError(f"a car needs the belief of its fleet; got car '{car}' and no belief")
+    return belief.of_car(car)
 
 
 def vehicle_of(

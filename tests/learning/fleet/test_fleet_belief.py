@@ -19,6 +19,7 @@ from evroute.learning.trips.trip_belief import TripBelief
 
 VEHICLE = load_vehicle("nissan-leaf-40")
 PRIOR = coefficient_prior(VEHICLE)
+BY_CAR = PRIOR.by_car(PRIOR.mean)
 
 
 def rows_of(rng, n):
@@ -35,7 +36,7 @@ def drive(belief, rng, cars, n, share, *, sd=0.06, days=0.0):
     rows, errors = rows_of(rng, n), []
     for k, row in enumerate(rows):
         car = cars[k % len(cars)]
-        own = row @ PRIOR.by_car[:, 0]
+        own = row @ BY_CAR[:, 0]
         wh = row @ PRIOR.mean + share(car, k) * own + sd * own * rng.normal()
         expected = belief.of_car(car, days).expect(row)
         errors.append((wh - expected.mean_wh) / expected.sd_wh)
@@ -45,15 +46,31 @@ def drive(belief, rng, cars, n, share, *, sd=0.06, days=0.0):
 
 def test_a_trip_without_change_of_height_takes_the_factor_more() -> None:
     rows = rows_of(np.random.default_rng(1), 20)
-    dissipated = rows @ PRIOR.by_car[:, 0]
+    dissipated = rows @ BY_CAR[:, 0]
     climb_wh = weight_wh_per_m(VEHICLE) * (rows[:, UP] + rows[:, DOWN])
     np.testing.assert_allclose(dissipated, rows @ PRIOR.mean - climb_wh, rtol=1e-12)
     assert (dissipated > 0).all()
 
 
+def test_weights_follow_the_learned_coefficients() -> None:
+    """A type that takes half of the prior has cars that deviate by half as much."""
+    rng = np.random.default_rng(4)
+    belief = TripBelief(PRIOR)
+    rows = rows_of(rng, 300)
+    for k, row in enumerate(rows):
+        own = row @ BY_CAR[:, 0]
+        climb_wh = row @ PRIOR.mean - own
+        factor = 0.5 * (1.1 if k % 2 else 0.9) * rng.lognormal(0.0, 0.05)
+        belief.learn(row, climb_wh + factor * own, car="more" if k % 2 else "less")
+    ratio = (rows @ belief.cars.weights[:, 0]) / (rows @ BY_CAR[:, 0])
+    np.testing.assert_allclose(ratio, 0.5, atol=0.04)
+    found = {car: belief.cars.moments(belief.regression, car)[0][0] for car in ("more", "less")}
+    assert found["more"] - found["less"] == pytest.approx(0.2, abs=0.03)
+
+
 @pytest.mark.parametrize("factor", [-0.9, 0.0, 1.5])
 def test_no_edge_is_below_its_change_of_potential_by_any_factor(factor) -> None:
-    own = PRIOR.mean + factor * PRIOR.by_car[:, 0]
+    own = PRIOR.mean + factor * BY_CAR[:, 0]
     weight = weight_wh_per_m(VEHICLE)
     assert potential_slope(own, weight) == pytest.approx(weight)
     assert own[DOWN] <= weight <= own[UP]
@@ -137,5 +154,5 @@ def test_deviations_over_cars_begin_at_their_centres() -> None:
     np.testing.assert_array_equal(belief.cars.std, STD_OF_CARS)
     row = rows_of(np.random.default_rng(2), 1)[0]
     wider = belief.of_car("new").regression.variance(row) - belief.regression.variance(row)
-    own = row @ PRIOR.by_car
+    own = row @ BY_CAR
     assert wider == pytest.approx(((STD_OF_CARS * own) ** 2).sum(), rel=1e-9)
