@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evroute.text import counted
+
 STD = 0.1
 """Deviation of k before any trip."""
 AGEING = 0.02
@@ -22,6 +24,8 @@ METER_SHARE = 0.02
 """Deviation of a meter of energy as a share of its reading."""
 IMPLAUSIBLE_SD = 5.0
 """Deviations beyond which a trip teaches nothing, as one that was charged on its way."""
+LEARNED = 0.8
+"""Share of the deviation before any trip from which on the size is stated as learned."""
 DAYS_A_YEAR = 365.0
 
 
@@ -83,14 +87,14 @@ class BatterySize:
         return float(np.sqrt(self.variance)) / self.used if self.trips else 0.0
 
     def sentence(self, battery_kwh: float) -> str:
-        """Return the learned size in words; empty before any trip."""
-        if not self.trips:
+        """Return the learned size in words; empty while its doubt is nearly that of the prior."""
+        if not self.trips or self.std_share > LEARNED * STD:
             return ""
         size_kwh = self.kwh(battery_kwh)
         return (
             f"usable battery {size_kwh:.1f} ± {size_kwh * self.std_share:.1f} kWh, "
-            f"{1.0 / self.used:.0%} of the vehicle file's {battery_kwh:g} kWh, by {self.trips} "
-            "trips with per cent and kWh"
+            f"{1.0 / self.used:.0%} of the vehicle file's {battery_kwh:g} kWh, by "
+            f"{counted(self.trips, 'trip')} with per cent and kWh"
         )
 
     def state(self) -> dict[str, npt.NDArray[Any]]:

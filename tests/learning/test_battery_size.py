@@ -33,6 +33,16 @@ def test_one_trip_by_hand() -> None:
     assert size.kwh(40.0) == pytest.approx(40.0 / size.used)
 
 
+def test_a_size_is_stated_once_its_doubt_fell_by_a_fifth() -> None:
+    size = BatterySize()
+    size.learn(300.0, 1.0, 40.0)
+    assert size.std_share > 0.08
+    assert size.sentence(40.0) == ""
+    size = BatterySize()
+    size.learn(4000.0, 12.0, 40.0)
+    assert size.sentence(40.0).endswith("by 1 trip with per cent and kWh")
+
+
 def test_trips_without_both_teach_nothing_and_a_charge_on_the_way_is_no_size() -> None:
     size = BatterySize()
     for energy_wh, fall in ((4000.0, np.nan), (-100.0, -1.0), (6000.0, -30.0)):
