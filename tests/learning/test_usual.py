@@ -70,10 +70,25 @@ def test_the_sum_is_known_well_though_its_parts_are_not() -> None:
     share = usual.by_temperature([0.0]).mean_wh[0] / consumption.mean_wh[0] - 1.0
     assert words == (
         f"{consumption.mean_wh[0]:.0f} ± {consumption.std_wh[0]:.0f} Wh/km at your usual speed of "
-        f"40 km/h, +{share:.0%} at 0 °C after a cold start"
+        f"40 km/h; by physics +{share:.0%} at 0 °C after a cold start, not learned yet"
     )
     # nothing but the sum was taught
     assert coefficients(belief, CAR) == heating(belief) == ""
+
+
+def test_the_cold_is_stated_as_learned_once_trips_in_the_cold_taught_it() -> None:
+    belief, rng = taught(20), np.random.default_rng(5)
+    prior = belief.prior
+    for _ in range(30):
+        row = belief.kept_rows[0].copy()
+        below_k = rng.uniform(0.0, 25.0)
+        row[BY_TEMPERATURE] = [15.0 * below_k, below_k, 0.0]
+        row[LEVEL] = row @ prior.multiplied
+        belief.learn(row, 1.1 * float(row @ prior.mean) + rng.normal(0.0, 20.0))
+    (words,) = usual_words([Weighed(1.0, belief)], CAR)
+    assert words.endswith("% at 0 °C after a cold start")
+    assert "by physics" not in words
+    assert heating(belief) != ""
 
 
 def test_a_mixture_has_the_mean_and_the_variance_of_both() -> None:

@@ -20,14 +20,12 @@ from evroute.learning.trips.terms import (
     WARM_UP,
 )
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.usual import Weighed, usual_trip
+from evroute.learning.trips.usual import Weighed, is_learned, usual_trip
 from evroute.text import counted
 
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
-LEARNED_SHARE = 0.2
-"""Share by which the deviation of a learned coefficient has fallen at least."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -101,14 +99,6 @@ def usual_words(members: Sequence[Weighed], vehicle: Vehicle) -> list[str]:
     """
     usual = usual_trip(members, vehicle)
     return [] if usual is None else [usual.words]
-
-
-def is_learned(belief: TripBelief, k: int) -> bool:
-    """Return whether the deviation of coefficient k fell by at least `LEARNED_SHARE`."""
-    if k >= len(belief.prior.std):
-        return False
-    std = float(np.sqrt(belief.regression.covariance[k, k]))
-    return std <= (1.0 - LEARNED_SHARE) * float(belief.prior.std[k])
 
 
 def learned_words(belief: TripBelief, words: Mapping[int, tuple[str, int, float]]) -> str:

@@ -23,8 +23,10 @@ from evroute.learning.trips.terms import (
     DOWN,
     DRAG,
     FADE,
+    HEATING,
     MINUTES,
     UP,
+    WARM_UP,
     with_level,
 )
 from evroute.learning.trips.trip_belief import TripBelief
@@ -35,6 +37,8 @@ FEWEST = 3
 """Fewest trips that make a usual one."""
 MILD_C = 20.0
 COLD_C = 0.0
+LEARNED_SHARE = 0.2
+"""Share by which the deviation of a learned coefficient has fallen at least."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +101,14 @@ class Usual:
         mild = self.by_temperature([MILD_C])
         cold = self.by_temperature([COLD_C])
         more = float(cold.mean_wh[0] / mild.mean_wh[0]) - 1.0
-        return (
+        usual = (
             f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
-            f"{self.speed_kmh:.0f} km/h, {more:+.0%} at {COLD_C:.0f} °C after a cold start"
+            f"{self.speed_kmh:.0f} km/h"
         )
+        in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
+        if any(is_learned(self.members[0].belief, k) for k in (HEATING, WARM_UP)):
+            return f"{usual}, {in_cold}"
+        return f"{usual}; by physics {in_cold}, not learned yet"
 
     def _at(self, temperature_c: float, speed_kmh: float) -> list[FloatArray]:
         """Return the terms of a kilometre by each belief, (p,) each."""
@@ -158,3 +166,11 @@ def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
         row[DOWN] = -climb_m
         rows.append(row)
     return Usual(tuple(members), vehicle, km, minutes, tuple(rows))
+
+
+def is_learned(belief: TripBelief, k: int) -> bool:
+    """Return whether the deviation of coefficient k fell by at least `LEARNED_SHARE`."""
+    if k >= len(belief.prior.std):
+        return False
+    std = float(np.sqrt(belief.regression.covariance[k, k]))
+    return std <= (1.0 - LEARNED_SHARE) * float(belief.prior.std[k])
