@@ -216,10 +216,11 @@ class TripDay:
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
         off_landmarks_wh2 = self.unknown_wh2(driven)
         unknown_wh2 = float(off_landmarks_wh2[-1, -1] + season_wh[-1] ** 2)
-        spread_wh = sums @ self.belief.regression.root[self.columns]
-        noise, km = self.belief.noise, sums[:, KM]
+        regression, noise = self.belief.regression, self.belief.noise
+        km = sums[:, KM]
 
         def covariance() -> FloatArray:
+            spread_wh = sums @ regression.root[self.columns]
             unknown = off_landmarks_wh2 + np.outer(season_wh, season_wh)
             known: FloatArray = spread_wh @ spread_wh.T + noise.covariance(km)
             return known + unknown
@@ -229,7 +230,7 @@ class TripDay:
         return Along(
             row=row,
             mean_wh=sums @ self.belief.coefficients.coefficients[self.columns],
-            variance_wh2=float((spread_wh[-1] ** 2).sum() + noise.variance(km[-1], unknown_wh2)),
+            variance_wh2=regression.variance(row) + float(noise.variance(km[-1], unknown_wh2)),
             unknown_wh2=unknown_wh2,
             faded_wh=faded_wh,
             covariance=covariance,
