@@ -18,8 +18,8 @@ def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> 
         names
         == heard
         == [
-            "cumulative-regret",
             "saving",
+            "cumulative-regret",
             "beta",
             "duration",
             "explored-hill-T-potential-rectified",
@@ -52,8 +52,8 @@ def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(
     path.write_text(json.dumps(manifest))
     page = build_page(run_folder)
     assert [figure.name for figure in page.figures] == [
-        "cumulative-regret",
         "saving",
+        "cumulative-regret",
         "beta",
         "duration",
     ]

@@ -12,9 +12,9 @@ from evroute.report.charts.rounds import (
 )
 
 CURVES = {
-    "cumulative-regret": "evroute.report.charts.rounds:REGRET",
-    "saving": "evroute.report.charts.rounds:SAVING",
     "forecast-error": "evroute.report.charts.rounds:FORECASTS",
+    "saving": "evroute.report.charts.rounds:SAVING",
+    "cumulative-regret": "evroute.report.charts.rounds:REGRET",
     "beta": "evroute.report.charts.rounds:BETA",
     "lengthscales": "evroute.report.charts.rounds:LENGTHSCALES",
 }

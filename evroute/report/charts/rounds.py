@@ -135,7 +135,7 @@ def _errors(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the time of a trip, ms: medians over the blocks of `saving`.
+    """Draw the computing time of a trip, ms: medians over the blocks of `saving`.
 
     Parameters
     ----------
@@ -145,9 +145,8 @@ def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart
     frame = rounds.merge(timings[["run", "t", "ms"]], on=["run", "t"])
     frame = frame.assign(t=blocks(frame))
     median = frame.groupby(["run", "t"])["ms"].median().rename("value").reset_index()
-    return in_panels(
-        frame.drop_duplicates(["run", "t"]).merge(median), "Time of a trip (ms)", log_scale=True
-    )
+    first = frame.drop_duplicates(["run", "t"]).merge(median)
+    return in_panels(first, "Computing time of a trip (ms)", log_scale=True)
 
 
 def diagnostic(

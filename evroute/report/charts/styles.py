@@ -29,8 +29,8 @@ COLOURS = {
     "bayes-ucb": "#e69f00",
     "bayes-ucb-quantile": "#cc79a7",
     "ucb": "#d55e00",
-    "random": "#666666",
-    "physics alone": "#8a8a8a",
+    "random": "#2b2b2b",
+    "physics alone": "#5c5c5c",
 }
 _SPARE_COLOURS = (
     "#332288",

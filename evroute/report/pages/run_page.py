@@ -23,6 +23,7 @@ from evroute.report.charts.curves import Curve
 from evroute.report.charts.interval_scores import interval_table
 from evroute.report.charts.profile import svg
 from evroute.report.charts.styles import method_styles, panel_labels
+from evroute.report.charts.worlds import has_physics, saved_by_world
 from evroute.report.exploration import visits_chart
 from evroute.report.extras import alt, pd
 from evroute.report.findings import finding
@@ -153,6 +154,13 @@ def _drawings(
     shown, left_out = few_methods(rounds)
     mapped, unmapped = few_maps(shown)
     notes += pooled + left_out + unmapped
+    if has_physics(shown):
+        yield (
+            "saved-by-world",
+            "A dot is a world, a bar the mean of the worlds; true expectations of the last trips.",
+            partial(saved_by_world, shown),
+            True,
+        )
     for name in CURVES:
         curve: Curve = named(CURVES, "figure", name)
         if curve.wanted(curves):
@@ -160,15 +168,10 @@ def _drawings(
             yield name, f"{found} {curve.caption}".lstrip(), partial(curve.draw, curves), True
     yield (
         "duration",
-        "Sum of posterior, index, search and update; medians of blocks of trips, log scale.",
+        "Sum of posterior, index, search and update. Medians of blocks of trips, log scale.",
         partial(duration, curves, read_timings(folder)),
         True,
     )
-    diagnostics = read_diagnostics(folder)
-    for name, (title, caption) in _DIAGNOSTICS.items():
-        if name in diagnostics:
-            draw_one = partial(diagnostic, curves, diagnostics, name, title)
-            yield name.replace("_", "-"), caption, draw_one, True
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
         yield (
             "reliability",
@@ -188,6 +191,11 @@ def _drawings(
             yield from _exploration(folder, mapped, network_name, digest)
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
+    diagnostics = read_diagnostics(folder)
+    for name, (title, caption) in _DIAGNOSTICS.items():
+        if name in diagnostics:
+            draw_one = partial(diagnostic, curves, diagnostics, name, title)
+            yield name.replace("_", "-"), caption, draw_one, True
 
 
 def judged_claims(folder: RunFolder, notes: list[str]) -> list[Verdict]:
