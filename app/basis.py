@@ -53,6 +53,15 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
         st.caption("Trips of this car wait on the page My car to be learned again.")
     if folder == PHYSICS:
         return "", ""
+    car = belief_vehicle(folder)
+    if car not in ("", *vehicle_names()):
+        st.caption(
+            literal(
+                f"The trips of {folder} are of '{car}', a car of its own file. `evroute route` "
+                "plans with them; this page plans by physics."
+            )
+        )
+        return "", ""
     runs = _runs(folder, roads.name)
     if not runs:
         st.caption(literal(f"No run in {folder} was driven on {roads.name}."))

@@ -66,8 +66,10 @@ def main() -> None:
     request = None
     with left:
         try:
-            request = ask()
+            asked = ask()
             show_notices()
+            planner_of(asked)  # a belief may be about another car
+            request = asked
         except (EvrouteError, OSError, ValidationError) as error:
             st.error(sentence(str(error)))
         plan = make_plan(request) if request else None

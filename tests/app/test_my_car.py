@@ -363,3 +363,20 @@ def test_a_damaged_folder_is_learned_again_by_a_button(tmp_path: Path, damage) -
 
 def plain(shown: str) -> str:
     return shown.replace("\\", "")
+
+
+def test_a_belief_about_a_car_of_a_file_is_named_and_physics_plans(
+    tmp_path: Path, setting: Setting
+) -> None:
+    out = tmp_path / "runs" / "mine"
+    learn(log(tmp_path / "a.csv", setting, range(3)), out, vehicle="reference", model="factor")
+    manifest = out / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(
+        text.replace('"name": "reference"', '"name": "own-twizy"'), encoding="utf-8"
+    )
+    page = opened("plan", folder="mine")
+    assert not page.exception
+    assert not page.error
+    captions = " ".join(each.value for each in page.caption).replace("\\", "")
+    assert "The trips of mine are of 'own-twizy', a car of its own file" in captions
