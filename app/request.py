@@ -41,7 +41,7 @@ CHANGEABLE = {
 """Fields of a vehicle: label, least, greatest, step."""
 CARS = "cars"
 LOWERED = "lowered_reserve"
-"""Charge at the start, wished charge to keep, and the charge to keep that it gave, %."""
+"""Wished charge to keep, and the charge to keep that it gave, %."""
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
 """Offered limits of risk, %; 0 is none."""
 
@@ -280,15 +280,16 @@ def _reserve(soc: int) -> int:
     A greater charge brings the wish back, and only the driver's own change is remembered.
     """
     shown = starting("reserve", 10, (0, 100))
-    end, wish, lowered = st.session_state.get(LOWERED, (None, shown, shown))
-    if shown != lowered:
+    wish, lowered = st.session_state.get(LOWERED, (shown, None))
+    is_moved = shown != lowered
+    if is_moved:
         wish = shown
     reserve = min(wish, soc)
     if reserve != shown:
         forget_change("reserve")
-    if end != soc or reserve != shown:  # a slider with another end forgets its value
+    if reserve != shown or not is_moved:  # a slider with another end forgets its value
         st.session_state[key("reserve")] = reserve
-    st.session_state[LOWERED] = soc, wish, reserve
+    st.session_state[LOWERED] = wish, reserve
     return reserve
 
 

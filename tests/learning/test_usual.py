@@ -1,5 +1,7 @@
 """Consumption of the usual trip against sums by hand, and a mixture against its two beliefs."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -127,13 +129,14 @@ def test_a_chart_has_the_trips_as_points_and_the_line_of_the_belief(denver) -> N
     trips = [
         MeasuredTrip("cold", edges, np.full(12, 50.0), time_s, temperature_c=-5.0),
         MeasuredTrip("unknown", edges, np.full(12, 40.0), np.full(12, np.nan)),
+        MeasuredTrip("untimed", edges, np.full(12, 45.0), np.full(12, np.nan), temperature_c=3.0),
         MeasuredTrip("short", edges[:1], np.full(1, 40.0), time_s[:1], temperature_c=9.0),
         MeasuredTrip("pages", edges, np.full(12, 40.0), time_s, temperature_c=9.0, routes=2),
     ]
     points = trip_points(trips, denver).set_index("trip")
     km = denver.length_m[edges].sum() / 1000.0
-    assert list(points.index) == ["cold", "unknown"]
-    assert points["wh_per_km"].tolist() == pytest.approx([600.0 / km, 480.0 / km])
+    assert list(points.index) == ["cold", "unknown", "untimed"]
+    assert points["wh_per_km"].tolist() == pytest.approx([600.0 / km, 480.0 / km, 540.0 / km])
     assert points.loc["cold", "speed_kmh"] == pytest.approx(36.0)
     assert points.loc["unknown", ["temperature_c", "speed_kmh"]].isna().all()
     usual = usual_trip([Weighed(1.0, taught(10))], CAR)
@@ -143,6 +146,7 @@ def test_a_chart_has_the_trips_as_points_and_the_line_of_the_belief(denver) -> N
     values = line["data"]["values"]
     expected = usual.by_temperature(TEMPERATURES_C.tolist()).mean_wh
     assert [each["mean"] for each in values] == pytest.approx(expected.tolist(), abs=1e-5)
-    assert [each["trip"] for each in dots["data"]["values"]] == ["cold"]
+    assert [each["trip"] for each in dots["data"]["values"]] == ["cold", "untimed"]
+    json.dumps(drawn, allow_nan=False)  # browsers read no NaN
     assert [each["trip"] for each in by_speed["layer"][2]["data"]["values"]] == ["cold"]
     assert by_temperature["layer"][0]["encoding"]["y"]["title"] == "Wh per km"

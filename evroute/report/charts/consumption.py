@@ -125,5 +125,6 @@ def _panel(
 
 
 def _data(frame: "pd.DataFrame") -> Any:
-    """Return a table as the inline data of a chart."""
-    return alt.Data(values=frame.round(6).to_dict("records"))
+    """Return a table as the inline data of a chart; unknown values are null, as JSON has no NaN."""
+    known = frame.round(6).astype(object).where(frame.notna(), None)
+    return alt.Data(values=known.to_dict("records"))
