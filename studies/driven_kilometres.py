@@ -97,15 +97,16 @@ def plans(network: RoadNetwork, count: int) -> list[Plan]:
 
 
 def shares(values: list[float]) -> str:
-    """Return the median and the 5th to 95th percentile of ratios as cells."""
+    """Return median, 5th to 95th percentile and greatest difference of ratios as cells."""
     low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-    return f"{middle:.4f} | {low:.4f} to {high:.4f}"
+    most = 100 * max(abs(each - 1.0) for each in values)
+    return f"{middle:.4f} | {low:.4f} to {high:.4f} | {most:.1f} %"
 
 
 def main() -> None:
     """Print the table."""
-    print("| city, lengths | stated / lanes | 5 to 95 % | track / stated | 5 to 95 % |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| city, lengths | stated / lanes | 5 to 95 % | most | track / stated | 5 to 95 % | most |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for city, file in FILES.items():
         path = Path(os.environ["EVROUTE_DATA_DIR"]) / city / file
         lanes = Lanes(path)

@@ -9,14 +9,7 @@ from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.lines import (
-    LonLat,
-    crossing_line,
-    edge_heights,
-    edge_line,
-    route_line,
-    stop_places,
-)
+from evroute.report.lines import LonLat, driven_lines, edge_heights, route_line, stop_places
 from evroute.report.words import totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
@@ -86,13 +79,10 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
 def _track(network: RoadNetwork, driven: Stretches) -> Iterator[tuple[LonLat, float]]:
     """Yield the points of a route, degrees, with heights, m; those of a turn have one height."""
     ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
-    for k, part in enumerate(ends):
-        if k:
-            height_m = float(network.elevation_m[network.tail[part[0]]])
-            for point in crossing_line(network, int(driven.edge[k - 1]), part[0]):
-                yield point, height_m
-        heights_m = edge_heights(network, *part).tolist()
-        yield from zip(edge_line(network, *part), heights_m, strict=True)
+    for part, (turn, line) in zip(ends, driven_lines(network, driven), strict=True):
+        height_m = float(network.elevation_m[network.tail[part[0]]])
+        yield from ((point, height_m) for point in turn)
+        yield from zip(line, edge_heights(network, *part).tolist(), strict=True)
 
 
 def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dict[str, Any]:

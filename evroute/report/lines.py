@@ -1,6 +1,8 @@
 """Shapes of edges as lines of WGS 84 longitudes and latitudes, in full or thinned for a screen."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,10 +62,9 @@ def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]
 
 
 def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
-    """Return the shapes of successive parts of edges as one line, degrees.
+    """Return the shapes of successive parts of edges, and of their turns, as one line, degrees.
 
-    Repeated points are left out. The shapes of the turns lie between the parts where the network
-    has these.
+    Repeated points are left out.
 
     Parameters
     ----------
@@ -72,13 +73,54 @@ def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
     driven
         The parts, in driving order.
     """
-    points: list[LonLat] = []
-    ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
-    for k, part in enumerate(ends):
-        if k:
-            points += crossing_line(network, int(driven.edge[k - 1]), part[0])
-        points += edge_line(network, *part)
+    points = [point for lines in driven_lines(network, driven) for line in lines for point in line]
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+def driven_lines(
+    network: RoadNetwork, driven: Stretches
+) -> list[tuple[list[LonLat], list[LonLat]]]:
+    """Return the shape of the turn before each part of an edge, and of the part, degrees.
+
+    An edge has the shape of one of its lanes, and a turn may leave or enter another. So the edge
+    moves sideways along its length to where the turns begin and end, as a car changes lanes, and
+    the line is hardly longer than the lanes.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    driven
+        The k parts, in driving order.
+
+    Returns
+    -------
+    lines
+        The shape of the turn, empty before the first part and where it is not known, and the shape
+        of the part.
+    """
+    edges = driven.edge.tolist()
+    turns = [[], *(crossing_line(network, *pair) for pair in pairwise(edges)), []]
+    ends = zip(edges, driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
+    lines = []
+    for k, part in enumerate(ends):
+        line = edge_line(network, *part)
+        lines.append((turns[k], _joined(line, turns[k][-1:], turns[k + 1][:1])))
+    return lines
+
+
+def _joined(line: list[LonLat], before: Sequence[LonLat], after: Sequence[LonLat]) -> list[LonLat]:
+    """Return a line moved so that it begins and ends at some points, at most one each."""
+    if not before and not after:
+        return line
+    points = np.array(line)
+    begins, ends = (np.array([*each, *given])[0] for each, given in
+                    ((before, line[:1]), (after, line[-1:])))  # fmt: skip
+    steps = np.diff(points, axis=0) * [np.cos(np.radians(points[0, 1])), 1.0]
+    along = np.append(0.0, np.cumsum(np.hypot(*steps.T)))
+    share = (along / along[-1] if along[-1] > 0 else np.linspace(0, 1, len(line)))[:, np.newaxis]
+    shifted = points + (1 - share) * (begins - points[0]) + share * (ends - points[-1])
+    return [(lon, lat) for lon, lat in shifted.round(_DIGITS).tolist()]
 
 
 def stop_places(network: RoadNetwork, planned: PlannedRoute) -> dict[ChargingStop, LonLat]:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from evroute.network import crossings
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.report.lines import edge_heights, edge_line, road_lines, route_line, thin_lines
@@ -11,6 +13,19 @@ from evroute.report.lines import edge_heights, edge_line, road_lines, route_line
 def test_a_route_is_one_line_without_doubled_points(hill: RoadNetwork) -> None:
     line = route_line(hill, Stretches.whole(hill, np.array([0, 1, 2])))
     assert line == [*edge_line(hill, 0), edge_line(hill, 1)[1], edge_line(hill, 2)[1]]
+
+
+def test_an_edge_moves_sideways_to_the_lane_of_its_turn(make_network) -> None:
+    """The turn leaves and enters lanes 3 m beside the lanes that the edges have as shapes."""
+    x, y = 500_000.0, 4_800_000.0
+    roads = make_network(
+        [("in", 0, 1), ("out", 1, 2)], [(x, y, 0), (x + 100, y, 0), (x + 200, y, 0)]
+    )
+    turn = np.array([[x + 95, y + 3], [x + 105, y + 3]])
+    table = crossings.table_of(np.array([95.0, 95.0]), np.array([10.0]), [turn])
+    line = np.array(route_line(roads.with_tables(table), Stretches.whole(roads, np.arange(2))))
+    found = np.column_stack(transformer(WGS84, roads.crs).transform(*line.T)) - [x, y]
+    np.testing.assert_allclose(found, [[0, 0], [95, 3], [105, 3], [200, 0]], atol=0.1)
 
 
 def test_lines_start_and_end_at_the_junctions(denver: RoadNetwork) -> None:

@@ -117,23 +117,3 @@ def points_of(lane: str, shape: str) -> FloatArray:
         raise NetworkFormatError(
             f"the shape of lane '{lane}' is not a list of points: {error}"
         ) from error
-
-
-def moved(points: FloatArray, ends: FloatArray) -> FloatArray:
-    """Return a shape moved sideways so that it joins the shapes of two edges, (p, 2) m.
-
-    An edge has the shape of one of its lanes, and a turn may leave another.
-
-    Parameters
-    ----------
-    points
-        (p, 2) shape of the turn, m.
-    ends
-        (2, 2) last point of the edge left, and first point of the edge entered, m.
-    """
-    if len(points) < 2:
-        return points
-    along_m = np.append(0.0, np.cumsum(np.hypot(*np.diff(points, axis=0).T)))
-    share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(points))
-    off = ends - points[[0, -1]]
-    return points + np.outer(1.0 - share, off[0]) + np.outer(share, off[1])

@@ -33,7 +33,7 @@ from evroute.network.memory import check_memory
 from evroute.network.optional_tables import Table
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
-from evroute.network.sources.sumo_crossings import InternalLanes, moved
+from evroute.network.sources.sumo_crossings import InternalLanes
 
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
@@ -315,7 +315,7 @@ def _crossings(
             gap_m = float(np.linalg.norm(ends[1] - ends[0]))
             crossing = gap_m, np.empty((0, 2))
         turn_m[k] = crossing[0]
-        found.append(moved(crossing[1], ends))
+        found.append(crossing[1])
     return turn_m, found
 
 
