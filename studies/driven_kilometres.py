@@ -105,7 +105,10 @@ def shares(values: list[float]) -> str:
 
 def main() -> None:
     """Print the table."""
-    print("| city, lengths | stated / lanes | 5 to 95 % | most | track / stated | 5 to 95 % | most |")
+    print(
+        "| city, lengths | stated / lanes | 5 to 95 % | most | track / stated | 5 to 95 % ", end=""
+    )
+    print("| most |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for city, file in FILES.items():
         path = Path(os.environ["EVROUTE_DATA_DIR"]) / city / file

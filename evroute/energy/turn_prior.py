@@ -142,7 +142,8 @@ class TurnEnergy:
         """Return the energy of turns with changes of speed along the road ahead, (a,) Wh.
 
         A car that brakes beyond the edge saves work there, which counts as far as the edge and the
-        turn lose energy: no turn takes less than the potential rises.
+        turn lose energy: no turn takes less than the potential rises. A start may take less, since
+        nothing is driven before it.
 
         Parameters
         ----------
@@ -168,7 +169,8 @@ class TurnEnergy:
         energy_wh = work.battery_wh(self.vehicle)[place] + other_wh
         energy_wh[changing] += work.changes_wh(self.vehicle, gained_wh[changing], ahead)
         rise_wh = self._height_wh[entered] + gained_wh
-        return np.maximum(energy_wh, np.minimum(rise_wh, work.at_wheels_wh[place] + gained_wh))
+        least_wh = np.minimum(rise_wh, work.at_wheels_wh[place] + gained_wh)
+        return np.where(rows < self.table.n_turns, np.maximum(energy_wh, least_wh), energy_wh)
 
     def _onward(self, edges: IntArray, speed_mps: FloatArray) -> IntArray:
         """Return the edge by which the road goes on after edges (j,), -1 before another turn.
@@ -387,6 +389,8 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
     """
     mean_wh, speed_mps = energy.limits_wh, energy.limits_mps
     rise_wh = energy.potential_wh(np.arange(len(energy.table)), speed_mps)
+    starts = slice(energy.table.n_turns, None)
+    rise_wh[starts] = np.minimum(rise_wh[starts], mean_wh[starts])
     edge_wh = energy.edge_wh(speed_mps)
     std_wh = SPREADS[check_spread(spread)](edge_wh[energy.table.entered], mean_wh - rise_wh)
     noise_wh = NOISE_SHARE * edge_wh.std()

@@ -13,9 +13,11 @@ from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.speed_change import Ahead
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.network.places.positions import Position
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.battery import Battery
+from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 
 DRIVE, BACK, MASS_KG, ROLLING = 0.8, 0.5, 1000.0, 0.01
@@ -156,7 +158,9 @@ def test_energy_regained_on_a_descent_is_lost_in_a_full_battery(make_network) ->
     planner = Planner(network, CAR, physics="driving")
     charge = planner.plan("e0", "e1", battery=full).routes["energy"].charge
     assert charge is not None
-    assert charge.charge_wh == pytest.approx([full.start_wh, capacity_wh, capacity_wh - level_wh])
+    braked_wh = CAR.recuperation_efficiency * kinetic_j(0, 10) / J_PER_WH
+    arrived_wh = capacity_wh - level_wh + braked_wh
+    assert charge.charge_wh == pytest.approx([full.start_wh, capacity_wh, arrived_wh])
     assert charge.lost_wh == pytest.approx(-0.75 * down_wh)
 
 
@@ -172,20 +176,35 @@ def test_a_ring_without_turns_ends_the_change() -> None:
 def test_no_turn_takes_less_than_the_rise_of_its_potential(hilly, seed: int) -> None:
     for network in (hilly(seed), halved(hilly(seed))):
         energy = TurnEnergy(network, CAR, TurnTable.from_network(network), free_flow=True)
-        rows = np.arange(len(energy.table))
+        rows = np.arange(energy.table.n_turns)
         for speed_mps in (network.speed_mps, default_rng(seed).uniform(1, 40, network.n_edges)):
             rise_wh = energy.potential_wh(rows, speed_mps)
             assert (energy.mean_wh(rows, speed_mps) - rise_wh >= -1e-9).all()
 
 
+def test_a_start_on_a_short_piece_of_a_descent_is_helped_by_the_whole_descent(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    """The potential before the start is higher, so that searches keep weights above zero."""
+    network = line(make_network, [20.0, 380.0], [15.0, 15.0], [-2.0, -38.0])
+    space = Planner(network, CAR, physics="driving").space
+    start = len(space.table) - 2
+    rise_wh = space.energy.potential_wh(np.array([start]), network.speed_mps)[0]
+    begin_wh = space.reference.prior_mean_wh[start]
+    assert begin_wh < rise_wh - 1.0
+    states = space.states
+    assert begin_wh == pytest.approx((states.head_wh - states.tail_wh)[start])
+    whole = Planner(line(make_network, [400.0], [15.0], [-40.0]), CAR, physics="driving")
+    end = Position(0, float(whole.network.length_m[0]))
+    problem = whole.between(Places((Position(0, 0.0),), (), (end,), ("", "")))
+    two = Planner(network, CAR, physics="driving").plan(0, 1).routes["energy"].energy_wh
+    assert two == pytest.approx(problem.taken_wh(problem.legs.route(problem.weights()), None))
+
+
 @pytest.mark.parametrize("city", ["denver", "monaco"])
 @pytest.mark.parametrize("car", ["nissan-leaf-40", "reference"])
 def test_cutting_edges_in_two_keeps_least_energies(request, city: str, car: str) -> None:
-    """300 pairs; with changes over whole edges the median is 0.8 % in Denver, the most 68 Wh.
-
-    What is left: braking on a climb whose first half is so short that work saved beyond it would
-    make its turn take less than the potential rises.
-    """
+    """300 pairs; with changes over whole edges the median is 0.8 % in Denver, the most 68 Wh."""
     network = request.getfixturevalue(city)
     joined = set(network.strongest_component().edge_id)
     inside = np.array([row for row, each in enumerate(network.edge_id) if each in joined])
@@ -197,6 +216,5 @@ def test_cutting_edges_in_two_keeps_least_energies(request, city: str, car: str)
     )
     changed_wh = np.abs(pieces_wh.energy_wh - whole_wh.energy_wh)
     share = changed_wh / np.abs(whole_wh.energy_wh)
-    assert np.median(share) <= 0.002
-    assert np.quantile(share, 0.99) <= 0.02
-    assert changed_wh.max() <= 6.0
+    assert share.max() <= 0.02
+    assert np.quantile(share, 0.99) <= 1e-6

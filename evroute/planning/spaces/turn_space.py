@@ -294,7 +294,10 @@ class TurnSpace:
 
     @cached_property
     def states(self) -> ArmStates:
-        """The ends of the edges, then their starts, with height and kinetic energy."""
+        """The ends of the edges, then their starts, with height and kinetic energy.
+
+        The potential before a start is higher where the start takes less than the rise.
+        """
         network, table = self.edges.network, self.table
         mass_kg = self.energy.vehicle.mass_kg
         kinetic_wh = 0.5 * mass_kg * self._expected_mps**2 / J_PER_WH
@@ -303,9 +306,9 @@ class TurnSpace:
         tail = np.concatenate(
             [table.left[: table.n_turns], table.n_edges + np.arange(table.n_edges)]
         )
-        return ArmStates(
-            table.entered, tail, table.entered, np.concatenate([after_wh, height_wh[network.tail]])
-        )
+        begin_wh = after_wh - self._expected_wh[table.n_turns :]
+        before_wh = np.maximum(height_wh[network.tail], begin_wh)
+        return ArmStates(table.entered, tail, table.entered, np.concatenate([after_wh, before_wh]))
 
     def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
         """Return the turns of routes, each after its start."""
@@ -348,7 +351,10 @@ class TurnSpace:
             self._features(rows, edges.features[entered], speed_mps),
             edges.prior_mean_wh[entered] + added_wh,
         )
-        return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
+        rise_wh = self._energy_of(vehicle).potential_wh(rows, driven_mps)
+        starts = (rows >= self.table.n_turns) & self.energy.free_flow
+        rise_wh[starts] = np.minimum(rise_wh, arms.prior_mean_wh)[starts]
+        return arms, rise_wh
 
     def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
         """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
