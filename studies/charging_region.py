@@ -2,8 +2,9 @@
 
     python studies/charging_region.py lust.osm.gz FOLDER
 
-Builds the region of `test_scale.write_region` in the folder. An electric car of 58 kWh starts with
-8 to 15 % of its charge and keeps 5 %.
+Builds the region of `test_scale.write_region` in the folder, or takes ``region.npz`` from there. An
+electric car of 58 kWh starts with 8 to 15 % of its charge and keeps 5 %. Trips of 50 to 300 km
+count.
 """
 
 import sys
@@ -14,8 +15,8 @@ import numpy as np
 from test_scale import write_region
 
 from evroute.energy.vehicle import load_vehicle
-from evroute.errors import NoRouteError
-from evroute.network import catalog
+from evroute.errors import NoRouteError, NotEnoughChargeError
+from evroute.network import catalog, store
 from evroute.network.sources import osm
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
@@ -25,9 +26,12 @@ SEED, STATIONS, PLANS = 20261122, 200, 40
 
 def main(extract: Path, folder: Path) -> None:
     """Build the region and print the CPU seconds of its plans."""
-    write_region(extract, folder)
-    roads = osm.read(folder / "region.osm.pbf", "region")
-    network = catalog.build(roads, rasters=[folder / "hills.tif"], checked=False)
+    stored = folder / "region.npz"
+    if not stored.exists():
+        write_region(extract, folder)
+        roads = osm.read(folder / "region.osm.pbf", "region")
+        store.save(catalog.build(roads, rasters=[folder / "hills.tif"], checked=False), stored)
+    network = store.load(stored)
     rng = np.random.default_rng(SEED)
     drawn = rng.choice(network.n_edges, 2 * STATIONS, replace=False).tolist()
     edges = [edge for edge in drawn if "motorway" not in network.road_class[edge]][:STATIONS]
@@ -41,19 +45,29 @@ def main(extract: Path, folder: Path) -> None:
     network = network.with_tables({"chargers": table})
     planner = Planner(network, load_vehicle("volkswagen-id-3-58"), physics="driving")
     print(f"{network.n_edges} edges, {len(planner.chargers)} sockets")
-    for _ in range(PLANS):
+    took_s: dict[str, list[float]] = {"with stops": [], "without stops": [], "refused": []}
+    while sum(map(len, took_s.values())) < PLANS:
         origin, destination = rng.choice(network.n_edges, 2, replace=False).tolist()
         battery = Battery.of_percent(58, rng.uniform(8, 15), 5)
+        try:
+            km = planner.plan(origin, destination).routes["time"].length_m / 1000
+        except NoRouteError:
+            continue
+        if not 50 <= km <= 300:
+            continue
         begun = time.process_time()
         try:
             plan = planner.plan(origin, destination, battery=battery, charge=True)
-        except NoRouteError as error:
-            print(error)
-            continue
-        took_s, route = time.process_time() - begun, plan.recommended_route
-        print(
-            f"{len(route.stops)} stops, {route.length_m / 1000:.0f} km, {took_s:.2f} s", plan.proof
-        )
+            stops = len(plan.recommended_route.stops)
+            kind, words = "with stops" if stops else "without stops", plan.proof
+        except NotEnoughChargeError as error:
+            kind, words = "refused", str(error)
+        took_s[kind].append(time.process_time() - begun)
+        print(f"{km:.0f} km, {kind}, {took_s[kind][-1]:.2f} s: {words[:100]}", flush=True)
+    for kind, times_s in took_s.items():
+        if times_s:
+            median_s, most_s = np.quantile(times_s, [0.5, 1.0])
+            print(f"{len(times_s)} {kind}: median {median_s:.2f} s, worst {most_s:.2f} s of CPU")
 
 
 if __name__ == "__main__":

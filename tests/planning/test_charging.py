@@ -424,7 +424,7 @@ def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
             assert (charging_stops(problem, tried, chargers) is not None) == enough, seed
             if enough and need.station:
                 reached = needs.charges(tried)
-                assert need.station in {needs.stations.get(edge) for _, edge in reached}
+                assert need.station in {needs.station_at(state) for state in reached}
         seen["a station" if need.station else "no station"] += 1
     assert seen["a station"] >= 3, seen
     if draw is not checks.draw_country:

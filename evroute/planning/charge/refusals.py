@@ -63,7 +63,7 @@ def with_advice(
         advice = f"or with at least {least} and charging at {station} (--charge)"
         reason = str(error).replace("charge on the way, or take", "take")
         return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
-    reached = any(edge in needs.stations for _, edge in needs.charges(battery))
+    reached = bool(needs.charges(battery))
     why = "no station that leads on is within reach" if reached else "no station is within reach"
     if about:
         why = "no plan with charging stops was found that keeps the limit of risk"

@@ -4,20 +4,25 @@ The backward search for the least start charge is exact: a need plus the potenti
 the way back.
 """
 
-import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.searches.compiled import read_only, run
+from evroute.planning.searches.label_loops import Steps
+from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.legs import Legs, Start
+from evroute.planning.searches.need_loop import PIECES, Back, Stations, settle_needs
 from evroute.planning.searches.search import no_way
 
+MOST_ENDS = 20
+"""Number of starts up to which a search looks for each, to end early."""
 STEP_WH = 10.0
 """Missing energies are rounded up to a multiple of this, Wh."""
 
@@ -78,52 +83,25 @@ class Shortage:
         starts
             Starts in the first leg.
         """
-        missing = {each.edge for each in starts}
-        end_wh: dict[int, float] = {}
-        for leg, edge, need_wh in self._settled(battery):
-            if leg == 0 and edge in missing:
-                end_wh[edge] = need_wh
-                missing.remove(edge)
-            if not missing:
-                break
+        edges = sorted({each.edge for each in starts})
+        until = edges if len(edges) <= MOST_ENDS else []
+        end_wh, _ = least_needs(self.legs, self.charge, self._back(battery, until), battery)
         return [
-            self.charge.before(battery, end_wh[each.edge], each.arm)
-            if each.edge in end_wh
+            self.charge.before(battery, float(end_wh[each.edge]), each.arm)
+            if end_wh[each.edge] < np.inf
             else np.inf
             for each in starts
         ]
 
-    def _settled(self, battery: Battery) -> Iterator[tuple[int, int, float]]:
-        """Yield leg, edge and least charge after the edge, Wh, of routes, backwards."""
-        search, legs = self.legs.search, self.legs
-        most_wh = battery.capacity_wh + TOLERANCE_WH
-        first, before, arms = search.turns_into
-        after_wh = self.head_wh[search.starts].tolist()
-        done: set[tuple[int, int]] = set()
-        # keyed by the charge needed after an edge + potential there
-        queue: list[tuple[float, int, int, float]] = []
-
-        def need(leg: int, edge: int, need_wh: float) -> None:
-            if need_wh <= most_wh:
-                heapq.heappush(queue, (need_wh + after_wh[edge], leg, edge, need_wh))
-
-        last = len(legs.stops) - 1
-        for edge in legs.stops[last]:
-            need(last, edge, battery.reserve_wh)
+    def _back(self, battery: Battery, until: Sequence[int]) -> Back:
+        """Return the turns back from the destination; the search ends after some states."""
+        legs, last = self.legs, len(self.legs.stops) - 1
+        first = last * legs.search.line_graph.n_edges
+        roots = [(first + edge, battery.reserve_wh, -1) for edge in legs.stops[last]]
         for each in legs.exits:
-            need(last, each.before, self.charge.before(battery, battery.reserve_wh, each.arm))
-        while queue:
-            _, leg, edge, end_wh = heapq.heappop(queue)
-            if (leg, edge) in done:
-                continue
-            done.add((leg, edge))
-            yield leg, edge, end_wh
-            turns = slice(first[edge], first[edge + 1])
-            begins = (leg - 1, leg) if leg and edge in legs.stops[leg - 1] else (leg,)
-            for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
-                need_wh = self.charge.before(battery, end_wh, arm)
-                for of_leg in begins:
-                    need(of_leg, previous, need_wh)
+            need_wh = self.charge.before(battery, battery.reserve_wh, each.arm)
+            roots.append((first + each.before, need_wh, -1))
+        return backwards(legs, self.head_wh, roots, until)
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""
@@ -187,6 +165,70 @@ class Shortage:
             middle = (low + high) // 2
             low, high = (low, middle) if suffices(middle) else (middle, high)
         return STEP_WH * high
+
+
+def backwards(
+    legs: Legs,
+    head_wh: FloatArray,
+    roots: Sequence[tuple[int, float, int]],
+    until: Sequence[int] = (),
+) -> Back:
+    """Return the turns of a request backwards, for the loops of needs.
+
+    Parameters
+    ----------
+    legs, head_wh
+        The legs, and the potential after each arm, (a,) Wh.
+    roots
+        States at which routes end, the charges needed there, Wh, and numbers of their stations.
+    until
+        States after which the search ends.
+    """
+    first, before, arm = legs.search.turns_into
+    states = np.array([state for state, _, _ in roots], dtype=np.int64)
+    stations = np.array([station for _, _, station in roots], dtype=np.int64)
+    return Back(
+        read_only(first),
+        read_only(before),
+        read_only(arm),
+        legs.ways().ends,
+        read_only(legs.after_wh(head_wh)),
+        read_only(states),
+        read_only(np.array([need_wh for _, need_wh, _ in roots], dtype=np.float64)),
+        read_only(stations),
+        read_only(np.array(until, dtype=np.int64)),
+    )
+
+
+def least_needs(
+    legs: Legs,
+    charge: ChargeFunctions,
+    back: Back,
+    battery: Battery,
+    stations: Stations | None = None,
+) -> tuple[FloatArray, IntArray]:
+    """Return the least charge after each state, Wh, and the number of its first station, (s,).
+
+    Parameters
+    ----------
+    legs, charge, back
+        The request and its turns backwards.
+    battery
+        Capacity and reserve.
+    stations
+        Stations that may be used; None for none.
+    """
+    n_states, n_nodes = len(back.ends), legs.search.line_graph.n_edges
+    if stations is None:
+        none, unused = np.full(n_states, -1), np.ones(n_states, dtype=np.int8)
+        at = read_only(np.full(n_nodes, -1))
+        stations = Stations(at, read_only(none), read_only(unused), 0.0, 0.0, n_nodes)
+    steps = Steps(read_only(charge.start), read_only(charge.step_wh))
+    numbers = charges_of(battery, battery.reserve_wh)
+    found: tuple[FloatArray, IntArray] = run(
+        legs.search, settle_needs, PIECES, back, steps, numbers, stations
+    )
+    return found
 
 
 def _within(battery: Battery, need_wh: float) -> float:

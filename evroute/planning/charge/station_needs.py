@@ -7,21 +7,22 @@ the states with a station. Forward likewise: the most charge after every edge, w
 is reached fills the battery.
 """
 
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.chargers import Charger, StopWishes
-from evroute.planning.searches.label_loops import BEFORE_START
+from evroute.planning.charge.shortage import backwards, least_needs
+from evroute.planning.searches.compiled import read_only, run
+from evroute.planning.searches.label_loops import BEFORE_START, Steps
+from evroute.planning.searches.labels import charges_of
+from evroute.planning.searches.need_loop import PIECES, Stations, settle_most
 from evroute.planning.searches.search_problem import SearchProblem
-
-State = tuple[int, int]
-"""Leg and edge."""
 
 
 class Need(NamedTuple):
@@ -29,6 +30,38 @@ class Need(NamedTuple):
 
     charge_wh: float
     station: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Needs:
+    """Least charges after s states.
+
+    Parameters
+    ----------
+    need_wh
+        (s,) least charge, Wh; infinite where the battery holds none.
+    station
+        (s,) number of the first station at which the rest is charged, -1 for none.
+    names
+        Names of the stations.
+    """
+
+    need_wh: FloatArray
+    station: IntArray
+    names: Sequence[str]
+
+    def at(self, state: int) -> Need | None:
+        """Return the least charge after a state and its station; None if none is held.
+
+        Parameters
+        ----------
+        state
+            The state.
+        """
+        if not self.need_wh[state] < np.inf:
+            return None
+        number = int(self.station[state])
+        return Need(float(self.need_wh[state]), self.names[number] if number >= 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +128,17 @@ class StationNeeds:
         held = least.charge_wh <= battery.capacity_wh + TOLERANCE_WH
         return least if held else Need(np.inf, "")
 
-    def _at_starts(self, battery: Battery, needs: Mapping[State, Need]) -> Iterator[Need]:
+    def _at_starts(self, battery: Battery, needs: "Needs") -> Iterator[Need]:
         """Yield the least charge at the start for each way to begin, by needs after it."""
         legs, charge = self.problem.legs, self.problem.charge
         ends = Need(self.end_wh, "")
         for into, arm in legs.own_turns()[BEFORE_START]:
-            state = divmod(into, legs.search.line_graph.n_edges)
-            after = ends if into >= legs.n_states else needs.get(state)
+            after = ends if into >= legs.n_states else needs.at(into)
             if after is not None:
                 yield Need(charge.before(battery, after.charge_wh, arm), after.station)
 
-    def needs(
-        self, battery: Battery, known: Mapping[State, str] | None = None
-    ) -> dict[State, Need]:
-        """Return the least charge after the edge of each state, of those that a battery holds.
+    def needs(self, battery: Battery, known: Mapping[int, str] | None = None) -> "Needs":
+        """Return the least charge after each state, of those that a battery holds.
 
         Parameters
         ----------
@@ -117,121 +147,88 @@ class StationNeeds:
         known
             Stations by state at which routes may end; then none is used on the way.
         """
-        legs = self.problem.legs
-        charge, after_wh = self.problem.charge, legs.after_wh(self.problem.head_wh).tolist()
-        last = len(legs.stops) - 1
-        found: dict[State, Need] = {}
-        used = {(last, edge) for edge in legs.stops[last]}
-        queue: list[tuple[float, int, int, Need]] = []
+        problem, legs = self.problem, self.problem.legs
+        back = backwards(legs, problem.head_wh, [*self._ends(battery, known or {})])
+        stations = self._stations(known)
+        found = least_needs(legs, problem.charge, back, battery, stations)
+        return Needs(*found, self.names)
 
-        def reach(leg: int, edge: int, need: Need) -> None:
-            if need.charge_wh <= battery.capacity_wh + TOLERANCE_WH:
-                heapq.heappush(queue, (need.charge_wh + after_wh[edge], leg, edge, need))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the stations, each once."""
+        return tuple(dict.fromkeys(self.stations.values()))
 
-        for (leg, edge), need in self._ends(battery, known or {}):
-            reach(leg, edge, need)
-        while queue:
-            _, leg, edge, need = heapq.heappop(queue)
-            state, need = (leg, edge), self._arriving((leg, edge), need, known)
-            if state in found and need.charge_wh >= found[state].charge_wh - TOLERANCE_WH:
-                continue
-            found[state] = need
-            if known is not None and self._halts(edge) and state not in known:
-                continue  # no station is used on the way
-            stops = known is None and edge in self.stations and state not in used
-            if stops and self.least_wh < need.charge_wh <= self.most_wh + TOLERANCE_WH:
-                used.add(state)
-                reach(leg, edge, Need(self.least_wh, self.stations[edge]))
-            for (of_leg, previous), arm in self._turns_into(state):
-                need_wh = charge.before(battery, need.charge_wh, arm)
-                reach(of_leg, previous, Need(need_wh, need.station))
-        return found
+    def _stations(self, known: Mapping[int, str] | None) -> Stations:
+        """Return the stations as the loops take them; ``known`` as in `needs`."""
+        legs, number = self.problem.legs, {name: k for k, name in enumerate(self.names)}
+        n_nodes = legs.search.line_graph.n_edges
+        at, ending = np.full(n_nodes, -1), np.full(legs.n_states, -1)
+        used = np.full(legs.n_states, known is not None, dtype=np.int8)
+        last = (len(legs.stops) - 1) * n_nodes
+        for node, name in self.stations.items():
+            at[node] = number[name]
+        for state, name in (known or {}).items():
+            ending[state] = number[name]
+        for edge in legs.stops[-1]:
+            used[last + edge] = 1
+        return Stations(
+            read_only(at),
+            read_only(ending),
+            read_only(used),
+            float(self.least_wh),
+            float(self.most_wh),
+            n_nodes if legs.halts is None else legs.halts.first,
+        )
 
-    def _turns_into(self, state: State) -> Iterator[tuple[State, int]]:
-        """Yield the states before a state, and the arms between."""
-        legs, (leg, edge) = self.problem.legs, state
-        first, before, arms = legs.search.turns_into
-        turns = slice(first[edge], first[edge + 1])
-        begins = (leg - 1, leg) if leg and edge in legs.stops[leg - 1] else (leg,)
-        for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
-            for of_leg in begins:
-                yield (of_leg, previous), arm
-
-    def _halts(self, node: int) -> bool:
-        """Return True at a halt, where a car goes on only after a stop."""
-        halts = self.problem.legs.halts
-        return halts is not None and node >= halts.first
-
-    def _arriving(self, state: State, need: Need, known: Mapping[State, str] | None) -> Need:
-        """Return the least charge on arrival at a node, by that to go on; infinite if none does.
-
-        Parameters
-        ----------
-        state, need
-            The node and its leg, and the need behind it.
-        known
-            As in `needs`.
-        """
-        if not self._halts(state[1]):
-            return need
-        if known is not None:
-            return Need(self.least_wh, known[state]) if state in known else need
-        if need.charge_wh > self.most_wh + TOLERANCE_WH:
-            return Need(np.inf, "")
-        charges = need.charge_wh > self.least_wh
-        return Need(self.least_wh, self.stations[state[1]] if charges else need.station)
-
-    def _ends(self, battery: Battery, known: Mapping[State, str]) -> Iterator[tuple[State, Need]]:
-        """Yield the states at which routes may end, and the charge that they need there."""
-        legs, last = self.problem.legs, len(self.problem.legs.stops) - 1
-        for edge in legs.stops[last]:
-            yield (last, edge), Need(self.end_wh, "")
+    def _ends(self, battery: Battery, known: Mapping[int, str]) -> Iterator[tuple[int, float, int]]:
+        """Yield the states at which routes may end, the charges there, and their stations."""
+        legs, names = self.problem.legs, self.names
+        last = (len(legs.stops) - 1) * legs.search.line_graph.n_edges
+        for edge in legs.stops[-1]:
+            yield last + edge, self.end_wh, -1
         for each in legs.exits:
             need_wh = self.problem.charge.before(battery, self.end_wh, each.arm)
-            yield (last, each.before), Need(need_wh, "")
+            yield last + each.before, need_wh, -1
         for state, name in known.items():
-            yield state, Need(self.least_wh, name)
+            yield state, self.least_wh, names.index(name)
 
-    def charges(self, battery: Battery) -> dict[State, float]:
-        """Return the most charge after the edge of each state that is reached with any stops, Wh.
+    def charges(self, battery: Battery) -> dict[int, float]:
+        """Return the most charge at each station that is reached with any stops, by state, Wh.
 
         Parameters
         ----------
         battery
             Charge at the start, capacity and reserve.
         """
-        legs, graph = self.problem.legs, self.problem.legs.search.line_graph
-        indptr, indices = graph.indptr.tolist(), graph.indices.tolist()
-        entering, drive = legs.search.entering.tolist(), self.problem.charge.driven(battery)
-        after_wh = legs.after_wh(self.problem.head_wh).tolist()
-        found: dict[State, float] = {}
-        filled: set[State] = set()
-        queue: list[tuple[float, int, int, float]] = []
+        problem, legs = self.problem, self.problem.legs
+        most_wh = run(
+            legs.search,
+            settle_most,
+            PIECES,
+            legs.ways(),
+            backwards(legs, problem.head_wh, ()),
+            Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
+            charges_of(battery, battery.reserve_wh),
+            self._stations(None),
+        )
+        held = ((state, float(most_wh[state])) for state in self._states())
+        return {state: charge_wh for state, charge_wh in held if charge_wh > -np.inf}
 
-        def reach(leg: int, edge: int, arm: int, charge_wh: float) -> None:
-            left_wh, low_wh = drive(charge_wh, arm)
-            if low_wh >= battery.reserve_wh - TOLERANCE_WH and leg < len(legs.stops):
-                heapq.heappush(queue, (-(left_wh + after_wh[edge]), leg, edge, left_wh))
+    def _states(self) -> Iterator[int]:
+        """Yield the states at stations."""
+        n_nodes = self.problem.legs.search.line_graph.n_edges
+        for leg in range(len(self.problem.legs.stops)):
+            yield from (leg * n_nodes + node for node in self.stations)
 
-        for into, arm in legs.own_turns()[BEFORE_START]:
-            reach(*divmod(into, graph.n_edges), arm, battery.start_wh)
-        while queue:
-            _, leg, edge, left_wh = heapq.heappop(queue)
-            state = leg, edge
-            if state in found and left_wh <= found[state] + TOLERANCE_WH:
-                continue
-            found[state] = left_wh
-            stops = edge in self.stations and state not in filled and left_wh < self.most_wh
-            if stops and left_wh >= self.least_wh - TOLERANCE_WH:
-                filled.add(state)
-                key = -(self.most_wh + after_wh[edge])
-                heapq.heappush(queue, (key, leg, edge, self.most_wh))
-            if self._halts(edge) and left_wh < self.most_wh - TOLERANCE_WH:
-                continue
-            for turn in range(indptr[edge], indptr[edge + 1]):
-                into = indices[turn]
-                reach(leg + (into in legs.stops[leg]), into, entering[turn], left_wh)
-        return found
+    def station_at(self, state: int) -> str:
+        """Return the name of the station at a state.
+
+        Parameters
+        ----------
+        state
+            A state of `charges`.
+        """
+        return self.stations[state % self.problem.legs.search.line_graph.n_edges]
 
     def gap(self, battery: Battery) -> tuple[float, str, str] | None:
         """Return by how much the gap is too long that is so by least, Wh, and its two ends.
@@ -247,18 +244,17 @@ class StationNeeds:
         """
         warmed_wh = max(battery.capacity_wh - battery.warm_up_wh, battery.reserve_wh)
         full = replace(battery, start_wh=warmed_wh)
+        least = self.needs(full)
         behind = {
-            state: self.stations[state[1]]
-            for state, need in self.needs(full).items()
-            if state[1] in self.stations and need.charge_wh <= self.least_wh + TOLERANCE_WH
+            state: self.station_at(state)
+            for state in self._states()
+            if least.need_wh[state] <= self.least_wh + TOLERANCE_WH
         }
         unbounded = replace(full, capacity_wh=np.inf, fade=0.0)
-        needs = self.needs(unbounded, behind)
-        gaps = [
-            (needs[state].charge_wh - held_wh, self.stations[state[1]], needs[state].station)
-            for state, held_wh in self.charges(full).items()
-            if state[1] in self.stations and state in needs
-        ]
+        needs, gaps = self.needs(unbounded, behind), list[tuple[float, str, str]]()
+        for state, held_wh in self.charges(full).items():
+            if (need := needs.at(state)) is not None:
+                gaps.append((need.charge_wh - held_wh, self.station_at(state), need.station))
         for need in self._at_starts(unbounded, needs):
             gaps.append((need.charge_wh - full.start_wh, "", need.station))
         return min(gaps, default=None)
@@ -282,14 +278,14 @@ def to_a_station(problem: SearchProblem, battery: Battery, chargers: Sequence[Ch
         If no full charge reaches one.
     """
     legs, charge = problem.legs, problem.charge
-    last = len(legs.stops) - 1
+    last = (len(legs.stops) - 1) * legs.search.line_graph.n_edges
     needs = StationNeeds.of(problem, battery, chargers, StopWishes())
-    known = {(last, node): name for node, name in needs.stations.items()}
+    known = {last + node: name for node, name in needs.stations.items()}
     found = replace(needs, end_wh=np.inf).needs(battery, known)
-    ends = [found[last, edge].charge_wh for edge in legs.stops[last] if (last, edge) in found]
+    ends = [float(found.need_wh[last + edge]) for edge in legs.stops[-1]]
     for node, arm in legs.beyond:
-        if (last, node) in found:
-            need_wh = found[last, node].charge_wh
+        if (need := found.at(last + node)) is not None:
+            need_wh = need.charge_wh
             ends.append(need_wh if arm is None else charge.before(battery, need_wh, arm))
     least_wh = min(ends, default=np.inf)
     require(
