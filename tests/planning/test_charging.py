@@ -27,6 +27,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
 from evroute.planning.charge.refusals import least_that_succeeds, whole_percent, with_advice
+from evroute.planning.charge.shortage import Shortage
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
@@ -429,6 +430,28 @@ def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
     assert seen["a station"] >= 3, seen
     if draw is not checks.draw_country:
         assert min(seen.values()) >= 3, seen
+
+
+def test_compiled_needs_and_charges_are_those_of_plain_python() -> None:
+    pytest.importorskip("numba")
+    reached = 0
+    for seed in range(12):
+        request = checks.wished(checks.draw_network(seed), seed)
+        battery = replace(request.battery, full_percent=80.0, fade=0.05)
+        found = []
+        for compiled in (False, True):
+            problem = request.problem(compiled=compiled)
+            needs = StationNeeds.of(problem, battery, request.chargers, request.wishes)
+            shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+            least = needs.needs(battery)
+            charges = needs.charges(battery)
+            numbers = least.need_wh, least.station, shortage.least_starts_wh(battery)
+            found.append((numbers, charges, needs.gap(battery), needs.least_start(battery)))
+        for plain, fast in zip(*(numbers for numbers, *_ in found), strict=True):
+            np.testing.assert_array_equal(plain, fast)
+        assert found[0][1:] == found[1][1:]
+        reached += len(found[0][1])
+    assert reached >= 10
 
 
 def test_a_gap_that_is_too_long_has_its_ends_and_its_energy(

@@ -116,16 +116,26 @@ def settle_needs(
         name[state] = named
         if missing == 0 and len(back.until) > 0:
             break
-        through = stations.used[state] == 0 or stations.known[state] >= 0
-        if node >= stations.first_halt and not through:
+        if not _goes_on(stations, state, node):
             continue
         at = stations.station[node]
-        charges_here = at >= 0 and used[state] == 0 and need_wh > stations.least_wh
-        if charges_here and need_wh <= stations.most_wh + NEAR_WH:
+        if at >= 0 and used[state] == 0 and _charges(stations, need_wh):
             used[state] = 1
             _need(queue, back, charges, state, stations.least_wh, at)
         _turns_back(queue, back, steps, charges, (state, need_wh, named))
     return found_wh, name
+
+
+def _goes_on(stations: Stations, state: int, node: int) -> bool:
+    """Return True unless a state is at a halt whose station is not used."""
+    if node < stations.first_halt:
+        return True
+    return stations.used[state] == 0 or stations.known[state] >= 0
+
+
+def _charges(stations: Stations, need_wh: float) -> bool:
+    """Return True if a needed charge can be charged at a station."""
+    return stations.least_wh < need_wh <= stations.most_wh + NEAR_WH
 
 
 def _turns_back(
@@ -280,6 +290,8 @@ PIECES = (
     before_arm,
     _need,
     _arriving,
+    _goes_on,
+    _charges,
     _turns_back,
     _most,
 )
