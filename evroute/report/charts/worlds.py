@@ -1,10 +1,10 @@
 """Energy and time that a method saves, a dot for each world."""
 
 from evroute.report.abstract import late_and_early
-from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
+from evroute.report.charts.styles import method_styles, panel_labels
 from evroute.report.extras import alt, pd
 
-PANEL_WIDTH = 300
+PANEL_WIDTH = 380
 ROW_HEIGHT = 34
 ENERGY, TIME = "energy saved (%)", "time saved (%)"
 
@@ -29,9 +29,11 @@ def saved_by_world(rounds: "pd.DataFrame") -> "alt.FacetChart":
     colours = [colour for colour, _ in styles.values()]
     dots = saved_shares(rounds)
     base = alt.Chart().encode(
-        y=alt.Y("method:N", title=None, sort=list(styles), axis=alt.Axis(labelLimit=LABEL_LIMIT)),
+        y=alt.Y("method:N", sort=list(styles), axis=None),
         color=alt.Color(
-            "method:N", scale=alt.Scale(domain=list(styles), range=colours), legend=None
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=colours),
+            legend=alt.Legend(title=None, orient="top", columns=6, labelLimit=240),
         ),
     )
     at = alt.X("value:Q", title="%", axis=alt.Axis(grid=False, tickCount=6))
