@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from cache import RUNS
 from lan import check_write
 
-from evroute.arms import Route
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
@@ -256,8 +255,8 @@ def add_planned(
     roads, planner
         Network, car and day of the trip; wind and speeds of the day are not recorded.
     planned
-        The route. The difference from its expected energy is shared out by length. Trips are stored
-        by whole edges, so the road before the start and behind the end is added as expected.
+        The route, with the metres along its first and its last road. The difference from its
+        expected energy is shared out by length.
     start_percent
         Charge at departure, %.
     energy_wh, known_variance_wh2
@@ -270,14 +269,11 @@ def add_planned(
     EvrouteError
         If the energy is impossible on this route.
     """
-    driven, numbers = planned.stretches, planner.numbers
-    whole = numbers.driven(Route(planned.route.edges))
-    beside_wh = whole.energy_wh - numbers.driven(planned.route).energy_wh
+    driven, route = planned.stretches, planned.route
     vehicle, conditions = planner.vehicle, planner.conditions
     share = driven.length_m / driven.length_m.sum()
-    edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share + beside_wh
+    edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share
     edge_s = share * (np.nan if travel_s is None else travel_s)
-    edge_s += whole.time_s * (1.0 - driven.share(roads))
     day = {
         "trip": f"{datetime.now():%Y-%m-%d %H:%M:%S.%f}",
         "soc_percent": start_percent,
@@ -285,6 +281,8 @@ def add_planned(
         "temperature_c": conditions.temperature_c,
         "payload_kg": conditions.payload_kg,
         "known_variance_wh2": known_variance_wh2,
+        "start_m": route.start_m,
+        "end_m": route.end_m,
     }
     with TemporaryDirectory() as folder:
         path = Path(folder, "trip.csv")

@@ -80,6 +80,8 @@ JAM_WH = 500.0
 FACTOR = LIMITS["energy_factor"].high
 """Largest plausible dissipated energy, as a multiple of eq. 8."""
 JUDGED_M = 1000.0
+TOO_LONG = 1e-6
+"""Share by which a trip may end behind the end of its last edge, by rounding."""
 """Trips below this length are too short to judge their consumption."""
 WH_PER_KWH = 1000.0
 
@@ -229,7 +231,15 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
             f"a gap: no turn leads from edge '{network.edge_id[edge[gaps[0]]]}' to "
             f"'{network.edge_id[edge[gaps[0] + 1]]}'"
         )
-    length_m, limit = float(network.length_m[edge].sum()) / trip.routes, LIMITS["length_m"]
+    share = trip.share(network.length_m)
+    if share.min() <= 0.0 or share.max() > 1.0 + TOO_LONG:
+        first_m, last_m = network.length_m[edge[[0, -1]]].tolist()
+        raise ImpossibleTripError(
+            f"it begins at {trip.start_m:g} m of an edge of {first_m:.1f} m and ends at "
+            f"{trip.end_m:g} m of one of {last_m:.1f} m; start_m and end_m lie along these edges"
+        )
+    length_m = float((share * network.length_m[edge]).sum()) / trip.routes
+    limit = LIMITS["length_m"]
     if not limit.low <= length_m <= limit.high:
         raise ImpossibleTripError(
             f"it is {length_m:g} m long, expected {limit.low:g} to {limit.high:,.0f} m"
@@ -251,7 +261,8 @@ def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
     network
         Its roads.
     """
-    length_m, limit = network.length_m[trip.edge], LIMITS["speed_mps"]
+    length_m = trip.share(network.length_m) * network.length_m[trip.edge]
+    limit = LIMITS["speed_mps"]
     travel_s, measured = trip.travel_s, ~np.isnan(trip.travel_s)
     least_s = length_m / limit.high
     is_rounded = (travel_s >= 0.0) & (np.floor(travel_s) == travel_s)
@@ -272,7 +283,8 @@ def standing_s(trip: MeasuredTrip, network: RoadNetwork) -> FloatArray:
     """
     most_s = 2 * PARKED_S
     driven_s = np.nan_to_num(np.minimum(trip.travel_s, most_s))
-    stood_s = np.maximum(driven_s - network.time_s[trip.edge], 0.0)
+    moving_s = trip.share(network.length_m) * network.time_s[trip.edge]
+    stood_s = np.maximum(driven_s - moving_s, 0.0)
     return stood_s * (stood_s.sum() <= PARKED_S)
 
 
@@ -313,8 +325,9 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
     power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
     standing_wh = power_w / J_PER_WH * stood_s
-    climb_wh = setting.potential_wh[edge]
-    dissipated_wh = setting.prior.mean_wh[edge] - climb_wh
+    share = trip.share(network.length_m)
+    climb_wh = share * setting.potential_wh[edge]
+    dissipated_wh = share * setting.prior.mean_wh[edge] - climb_wh
     room_wh = JAM_WH + FACTOR * (dissipated_wh + np.abs(climb_wh)) + standing_wh
     if np.any(np.abs(energy_wh) > room_wh):
         worst = int(np.argmax(np.abs(energy_wh) / room_wh))
@@ -322,7 +335,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
             f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
             f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
         )
-    length_m = float(network.length_m[edge].sum()) / trip.routes
+    length_m = float((share * network.length_m[edge]).sum()) / trip.routes
     expected_wh = float(dissipated_wh.sum()) / trip.routes
     climbed_wh = float(climb_wh.sum()) / trip.routes
     excess_wh = abs(float(energy_wh.sum()) - climbed_wh)

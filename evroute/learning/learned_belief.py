@@ -17,6 +17,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.edges import blocks
 from evroute.learning.edges.day import EdgeDay
+from evroute.learning.edges.ends import beside_wh, counted
 from evroute.learning.edges.errors import add_errors
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.measured import MeasuredTrip
@@ -180,12 +181,15 @@ class LearnedBelief(Belief):
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy of a trip."""
+        more_wh = beside_wh(self.space, trip)
         if trip.whole:
-            return self._expected(*self._moments_of(self._total(trip)))
+            mean_wh, sd_wh = self._moments_of(self._total(trip))
+            return self._expected(mean_wh + more_wh, sd_wh)
         route = Route(tuple(trip.edge.tolist()))
-        return self._expected(
-            *predict(self.model, *self.route_arms(route, local_s(trip.departed_s, self.network)))
-        )
+        arms, rows = self.route_arms(route, local_s(trip.departed_s, self.network))
+        share = trip.share(self.network.length_m) if trip.cut else None
+        mean_wh, sd_wh = predict(self.model, arms, rows, share)
+        return self._expected(mean_wh + more_wh, sd_wh)
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the edges of a trip, its times, and the error of its expectation.
@@ -211,11 +215,12 @@ class LearnedBelief(Belief):
         if trip.whole and isinstance(self.model, LearnsTotals):
             self.model.update_total(self._total(trip))
         else:
-            self.model.update(self.space.feedback(trip.feedback(self.setting)))
+            whole = counted(trip, self.network)
+            self.model.update(self.space.feedback(whole.feedback(self.setting)))
 
     def learn_block(self, trips: Sequence[MeasuredTrip]) -> list[dict[str, float]]:
         """Learn trips at once if the model can, and return the expectation of each in turn."""
-        whole = any(trip.whole for trip in trips)
+        whole = any(trip.whole or trip.cut for trip in trips)
         if self.block == 1 or whole or not isinstance(self.model, ExactGP):
             return super().learn_block(trips)
         feedback = [trip.feedback(self.setting) for trip in trips]
@@ -266,8 +271,8 @@ class LearnedBelief(Belief):
             Round(1, edges, first, last, departed_s=local_s(trip.departed_s, self.network))
         )
         rows = arms.rows_of(self.space.arms_of_routes(trip.edge, begins))
-        share = np.full(len(rows), 1.0 / trip.routes)
-        energy_wh = float(trip.energy_wh.sum())
+        share = trip.share(self.network.length_m) / trip.routes
+        energy_wh = float(trip.energy_wh.sum()) - beside_wh(self.space, trip)
         return Total.of_arms(arms, rows, share, energy_wh, trip.known_variance_wh2)
 
     def _moments_of(self, total: Total) -> tuple[float, float]:
@@ -288,7 +293,9 @@ class LearnedBelief(Belief):
 
     def _take_around(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the error of the expectation of a trip and its travel times, not its energies."""
-        feedback, energy = trip.feedback(self.setting), expected.energy
-        add_errors(self.errors, self.space, feedback, energy.mean_wh, energy.sd_wh)
-        self.pace.learn(trip.edge, trip.travel_s, trip.departed_s)
+        whole, energy = counted(trip, self.network), expected.energy
+        feedback = whole.feedback(self.setting)
+        more_wh = float(whole.energy_wh.sum()) - float(trip.energy_wh.sum())
+        add_errors(self.errors, self.space, feedback, energy.mean_wh + more_wh, energy.sd_wh)
+        self.pace.learn(whole.edge, whole.travel_s, whole.departed_s)
         self._trips += 1

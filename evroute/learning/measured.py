@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evroute.arms import Feedback
+from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
 from evroute.learning.roads.trip_record import TripRecord
 from evroute.methods.setting import Setting
+from evroute.network.heights.stretches import Stretches
 from evroute.network.places.zones import local_s
+from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +41,8 @@ class MeasuredTrip:
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
     whether only the total energy was measured; those of edges are then shares of it.
     car: name of the car in a fleet; empty where cars have no names.
+    start_m, end_m: metres along the first edge at which the trip begins, and along the last at
+    which it ends, NaN for its end.  Energies and times of both edges are those of the parts driven.
     record: line and terms of a recorded trip of which the network does not have all roads; the rows
     of those that it lacks are beyond its last one.  None for a trip on the network.
     """
@@ -59,7 +63,43 @@ class MeasuredTrip:
     routes: int = 1
     whole: bool = False
     car: str = ""
+    start_m: float = 0.0
+    end_m: float = np.nan
     record: TripRecord | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether it begins or ends inside an edge."""
+        return self.start_m > 0.0 or bool(np.isfinite(self.end_m))
+
+    def share(self, length_m: FloatArray) -> FloatArray:
+        """Return the share of each of its edges that was driven, (k,).
+
+        Parameters
+        ----------
+        length_m
+            Lengths of all edges by their rows, m.
+        """
+        share = np.ones(len(self.edge))
+        if not (self.cut and len(share)):
+            return share
+        if np.isfinite(self.end_m):
+            share[-1] = self.end_m / length_m[self.edge[-1]]
+        share[0] -= self.start_m / length_m[self.edge[0]]
+        return share
+
+    def stretches(self, network: RoadNetwork) -> Stretches | None:
+        """Return the parts of its edges that were driven; None for whole edges.
+
+        Parameters
+        ----------
+        network
+            The roads, which have all its edges.
+        """
+        if not self.cut:
+            return None
+        end_m = self.end_m if np.isfinite(self.end_m) else None
+        return Stretches.of_route(network, Route(tuple(self.edge.tolist()), self.start_m, end_m))
 
     def is_same(self, other: "MeasuredTrip") -> bool:
         """Return whether two trips have the same edges and energies.
@@ -69,8 +109,11 @@ class MeasuredTrip:
         if self.record is not None or other.record is not None:
             totals_wh = float(self.energy_wh.sum()), float(other.energy_wh.sum())
             return bool(np.isclose(*totals_wh, rtol=1e-9, atol=1e-9, equal_nan=True))
+        one, two = (
+            np.concatenate([each.energy_wh, [each.start_m, each.end_m]]) for each in (self, other)
+        )
         return np.array_equal(self.edge, other.edge) and np.allclose(
-            self.energy_wh, other.energy_wh, rtol=1e-9, atol=1e-9, equal_nan=True
+            one, two, rtol=1e-9, atol=1e-9, equal_nan=True
         )
 
     def feedback(self, setting: Setting) -> Feedback:

@@ -24,6 +24,7 @@ from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import keep, load_network
 from evroute.network.closures import close
+from evroute.planning.planner import Planner
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
@@ -166,6 +167,31 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     assert columns["soc_percent"][0].as_py() == pytest.approx(60)
     step_wh = page.session_state["last_plan"][1].battery.capacity_wh / 100
     assert read_columns(coarse)["known_variance_wh2"][0].as_py() == pytest.approx(step_wh**2 / 6)
+
+
+def test_after_a_trip_the_planned_positions_are_learned(tmp_path: Path) -> None:
+    from own_trips import add_planned
+
+    planner = Planner(load_network("denver"), "reference")
+    planned = planner.plan("39.7421,-104.9813", "39.7537,-104.9928").fastest
+    assert planned.route.start_m > 1.0
+    learned = add_planned(
+        planner.network,
+        planner,
+        planned,
+        start_percent=60.0,
+        energy_wh=500.0,
+        known_variance_wh2=4.0,
+        travel_s=400.0,
+    )
+    (part,) = sorted((tmp_path / "runs").glob("*/measured/*.parquet"))
+    columns = read_columns(part).to_pydict()
+    assert {*columns["start_m"]} == {planned.route.start_m}
+    assert {*columns["end_m"]} == {planned.route.end_m}
+    assert (sum(columns["energy_wh"]), sum(columns["travel_s"])) == pytest.approx((500.0, 400.0))
+    (row,) = learned.trips.to_pylist()
+    assert row["length_m"] == pytest.approx(planned.length_m)
+    assert row["predicted_wh"] == pytest.approx(planned.energy_wh, rel=0.3)
 
 
 def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) -> None:

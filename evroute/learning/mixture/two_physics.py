@@ -180,7 +180,9 @@ class TwoPhysics(Belief):
         """Return the expected energy and time of a trip, with those of each physics."""
         trip = self.driving.placed(trip)
         driving, steady = self.driving.expect_energy(trip), self.steady.expect_energy(trip)
-        time = self._expected_time(trip.edge, trip.departed_s, routes=trip.routes)
+        time = self._expected_time(
+            trip.edge, trip.departed_s, routes=trip.routes, share=self.driving.share(trip)
+        )
         return ExpectedTwice(
             self.weight.predicted(driving.energy, steady.energy, self.errors.spread(trip.car)),
             measures_s(time),
@@ -208,8 +210,9 @@ class TwoPhysics(Belief):
             self.errors.begin_anew(trip.car)
         measured = np.isfinite(trip.travel_s)
         if measured.any():
-            time = self._expected_time(trip.edge[measured], trip.departed_s)
-            km = float(self.driving.places.known.length_m[trip.edge[measured]].sum()) / 1000.0
+            edge, share = trip.edge[measured], self.driving.share(trip)[measured]
+            time = self._expected_time(edge, trip.departed_s, share=share)
+            km = float(share @ self.driving.places.known.length_m[edge]) / 1000.0
             unit_s = float(np.sqrt(START_S.variance(np.array(km))))
             _add_error(self.time_errors, float(trip.travel_s[measured].sum()), time, unit_s)
         self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)

@@ -3,8 +3,8 @@
 The energy between two readings is a sum over the edges between them, of which the first and last
 are driven in part. It is attributed in the proportions of eq. 8: each edge gets its climb, and of
 the rest a share in proportion to its dissipation by eq. 8. Totals are kept, and edges between the
-same readings deviate from eq. 8 by the same factor. An edge counts where at least half of it was
-driven, and then as a whole.
+same readings deviate from eq. 8 by the same factor. The trip begins at the first reading and ends
+at the last one, inside of edges.
 """
 
 from itertools import pairwise
@@ -15,14 +15,15 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.learning.gate import FACTOR, JAM_WH, WH_PER_KWH
 from evroute.learning.measured import ImpossibleTripError
 from evroute.methods.setting import Setting
-
-COUNTED_SHARE = 0.5
+from evroute.network.places.positions import JUNCTION_M
 
 
 def attributed(
     edges: IntArray, at_m: FloatArray, used_wh: FloatArray, setting: Setting
 ) -> tuple[IntArray, FloatArray]:
-    """Return the positions of consecutive edges that count, (k,), and their energies, (k,) Wh.
+    """Return the positions of successive edges that were driven, (k,), and their energies, (k,) Wh.
+
+    The energies of the first and the last edge are those of the parts driven.
 
     Parameters
     ----------
@@ -65,5 +66,5 @@ def attributed(
         waiting_wh = 0.0
     if waiting_wh and driven.any():
         energy_wh[np.flatnonzero(driven)[-1]] += waiting_wh
-    counted = np.flatnonzero(driven >= COUNTED_SHARE)
-    return counted, energy_wh[counted] / driven[counted]  # the ends alone can be driven in part
+    counted = np.flatnonzero(driven * length_m > JUNCTION_M)
+    return counted, energy_wh[counted]

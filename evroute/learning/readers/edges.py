@@ -3,10 +3,13 @@
 Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; optional are
 time (when the edge was entered), travel_s, departed_s (of the trip, used where there is no time),
 vehicle, car, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent
-(charge when the edge was entered), auxiliary_w, temperature_c and payload_kg.
+(charge when the edge was entered), auxiliary_w, temperature_c and payload_kg. Of a trip that begins
+or ends inside an edge start_m and end_m are the metres along its first and its last edge, one value
+a trip; energies and times of these edges are those of the parts driven.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,8 @@ from evroute.network.road_network import RoadNetwork
 
 ONCE = (*AT_DEPARTURE, "auxiliary_mean_w", "known_variance_wh2")
 """Columns of which a trip keeps one number."""
+PLACES = ("start_m", "end_m")
+"""Columns of the metres along the first and the last edge."""
 COLUMNS = (
     "trip",
     "edge",
@@ -39,6 +44,7 @@ COLUMNS = (
     "vehicle",
     "car",
     *ONCE,
+    *PLACES,
 )
 
 
@@ -70,6 +76,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     )
     departures_s = log.numbers("departed_s") if time_s is None else time_s
     of_day = {name: log.numbers(name) for name in ONCE}
+    ends_m = [log.numbers(name) for name in PLACES]
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
@@ -89,8 +96,15 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
         found = MeasuredTrip(
             trip, edges, energy_wh[rows], driven_s, departed_s, car=car, **read.values
         )
+        start_m, end_m = (first_number(column[rows]) for column in ends_m)
+        found = replace(found, start_m=float(np.nan_to_num(start_m)), end_m=end_m)
         admit(measured, found, setting, read.ignored)
     return measured
+
+
+def first_number(values: FloatArray) -> float:
+    """Return the first number of a column (k,); NaN if there is none."""
+    return float(next(iter(values[np.isfinite(values)]), np.nan))
 
 
 def _rows_of(network: RoadNetwork, ids: Sequence[Any]) -> IntArray:

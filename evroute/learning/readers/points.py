@@ -38,6 +38,7 @@ from evroute.learning.readers.meters import (
 from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
+from evroute.network.places.positions import JUNCTION_M
 
 COLUMNS = (
     "trip",
@@ -269,8 +270,9 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         ImpossibleTripError,
     )
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
-    require(len(edges), "its readings of energy lie within half an edge", ImpossibleTripError)
+    require(len(edges), "its readings of energy lie at one place", ImpossibleTripError)
     kept = slice(edges[0], edges[-1] + 1)
+    start_m, end_m = _ends(match.edges, at_m, kept, setting)
     return MeasuredTrip(
         drive.name,
         match.edges[kept],
@@ -278,10 +280,35 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         _times(match, drive.time_s, setting)[kept],
         departed_s=float(drive.time_s[match.position[0]]),
         whole=len(read) == 2,
+        start_m=start_m,
+        end_m=end_m,
         known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
         car=drive.car,
         **first,
     )
+
+
+def _ends(edges: IntArray, at_m: FloatArray, kept: slice, setting: Setting) -> tuple[float, float]:
+    """Return the metres along the first and the last edge between two readings; NaN at its end.
+
+    Parameters
+    ----------
+    edges
+        (e,) edges of a route.
+    at_m
+        (r,) distances of readings along it, m.
+    kept
+        Edges between the first and the last of them.
+    setting
+        Network of the trip.
+    """
+    length_m = setting.network.length_m[edges]
+    ends_m = np.cumsum(length_m)
+    first, last = kept.start, kept.stop - 1
+    start_m = float(at_m[0] - (ends_m[first] - length_m[first]))
+    left_m = float(ends_m[last] - at_m[-1])
+    start_m = start_m if start_m > JUNCTION_M else 0.0
+    return start_m, float(length_m[last]) - left_m if left_m > JUNCTION_M else np.nan
 
 
 def _with_end(trip: MeasuredTrip, drive: _Drive, soc_percent: FloatArray) -> MeasuredTrip:

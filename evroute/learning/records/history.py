@@ -6,7 +6,7 @@ learned: a row whose trip is recorded with other numbers ends the part of the ro
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -139,14 +139,20 @@ def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     if record is None:
         length_m, eq8_wh = network.length_m[edge], setting.edges.reference.prior_mean_wh[edge]
         climb_m, descent_m = network.ascent_m[edge], network.descent_m[edge]
+        stretches, share = trip.stretches(network), trip.share(network.length_m)
+        if stretches is not None:
+            climb_m, descent_m = stretches.heights(network)
+            eq8_wh = setting.edges.stretch_wh(edge, stretches)
     else:
         length_m, eq8_wh = record.lines.length_m, record.eq8_wh
         climb_m, descent_m = record.ascent_m, record.descent_m
+        share = replace(trip, edge=np.arange(len(length_m))).share(length_m)
+        eq8_wh, climb_m, descent_m = (share * each for each in (eq8_wh, climb_m, descent_m))
     return {
         "trip": trip.trip,
         "departed_s": np.nan if trip.departed_s is None else trip.departed_s,
         "edges": len(edge) // trip.routes,
-        "length_m": float(length_m.sum()) / trip.routes,
+        "length_m": float((share * length_m).sum()) / trip.routes,
         "climb_m": float(climb_m.sum()) / trip.routes,
         "descent_m": float(descent_m.sum()) / trip.routes,
         "travel_s": float(trip.travel_s.sum()),

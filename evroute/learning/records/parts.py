@@ -26,6 +26,7 @@ from evroute.checked import digest_of
 from evroute.errors import DamagedFileError, require
 from evroute.files import replacing
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.records.on_pieces import on_pieces, recorded_m
 from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.trip_record import (
     NO_LINES,
@@ -316,7 +317,7 @@ def _trips(
         }
         edges = [rows_of[row] for row in rows]
         if all(LOST not in edge for edge in edges):
-            values |= _on_pieces(values, edges, network)
+            values |= on_pieces(values, edges, network, recorded_m(lines, rows))
         else:  # rows that the network does not have are beyond its last
             first = np.array([edge[0] if len(edge) == 1 else LOST for edge in edges])
             values["edge"] = np.where(first == LOST, network.n_edges, first)
@@ -326,26 +327,3 @@ def _trips(
                 np.array(rows if lines else [], dtype=np.int64), of_trip
             )
         yield MeasuredTrip(**values)
-
-
-def _on_pieces(
-    values: Mapping[str, Any], edges: Sequence[IntArray], network: RoadNetwork
-) -> dict[str, Any]:
-    """Return the values of a trip by edge on the pieces of its roads, in proportion to length.
-
-    Parameters
-    ----------
-    values
-        Values of the trip by name, (k,) where they are by edge.
-    edges
-        The rows of each of the k roads.
-    network
-        The network.
-    """
-    counts = np.array([len(edge) for edge in edges])
-    edge = np.concatenate(edges)
-    length_m = network.length_m[edge]
-    road = np.repeat(np.arange(len(edges)), counts)
-    share = length_m / np.bincount(road, length_m)[road]
-    summed = {name: values[name][road] * share for name in _BY_EDGE if name != "edge"}
-    return {"edge": edge, **summed}

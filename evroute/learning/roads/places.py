@@ -33,8 +33,8 @@ class TripPlaces:
         Landmarks of the potential of junctions; None if there are none and the network has heights.
     heights_unknown
         Whether the network has no heights.
-    driven
-        Rows of the roads of each trip.
+    driven, shares
+        Rows of the roads of each trip, and the share of each that it drove.
     changed_after
         Number of trips before the last detected change; 0 if there was none.
     """
@@ -45,8 +45,22 @@ class TripPlaces:
         self.roads = Landmarks(road_deviation(known))
         self.junctions = Landmarks(junction_height(known)) if self.heights_unknown else None
         self.driven: list[IntArray] = []
+        self.shares: list[FloatArray] = []
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
+
+    def add(self, edge: IntArray, share: FloatArray, *, known: bool) -> None:
+        """Add a trip.
+
+        Parameters
+        ----------
+        edge, share
+            (k,) rows of its roads, and the share of each that it drove.
+        known
+            Whether its route is known; no road counts otherwise.
+        """
+        self.driven.append(edge if known else edge[:0])
+        self.shares.append(share if known else share[:0])
 
     def _leaves(self, edge: IntArray) -> bool:
         """Return whether a trip over roads (k,) has some that the network does not have."""
@@ -63,15 +77,27 @@ class TripPlaces:
             return 0
         return self.junctions.admit(self.ends(edge)[[0, -1]])
 
-    def rise(self, edge: IntArray) -> FloatArray:
-        """Return the features of the potential over a trip over edges (k,), (m,)."""
+    def rise(self, edge: IntArray, share: FloatArray | None = None) -> FloatArray:
+        """Return the features of the potential over a trip over shares (k,) of edges (k,), (m,).
+
+        Parameters
+        ----------
+        edge
+            (k,) edges.
+        share
+            (k,) shares of them that were driven; None for whole edges.
+        """
         if self.junctions is None:
             return np.empty(0)
         if not self.heights_unknown or self._leaves(edge):
             return np.zeros(len(self.junctions))
-        tail, head = self.junctions.features(self.ends(edge)[[0, -1]])
-        rise: FloatArray = head - tail
-        return rise
+        share = np.ones(len(edge)) if share is None else share
+        along = self.junctions.features(self.ends(edge)[[0, 1, -2, -1]])
+        first, last = along[1] - along[0], along[3] - along[2]
+        rise: FloatArray = along[3] - along[0]
+        if len(edge) == 1:
+            return share[0] * first
+        return rise - (1.0 - share[0]) * first - (1.0 - share[-1]) * last
 
     def road_features(self, edge: IntArray) -> FloatArray:
         """Return the features of roads (k,) times their lengths in km, (k, m).
@@ -89,7 +115,8 @@ class TripPlaces:
         )
         self.roads.admit(edges[np.argsort(first)])
         trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
-        passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
+        share = np.concatenate([self.shares[number] for number in trips])
+        passes = csr_array((share, (trip, place)), shape=(len(driven), len(edges)))
         features: FloatArray = passes @ self.road_features(edges)
         before = np.array(trips) < self.changed_after
         features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
@@ -162,6 +189,7 @@ class TripPlaces:
             "landmarks/roads": self.roads.places,
             **of_junctions,
             "driven/edge": edge,
+            "driven/share": np.concatenate([np.empty(0), *self.shares]),
             "driven/count": np.array([len(each) for each in self.driven], dtype=np.int64),
             "driven/changed": np.array(self.changed_after),
             **{f"known/{name}": value for name, value in known.items()},
@@ -180,7 +208,11 @@ class TripPlaces:
         self.changed_after = int(state.get("driven/changed", 0))
         self._unknown = {}
         edge = moved.roads[state["driven/edge"]]
-        self.driven = np.split(edge, np.cumsum(state["driven/count"]))[:-1]
+        ends = np.cumsum(state["driven/count"])
+        self.driven = np.split(edge, ends)[:-1]
+        # an earlier version has whole roads alone
+        share = state.get("driven/share", np.ones(len(edge)))
+        self.shares = np.split(share, ends)[:-1]
         self.roads.restore(moved.roads[state["landmarks/roads"]])
         if "landmarks/junctions" in state:
             self.junctions = self.junctions or Landmarks(junction_height(self.known))

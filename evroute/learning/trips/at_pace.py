@@ -122,13 +122,13 @@ class ArmTerms:
         b
             (p,) coefficients, by which the charge falls along the trip.
         """
-        arms = self.along(trip.edge)
-        terms = self.at(pace, arms, known)
+        arms, stretches = self.along(trip.edge), trip.stretches(self.setting.network)
+        terms = self.at(pace, arms, known, stretches=stretches)
         if np.isfinite(trip.soc_percent):
             expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.setting.vehicle.battery_kwh * 10.0)
-            terms = self.at(pace, arms, known, np.minimum(percent, 100.0))
+            terms = self.at(pace, arms, known, np.minimum(percent, 100.0), stretches)
         return terms
 
     def along(self, edge: IntArray) -> IntArray:
@@ -214,7 +214,10 @@ class ArmTerms:
             plan_wh = energy.stretch_wh(arms, stretches, energy.limits_mps)
             at_map_pace = at_pace(self._map_spm[edge])
             terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
-        if np.isfinite(soc_percent).any():
+        if np.isfinite(soc_percent).any() and stretches is not None:
+            whole = self.at(pace, arms, conditions, soc_percent)
+            terms[:, FADE] = stretches.share(network) * whole[:, FADE]
+        elif np.isfinite(soc_percent).any():
             returned_wh = returned_by_pieces(
                 network, edge, terms, prior, 1.0 + conditions.payload_kg / vehicle.mass_kg
             )

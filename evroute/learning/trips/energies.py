@@ -209,7 +209,7 @@ class TripEnergies(Belief):
         """
         if trip.record is not None:
             then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
-            return self._joined(then, trip.edge)
+            return self._joined(then, trip)
         known = self._state(trip.car).departures.conditions(trip)
         b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
         terms = self.arms.of_trip(self.pace, trip, known, b)
@@ -218,7 +218,7 @@ class TripEnergies(Belief):
         heating = known.heating(self.vehicle)
         total = self.arms.halted(terms.sum(axis=0), trip.edge, known)
         sums = departed(total / trip.routes, heating, self.belief.prior)
-        row = self._joined(sums, trip.edge)
+        row = self._joined(sums, trip)
         row[self.belief.column == LATE] *= trip.routes == 1
         return row
 
@@ -230,8 +230,13 @@ class TripEnergies(Belief):
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
         trip = self.placed(trip)
-        time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=trip.routes)
+        share, routes = self.share(trip), trip.routes
+        time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=routes, share=share)
         return replace(self.expect_energy(trip), time=time)
+
+    def share(self, trip: MeasuredTrip) -> FloatArray:
+        """Return the share of each edge of a placed trip that was driven, (k,)."""
+        return trip.share(self.places.known.length_m)
 
     def expect_energy(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy of a trip, and its row."""
@@ -253,7 +258,7 @@ class TripEnergies(Belief):
             Its expectation, with its row.
         """
         trip = self.placed(trip)
-        self.places.driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
+        self.places.add(trip.edge, self.share(trip), known=trip.routes == 1)
         own = self._states.begin(trip.car) if trip.car else self._state("")
         row, days = expected.row, own.departures.days_before(trip.departed_s)
         doubted = self._departures.season_unknown(trip)
@@ -274,7 +279,7 @@ class TripEnergies(Belief):
         own.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
         for departures in {own.departures, self._departures}:  # of the car, and of all
             departures.end(trip, 60.0 * float(row[MINUTES]))
-        self.times.learn(trip.edge, trip.travel_s, trip.departed_s)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s, self.share(trip))
 
     def restart(self) -> None:
         """Learn the pace and the deviations of roads anew; coefficients and spread stay."""
@@ -361,13 +366,13 @@ class TripEnergies(Belief):
         self._departures.arrive(moved)
         self._states.arrive(moved)
 
-    def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
-        """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
-        row = np.zeros(len(self.belief.column))
+    def _joined(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
+        """Return the row of a placed trip: its terms (p,), then the features of fields."""
+        row, share = np.zeros(len(self.belief.column)), self.share(trip)
         row[self.belief.column == TERM] = terms
         if self.belief.late_std:
-            row[self.belief.column == LATE] = self.places.road_features(edge).sum(axis=0)
-        row[self.belief.column == FIELD] = self.places.rise(edge)
+            row[self.belief.column == LATE] = share @ self.places.road_features(trip.edge)
+        row[self.belief.column == FIELD] = self.places.rise(trip.edge, share)
         return row
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
@@ -376,7 +381,8 @@ class TripEnergies(Belief):
         if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
             km = self.places.known.length_m[edge].sum() / 1000.0 / trip.routes
             edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
-        return unknown_wh2 + float(self._unknown_wh2(edge)[-1, -1])
+        driven = trip.stretches(self.network) if trip.record is None else None
+        return unknown_wh2 + float(self._unknown_wh2(edge, driven)[-1, -1])
 
     def _unknown_wh2(self, edge: IntArray, driven: Stretches | None = None) -> FloatArray:
         return self.places.unknown_wh2(edge, self.belief.late_std, self.belief.field_std, driven)

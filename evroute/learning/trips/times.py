@@ -19,6 +19,8 @@ from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.forecasts.pace import Pace
 
+COUNTED_SHARE = 0.5
+"""Share of an edge from which a trip over a part of it counts as a passage."""
 START_S = TripNoiseScale(60.0, 40.0, 20.0)
 """Noise before any trip: s per trip, per root of a km and per km."""
 
@@ -100,20 +102,29 @@ class TripTimes:
         """
         return self.errors.expect(self._row(edge, departed_s, speed_factor, share) / routes)
 
-    def learn(self, edge: IntArray, travel_s: FloatArray, departed_s: float | None = None) -> None:
+    def learn(
+        self,
+        edge: IntArray,
+        travel_s: FloatArray,
+        departed_s: float | None = None,
+        share: FloatArray | float = 1.0,
+    ) -> None:
         """Learn one trip.
 
         Parameters
         ----------
         edge, travel_s, departed_s
-            Edges, travel times and departure, as in `Pace.learn`.
+            Edges, travel times of the parts driven and departure, as in `Pace.learn`.
+        share
+            (k,) shares of the edges that were driven. The pace of an edge is learned where they are
+            `COUNTED_SHARE` or more.
         """
-        measured = np.isfinite(travel_s)
+        measured, share = np.isfinite(travel_s), np.broadcast_to(share, len(edge))
         if measured.any():
-            self.errors.learn(
-                self._row(edge[measured], departed_s), float(travel_s[measured].sum())
-            )
-        self.pace.learn(edge, travel_s, departed_s)
+            row = self._row(edge[measured], departed_s, share=share[measured])
+            self.errors.learn(row, float(travel_s[measured].sum()))
+        whole_s = np.where(share >= COUNTED_SHARE, travel_s / share, np.nan)
+        self.pace.learn(edge, whole_s, departed_s)
 
     def extend(self) -> None:
         """Add the roads that became known since."""

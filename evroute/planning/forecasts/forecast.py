@@ -252,7 +252,9 @@ def difference_std_wh(
     return float(np.sqrt(max(times @ model.covariance(apart) @ times, 0.0)))
 
 
-def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[float, float]:
+def predict(
+    model: EnergyModel, arms: Arms, arms_of_route: IntArray, share: FloatArray | None = None
+) -> tuple[float, float]:
     """Return mean and standard deviation of the measured energy of one trip, Wh.
 
     The deviation includes belief and noise; it is NaN if the model has no joint posterior.
@@ -261,13 +263,16 @@ def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[fl
     ----------
     model
         Any model.
-    arms, arms_of_route
-        As in `forecast`.
+    arms, arms_of_route, share
+        As in `forecast`; the means count by the shares too.
     """
+    mean_wh = means(model, arms, arms_of_route)
+    if share is not None:
+        mean_wh = share * mean_wh
     if isinstance(model, HasJoint):
-        energy = forecast(model, arms, arms_of_route)
-        return energy.mean_wh, energy.std_wh
-    return float(means(model, arms, arms_of_route).sum()), float("nan")
+        energy = forecast(model, arms, arms_of_route, share)
+        return float(mean_wh.sum()), energy.std_wh
+    return float(mean_wh.sum()), float("nan")
 
 
 def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray:

@@ -339,7 +339,8 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
     twizy = replace(load_vehicle("reference"), battery_kwh=6.1, mass_kg=600.0)
     setting = Setting(read_any(tmp_path / "rabat.graphml", "rabat"), twizy)
     measured = read_measured(tmp_path / "twizy.csv", setting, ["reference"])
-    length_m = sum(float(setting.network.length_m[each.edge].sum()) for each in measured.trips)
+    road_m = setting.network.length_m
+    length_m = sum(float(each.share(road_m) @ road_m[each.edge]) for each in measured.trips)
     energy_wh = sum(float(each.energy_wh.sum()) for each in measured.trips)
     by_edges = pyarrow.csv.read_csv(drives / "twizy_edges.csv.gz")
     edge_m = dict(zip(setting.network.edge_id, setting.network.length_m, strict=True))

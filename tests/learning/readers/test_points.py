@@ -35,7 +35,10 @@ def test_sparse_readings_keep_totals_and_share_them_out_as_eq_8_does(
     (trip,) = read(tmp_path, setting, columns).trips
     assert set(trip.edge.tolist()) <= set(edges.tolist())
     own = np.isin(edges, trip.edge)
-    np.testing.assert_allclose(trip.energy_wh, edge_wh[own], rtol=1e-6, atol=0.2)
+    driven = trip.share(setting.network.length_m)
+    assert driven[0] == pytest.approx(1.0, abs=0.01)
+    assert 0.1 < driven[-1] < 0.95  # the last reading is the one of 25 within it
+    np.testing.assert_allclose(trip.energy_wh, driven * edge_wh[own], rtol=1e-6, atol=0.2)
 
 
 def test_kwh_and_charge_say_the_same(setting, drive, tmp_path) -> None:
@@ -44,8 +47,10 @@ def test_kwh_and_charge_say_the_same(setting, drive, tmp_path) -> None:
     kwh = read(tmp_path, setting, columns | {"energy_kwh": used_wh / 1000}).trips[0]
     percent = 90 - used_wh / (10 * setting.vehicle.battery_kwh)
     charge = read(tmp_path, setting, columns | {"soc_percent": percent}).trips[0]
-    shared = np.isin(kwh.edge, charge.edge)
-    np.testing.assert_allclose(charge.energy_wh, kwh.energy_wh[shared], rtol=1e-6)
+    shared, road_m = np.isin(kwh.edge, charge.edge), setting.network.length_m
+    whole, part = (each.energy_wh / each.share(road_m) for each in (kwh, charge))
+    np.testing.assert_allclose(part, whole[shared], rtol=1e-6)
+    assert charge.start_m > 10.0  # the charge changes behind the start
     both = read(tmp_path, setting, columns | {"energy_wh": used_wh, "energy_kwh": used_wh})
     np.testing.assert_array_equal(both.trips[0].energy_wh, kwh.energy_wh)
     assert both.notes == ["columns not read: energy_kwh"]
@@ -111,9 +116,8 @@ def test_readings_at_the_ends_of_both_parts_alone_measure_both_from_their_first_
     assert first.edge[0] == edges[0]
     assert second.edge[-1] == edges[-1]
     for part in (first, second):
-        np.testing.assert_allclose(
-            part.energy_wh, edge_wh[np.isin(edges, part.edge)], rtol=1e-3, atol=0.2
-        )
+        driven_wh = part.share(setting.network.length_m) * edge_wh[np.isin(edges, part.edge)]
+        np.testing.assert_allclose(part.energy_wh, driven_wh, rtol=1e-3, atol=0.2)
 
 
 def charged(columns):
