@@ -62,7 +62,8 @@ def on_pieces(
     low_m = np.maximum(start_m[road] - begins_m, 0.0)
     high_m = np.minimum(length_m, end_m[road] - begins_m)
     kept = high_m - low_m > (JUNCTION_M if len(edge) > len(edges) else 0.0)
-    edge, road, low_m, high_m = edge[kept], road[kept], low_m[kept], high_m[kept]
+    edge, road = edge[kept], road[kept]
+    low_m, high_m = low_m[kept], high_m[kept]
     share = (high_m - low_m) / np.bincount(road, high_m - low_m)[road]
     ends = {"start_m": float(low_m[0])}
     ends["end_m"] = float(high_m[-1]) if np.isfinite(end_m[-1]) else np.nan
