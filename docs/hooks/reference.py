@@ -53,20 +53,8 @@ def command_line() -> str:
                 usage.append(shown)
             elif isinstance(info, ArgumentInfo):
                 usage.append(f"[{shown}]")
-            default = (
-                "(required)"
-                if needed
-                else ""
-                if parameter.default in (None, False)
-                else f"`{parameter.default}`"
-            )
-            rows.append(
-                (
-                    ", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(),
-                    info.help or "",
-                    default,
-                )
-            )
+            given = ", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip()
+            rows.append((given, info.help or "", _default(parameter)))
         parts += [f"## `{words}`", "", _documented(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
@@ -83,6 +71,13 @@ def _commands(words: str, found: Any) -> Iterator[tuple[str, Callable[..., None]
 
 
 _KINDS = {"<float>": "NUMBER", "<float range>": "NUMBER", "<int range>": "INTEGER"}
+
+
+def _default(parameter: Parameter) -> str:
+    """Return the default of an option in the table; empty where it is off or absent."""
+    if parameter.default is Parameter.empty:
+        return "(required)"
+    return "" if parameter.default in (None, False) else f"`{parameter.default}`"
 
 
 def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
@@ -223,10 +218,7 @@ def methods() -> str:
         for name, place in table.items():
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
-            parts += [
-                _documented(target.__doc__, set())[0],
-                "",
-            ]
+            parts += [_documented(target.__doc__, set())[0], ""]
             rows = [
                 (f"`{key}`", valid, f"`{_toml(target.model_fields[key].default)}`", sentence)
                 for key, (valid, sentence) in target.described().items()
