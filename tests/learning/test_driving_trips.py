@@ -49,7 +49,7 @@ def test_before_any_trip_the_mean_is_the_drivers_plan(denver, day) -> None:
     physics = Planner(denver, CAR, conditions=DAYS[day], physics="driving")
     np.testing.assert_allclose(believed.mean_wh, physics.mean_wh, rtol=0, atol=1e-9)
     np.testing.assert_allclose(believed.time_s, physics.time_s, rtol=0, atol=1e-9)
-    assert not believed.held_wh.any()
+    assert not believed.numbers.held_wh.any()
 
 
 def test_a_row_has_the_stops_and_turns_by_hand(hill) -> None:
