@@ -1,4 +1,4 @@
-"""Matrix of least energies or times between places, by one tree of routes for each origin edge.
+"""Matrix of least energies or times between places, by one tree of routes for each origin.
 
 Sums along the routes of a tree are added level by level, from the root on. A pair of places is
 driven in the directions of least energy or time, as by the route of that name of a plan.
@@ -15,11 +15,12 @@ import numpy as np
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
-from evroute.network.places.positions import JUNCTION_M, Position, apart_m, positions
+from evroute.network.places.positions import JUNCTION_M, Position, point, positions
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 from evroute.planning.requests import read_requests
 from evroute.planning.searches.between import OwnArms
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search_problem import TIE_PER_WH
 from evroute.planning.spaces.arm_space import SearchSpace
 
@@ -125,20 +126,23 @@ def matrix_rows(
     """
     require(by in AIMS, f"a matrix is by {' or '.join(AIMS)}, not by '{by}'")
     exits = _Exits(planner, destinations, AIMS.index(by))
+    places, at_m = np.array([stop.place for stop in destinations]), _points_m(planner, destinations)
     for origin in origins:
         row = exits.from_origin(origin)
         row[:, 0] += planner.heating.at(row[:, 1] / 60.0).warm_up_wh
-        row[[_same(planner.network, origin, stop) for stop in destinations]] = 0.0
+        apart_m = np.hypot(*(at_m - _points_m(planner, [origin])).T)
+        row[(places == origin.place) | (apart_m < 2 * JUNCTION_M)] = 0.0
         yield row
 
 
-def _same(network: RoadNetwork, origin: Stop, destination: Stop) -> bool:
-    """Return True if an origin and a destination are one place."""
-    if origin.place == destination.place:
-        return True
-    if {origin.place, destination.place} & network.row_of.keys():
-        return False
-    return apart_m(network, origin.positions[0], destination.positions[0]) < 2 * JUNCTION_M
+def _points_m(planner: Planner, stops: Sequence[Stop]) -> FloatArray:
+    """Return the points of stops on the map, (s, 2) m; NaN for edge ids, which are whole edges."""
+    network, at_m = planner.network, np.full((len(stops), 2), np.nan)
+    for number, stop in enumerate(stops):
+        if stop.place not in network.row_of:
+            place = point(network, stop.positions[0])
+            at_m[number] = place.x, place.y
+    return at_m
 
 
 class _Exits:
@@ -171,6 +175,10 @@ class _Exits:
         self.of_stop = np.array(of_stop, dtype=np.int64)
         place = np.array([own.place(each.arm) for each in own.exits], dtype=np.int64)
         self.own_values = _values(own)[place]
+        self.on_edge: dict[int, list[tuple[int, Position]]] = {}
+        for number, stop in enumerate(destinations):
+            for each in stop.positions:
+                self.on_edge.setdefault(each.edge, []).append((number, each))
 
     def from_origin(self, origin: Stop) -> FloatArray:
         """Return energy, time and length of the best routes from an origin, (d, 3).
@@ -184,15 +192,11 @@ class _Exits:
         own.add_starts(origin.positions)
         begun = _values(own)
         roots = np.array([each.edge for each in origin.positions])
-        trees = planner.search.trees(self.weights, roots, forwards=True)
-        found, stops = [], []
-        for tree, root, first in zip(trees, roots.tolist(), begun, strict=True):
-            sums = _summed(planner.space, self.values, tree, root, first)
-            found.append(sums[self.before] + self.own_values)
-            stops.append(self.of_stop)
+        tree = planner.search.tree(self.weights, Ends(roots, self._begun(roots, begun)))
+        sums = _summed(planner.space, self.values, tree, roots, begun)
         pieces, of_pieces = self._pieces(origin)
-        values = np.concatenate([*found, pieces])
-        stop = np.concatenate([*stops, of_pieces])
+        values = np.concatenate([sums[self.before] + self.own_values, pieces])
+        stop = np.concatenate([self.of_stop, of_pieces])
         cost = values[:, self.column] + TIE_PER_WH * values[:, 0]
         order = np.lexsort((cost, stop))
         order = order[np.isfinite(values[order, 0])]
@@ -201,13 +205,32 @@ class _Exits:
         best[reached] = values[order[first_of]]
         return best
 
+    def _begun(self, roots: IntArray, begun: FloatArray) -> FloatArray:
+        """Return the costs of driving the first edges, (r,), not negative.
+
+        Parameters
+        ----------
+        roots
+            (r,) first edges.
+        begun
+            (r, 3) values of the parts of them that are driven.
+        """
+        planner = self.planner
+        start = planner.search.starts.start + roots
+        above_wh = begun[:, 0] - planner.numbers.states.head_wh[start]
+        above_wh -= above_wh.min()
+        if AIMS[self.column] == "energy":
+            return above_wh
+        return begun[:, 1] + TIE_PER_WH * above_wh
+
     def _pieces(self, origin: Stop) -> tuple[FloatArray, IntArray]:
         """Return the values of trips along one edge, (p, 3), and their destinations, (p,)."""
         own, stops = OwnArms(self.planner.numbers, self.planner.search), []
-        for number, stop in enumerate(self.destinations):
-            known = len(own.pieces)
-            own.add_pieces(origin.positions, stop.positions)
-            stops += [number] * (len(own.pieces) - known)
+        for start in origin.positions:
+            for number, end in self.on_edge.get(start.edge, ()):
+                known = len(own.pieces)
+                own.add_pieces([start], [end])
+                stops += [number] * (len(own.pieces) - known)
         return _values(own), np.array(stops, dtype=np.int64)
 
 
@@ -262,9 +285,13 @@ def write_matrix(
 
 
 def _summed(
-    space: SearchSpace, values: FloatArray, before: IntArray, root: int, first_values: FloatArray
+    space: SearchSpace,
+    values: FloatArray,
+    before: IntArray,
+    roots: IntArray,
+    first_values: FloatArray,
 ) -> FloatArray:
-    """Return sums from the root of a tree to every edge, (n, v), NaN outside.
+    """Return sums from the roots of a tree to every edge, (n, v), NaN outside.
 
     Parameters
     ----------
@@ -273,17 +300,18 @@ def _summed(
     values
         (a, v) values of the arms.
     before
-        (n,) edge before each edge, negative at the root and outside.
-    root
-        First edge.
+        (n,) edge before each edge, negative at the roots and outside.
+    roots
+        (r,) first edges; one that the tree enters is none.
     first_values
-        (v,) values of the part of it that is driven.
+        (r, v) values of the part of each that is driven.
     """
     reached = np.flatnonzero(before >= 0)
     pairs = np.column_stack([before[reached], reached]).ravel()
     sums = np.full((len(before), values.shape[1]), np.nan)
     sums[reached] = values[space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]]
-    sums[root] = first_values
+    begins = before[roots] < 0
+    sums[roots[begins]] = first_values[begins]
     # in driving order, as the plan of one request adds
     depth = _depths(before)
     order = np.argsort(depth, kind="stable")

@@ -252,6 +252,31 @@ class Search:
         arcs = self._weighted(weights, 0 if forwards else 1)
         return dijkstra(arcs, indices=roots, return_predecessors=True)[1]
 
+    def tree(self, weights: FloatArray, roots: Ends) -> IntArray:
+        """Return the tree of cheapest routes from several edges, (n,).
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, +inf where it is closed.
+        roots
+            Edges at which routes may begin, with the costs of driving them.
+
+        Returns
+        -------
+        before
+            The edge before each edge; negative where routes begin, and where none leads.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        check_weights(weights)
+        rooted = self._rooted(weights, 0, roots)
+        before = dijkstra(rooted, indices=-1, return_predecessors=True)[1][:-1]
+        return np.where(before == self.line_graph.n_edges, -1, before)
+
     @property
     def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
         """The turns into each edge: first of them (n + 1,), edge left (m,) and arm (m,)."""
