@@ -107,6 +107,16 @@ class StopWishes:
     arrive_percent: float = 0.0
     own_price: float | None = None
 
+    def arrive_wh(self, battery: Battery) -> float:
+        """Return the least charge at the end, at least the reserve, Wh.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        """
+        return float(max(battery.reserve_wh, self.arrive_percent * (battery.capacity_wh / 100)))
+
     @classmethod
     def of(cls, request: PlanRequest) -> Self:
         """Return the wishes of a request, with a charge at the end in per cent only."""

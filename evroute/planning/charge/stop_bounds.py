@@ -21,10 +21,13 @@ from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger
 from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.label_loops import BEFORE_START
 from evroute.planning.searches.search_problem import SearchProblem
 
 APART = 1.5
 """Least ratio of the costs of a Wh at which groups are apart."""
+ROUNDING_WH = 1e-6
+"""Energy by which sums along ways may differ in rounding, Wh."""
 BEYOND = 1.1
 """Multiple of the cost from the start up to which bounds are exact (`lower_bounds.rest`)."""
 
@@ -36,8 +39,8 @@ class StopBounds:
     Parameters
     ----------
     rest_wh, rest
-        (s,) least energy, Wh, and least cost of driving to the destination; the latter minus
-        infinity where more charge on arrival saves as much.
+        (s,) least energy, Wh, and least cost of driving to the destination; the latter may be minus
+        infinity.
     rest_both
         (s,) least sum of cost and energy, each Wh at ``per_wh``.
     by_quick, by_slow
@@ -63,7 +66,14 @@ class StopBounds:
 
     @classmethod
     def of(
-        cls, problem: SearchProblem, battery: Battery, chargers: Sequence[Charger], aim: Aim
+        cls,
+        problem: SearchProblem,
+        battery: Battery,
+        chargers: Sequence[Charger],
+        aim: Aim,
+        rest_wh: FloatArray,
+        *,
+        stops: bool,
     ) -> Self:
         """Return the bounds of a request.
 
@@ -77,8 +87,11 @@ class StopBounds:
             Sockets that fit the car.
         aim
             The costs.
+        rest_wh
+            (s,) from `energies_left`.
+        stops
+            Whether each plan stops; the least cost of driving alone then bounds little.
         """
-        rest_wh, _ = problem.label_search.bounds(None, beyond=BEYOND)
         each_per_wh = _least_per_wh(battery, aim)
         slow = _slow(each_per_wh)
         per_wh, slow_per_wh = aim.per_wh(battery), float(each_per_wh[slow].min(initial=np.inf))
@@ -87,12 +100,47 @@ class StopBounds:
         by_slow = np.full(len(both), np.inf)
         if slow.any():
             by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow))[1]
-        to_quick_wh = _to_stations(problem, quick_edges)
+        to_quick_wh = np.zeros(len(both))
+        if slow.any() or not aim.unlimited:
+            to_quick_wh = _to_stations(problem, quick_edges)
         rest = np.full(len(both), -np.inf)
-        if not aim.unlimited:
+        if not (aim.unlimited or stops):
             rest = lower_bounds.rest(problem.legs, aim.arm_cost, beyond=BEYOND) if per_wh else both
         kinds = slow.astype(np.int64)
         return cls(rest_wh, rest, both, by_quick, by_slow, to_quick_wh, kinds, per_wh, slow_per_wh)
+
+
+def energies_left(problem: SearchProblem) -> FloatArray:
+    """Return lower bounds of the energy from each state of a request, (s,) Wh.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    """
+    return problem.label_search.bounds(None, beyond=BEYOND)[0]
+
+
+def needs_stop(
+    problem: SearchProblem, battery: Battery, rest_wh: FloatArray, arrive_wh: float
+) -> bool:
+    """Return True if no route without a stop arrives with a charge.
+
+    Parameters
+    ----------
+    problem, battery
+        The request, and the charge at the start.
+    rest_wh
+        (s,) from `energies_left`.
+    arrive_wh
+        Least charge at the end, Wh.
+    """
+    legs = problem.legs
+    least_wh = min(
+        float(problem.energy_wh[arm] + rest_wh[min(into, legs.n_states)])
+        for into, arm in legs.own_turns()[BEFORE_START]
+    )
+    return battery.start_wh - least_wh < arrive_wh - ROUNDING_WH
 
 
 def _least_per_wh(battery: Battery, aim: Aim) -> FloatArray:

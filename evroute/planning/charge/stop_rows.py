@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arms import Route
+from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
 from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.stop_bounds import energies_left, needs_stop
 from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
 from evroute.planning.charge.stops_within import Within, stops_within
 from evroute.planning.rows import Rows
@@ -68,20 +70,25 @@ class StopRows:
         if self.suffices(fastest):
             rows.add("time", (fastest, (), NO_SEARCH))
         else:
-            aim = Aim.least_time(self.halting, self.chargers, self.wishes)
-            plan = best_plan(self.halting, self.battery, self.chargers, aim, self.wishes)
+            aim, left_wh = self._fastest_aim(), energies_left(self.halting)
+            given = self.halting, self.battery, self.chargers, aim, self.wishes
+            plan = best_plan(*given, rest_wh=left_wh)
             if plan is None:
                 return None
-            least = self._least_energy()
+            least = self._least_energy(left_wh)
             # rounded up, another plan may arrive earlier
             self._add_fastest(rows, plan, (self._shown(plan), least[:2]))
             without = None
-            if rows.stops:
+            arrive_wh = self.wishes.arrive_wh(self.battery)
+            if rows.stops and not needs_stop(self.halting, self.battery, left_wh, arrive_wh):
                 without = charging_stops(self.problem, self.battery, (), self.wishes)
             if without:
                 rows.add("time-without-stop", without)
         rows.add("energy", self._least_energy() if least is None else least)
         return rows
+
+    def _fastest_aim(self) -> Aim:
+        return Aim.least_time(self.halting, self.chargers, self.wishes)
 
     def _add_fastest(self, rows: Rows, plan: StopPlan, shown: Sequence[Shown]) -> None:
         """Add the fastest of some plans, of which one is a plan of least time."""
@@ -192,14 +199,15 @@ class StopRows:
         late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
         return route, (), f"{late}: of the routes without a stop that keep the risk"
 
-    def _least_energy(self) -> Found:
+    def _least_energy(self, left_wh: FloatArray | None = None) -> Found:
         """Return the plan of least energy driven, and how far it is certified."""
         problem, battery = self.problem, self.battery
         least = problem.legs.route(problem.weights())
         if self.suffices(least) and problem.follow(battery, least).lost_wh <= TOLERANCE_WH:
             return least, (), "exact: no route takes less energy"
         aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)
-        plan = best_plan(self.halting, battery, self.chargers, aim, self.wishes)
+        given = self.halting, battery, self.chargers, aim, self.wishes
+        plan = best_plan(*given, rest_wh=left_wh)
         assert plan is not None, "a plan of least time is a plan"
         if plan.exact:
             return *self._shown(plan), "exact: no plan with any stops takes less energy"

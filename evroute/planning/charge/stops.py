@@ -27,7 +27,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
-from evroute.planning.charge.stop_bounds import StopBounds
+from evroute.planning.charge.stop_bounds import StopBounds, energies_left, needs_stop
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Costs, Steps
 from evroute.planning.searches.labels import charges_of
@@ -129,6 +129,7 @@ def best_plan(
     wishes: StopWishes = USUAL,
     *,
     effort: int = GREATEST_EFFORT,
+    rest_wh: FloatArray | None = None,
 ) -> StopPlan | None:
     """Return the plan of least cost with any number of stops; None if none keeps the reserve.
 
@@ -138,13 +139,22 @@ def best_plan(
         As in `charging_stops`.
     aim
         The costs.
+    rest_wh
+        Energies left from `stop_bounds.energies_left`, if they are known.
     """
-    labels, reached = _settled(problem, battery, chargers, aim, wishes, (1.0, effort))
+    rest_wh = energies_left(problem) if rest_wh is None else rest_wh
+    arrive_wh = wishes.arrive_wh(battery)
+    stops = needs_stop(problem, battery, rest_wh, arrive_wh)
+    if stops and not chargers:
+        return None
+    known = StopBounds.of(problem, battery, chargers, aim, rest_wh, stops=stops)
+    given = problem, battery, chargers, aim, wishes, known
+    labels, reached = _settled(*given, (1.0, effort))
     cost = reached
     for greed, most in GREEDS:
         if labels or cost == np.inf:
             break
-        labels, cost = _settled(problem, battery, chargers, aim, wishes, (greed, most))
+        labels, cost = _settled(*given, (greed, most))
     if not labels:
         return None
     return StopPlan(*_followed(problem, battery, chargers, labels), cost, reached)
@@ -184,6 +194,7 @@ def _settled(
     chargers: Sequence[Charger],
     aim: Aim,
     wishes: StopWishes,
+    known: StopBounds,
     pace: tuple[float, int],
 ) -> tuple[list[tuple[int, int, int, float, float]], float]:
     """Return the labels of the best plan, and the bound of the cost at which the search stopped."""
@@ -191,8 +202,6 @@ def _settled(
     entries = sorted((node, row) for row, each in enumerate(chargers) for node in each.nodes)
     edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
     whole_wh = battery.capacity_wh / 100
-    arrive_wh = max(battery.reserve_wh, wishes.arrive_percent * whole_wh)
-    known = StopBounds.of(problem, battery, chargers, aim)
     labels, bound = run(
         legs.search,
         settle_stops,
@@ -215,11 +224,11 @@ def _settled(
         Pace(
             per_wh=float(known.per_wh),
             slow_per_wh=float(known.slow_per_wh),
-            from_wh=float(battery.start_wh if aim.credit else arrive_wh),
+            from_wh=float(battery.start_wh) if aim.credit else wishes.arrive_wh(battery),
             setup=float(aim.setup) if chargers else np.inf,
             low_wh=float(wishes.from_percent * whole_wh),
             high_wh=float(wishes.to_percent * whole_wh),
-            arrive_wh=float(arrive_wh),
+            arrive_wh=wishes.arrive_wh(battery),
             credit=float(aim.credit),
             credit_wh=float(battery.start_wh),
             least_credit=-np.inf if aim.unlimited else 0.0,

@@ -8,6 +8,7 @@ from evroute.arms import Route
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
+from evroute.planning.charge.stop_bounds import energies_left
 from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
 from evroute.planning.searches.search_problem import SearchProblem
 
@@ -43,9 +44,11 @@ def stops_within(
     aim = Aim.least_time(problem, chargers, wishes)
     found = None
     low_wh, high_wh = battery.reserve_wh, battery.start_wh
+    rest_wh = energies_left(problem)
     least_wh = low_wh
     for _ in range(HALVINGS):
-        tried = best_plan(problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes)
+        given = problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes
+        tried = best_plan(*given, rest_wh=rest_wh)
         raised = tried and _raised(problem, battery, wishes, tried, within)
         if tried and raised:
             found = raised
