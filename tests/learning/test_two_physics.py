@@ -206,7 +206,7 @@ def test_a_deviation_that_is_learned_raises_no_alarm() -> None:
         _add_error(by_unit, error, prediction(0.0, std, 6.0, 1.0), 50.0)
     assert by_deviation.changed
     assert not by_unit.changed
-    assert by_unit.spread.scores.tolist() == by_deviation.spread.scores.tolist()
+    assert by_unit.spread().scores.tolist() == by_deviation.spread().scores.tolist()
     for _ in range(40):
         _add_error(by_unit, 60.0, prediction(0.0, 10.0, 6.0, 1.0), 50.0)
     assert by_unit.changed
