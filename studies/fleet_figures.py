@@ -1,9 +1,10 @@
 """Figures of the belief of a fleet (docs/figures/fleets.md).
 
 python studies/fleet_figures.py 10           ten worlds of 20 cars and 5,000 trips
-python studies/fleet_figures.py 10 flat      the same; one car takes 15 % more from its trip 100 on
-python studies/fleet_figures.py 10 new       the same; the last car begins after 4,000 trips
-python studies/fleet_figures.py time         CPU time a trip of 20, 200 and 1,000 cars
+python studies/fleet_figures.py 10 changes   the same; the first car takes 15 % more from its trip
+                                             100 on, and the last begins after 4,000 trips
+python studies/fleet_figures.py 10 known     the first, with the belief that knows all factors
+python studies/fleet_figures.py time 200     CPU time a trip of 20 cars and of 200, 50 trips each
 
 World i has seed i and the network Denver. Its type differs from the vehicle file: rolling
 resistance and drag by log-normal factors with deviations of 15 and 10 %. Each car takes a share
@@ -15,6 +16,8 @@ one belief    the belief of all trips as if of one car
 ratio         the same times a ratio of each car, the mean of measured over expected shrunken by ten
               trips of ratio 1
 known         the belief of all trips as if each car took as much as its type, times the true factor
+
+All beliefs are by the driver's physics alone, ``physics="driving"``, which takes half of the time.
 """
 
 import sys
@@ -28,7 +31,7 @@ from numpy.random import SeedSequence
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.worlds.demand.trips import Repeated
@@ -67,13 +70,13 @@ def made_trips(
     assert isinstance(world, YearWorld)
     driven_by = np.zeros(cars, dtype=int)
     for t in range(1, trips + 1):
-        late = study == "new" and t <= NEW_AFTER
+        late = study == "changes" and t <= NEW_AFTER
         car = int(rng.integers(cars - late))
         route = random_route(setting, rng)
         start = world.start(t)
         driven = world.drive(world.observe(t), route)
         more = share[car]
-        if study == "flat" and car == 0 and driven_by[0] >= FLAT_AT:
+        if study == "changes" and car == 0 and driven_by[0] >= FLAT_AT:
             more = (1.0 + more) * (1.0 + MORE) - 1.0
         driven_by[car] += 1
         own_wh = driven.energy_wh - setting.potential_wh[route.rows]
@@ -99,16 +102,18 @@ def as_type(trip: MeasuredTrip, more: float, setting: Setting) -> MeasuredTrip:
 def played(seed: int, study: str) -> pd.DataFrame:
     """Return a row for each trip of a world, as it was expected before it was learned."""
     setting = Setting(load_network("denver"), load_vehicle())
-    fleet, one, known = (TwoPhysics(setting) for _ in range(3))
+    fleet, one, known = (TripEnergies(setting, physics="driving") for _ in range(3))
     rows, ratios = [], {}
     for trip, more in made_trips(seed, setting, CARS, TRIPS, study):
         measured_wh = float(trip.energy_wh.sum())
         row = fleet.expected(trip)
         fleet.learn(trip)
         unnamed, typed = replace(trip, car=""), as_type(trip, more, setting)
-        of_one, of_known = one.expected(unnamed), known.expected(typed)
+        of_one, of_known = one.expected(unnamed), np.nan
         one.learn(unnamed)
-        known.learn(typed)
+        if study == "known":
+            of_known = known.expected(typed)["predicted_wh"]
+            known.learn(typed)
         past = ratios.setdefault(trip.car, [])
         ratio = (sum(past) + SHRUNKEN) / (len(past) + SHRUNKEN)
         past.append(measured_wh / of_one["predicted_wh"])
@@ -122,11 +127,11 @@ def played(seed: int, study: str) -> pd.DataFrame:
                 "fleet": row["predicted_wh"],
                 "one": of_one["predicted_wh"],
                 "ratio": ratio * of_one["predicted_wh"],
-                "known": (of_known["predicted_wh"] - climb_wh) * (1.0 + more) + climb_wh,
+                "known": (of_known - climb_wh) * (1.0 + more) + climb_wh,
                 "held": row["low90_wh"] <= measured_wh <= row["high90_wh"],
                 "held_one": of_one["low90_wh"] <= measured_wh <= of_one["high90_wh"],
                 "roads": fleet.changed_after,
-                "loosened": fleet.driving.belief.cars.by_car[trip.car].loosened,
+                "loosened": fleet.belief.cars.by_car[trip.car].loosened,
             }
         )
     return pd.DataFrame(rows)
@@ -164,7 +169,7 @@ def report(rows: pd.DataFrame, study: str) -> None:
     """Print the figures of the trips of some worlds."""
     errors("trips 150 to 250 of a car", between(rows, LATE))
     errors("first ten of a car", between(rows, slice(0, 10)))
-    if study == "new":
+    if study == "changes":
         last = rows[rows["car"] == f"van-{CARS - 1:03d}"]
         errors("first ten of a new car", between(last, slice(0, 10)))
     by_car = between(rows, JUDGED).groupby(["seed", "car"])[["held", "held_one"]].mean()
@@ -174,7 +179,7 @@ def report(rows: pd.DataFrame, study: str) -> None:
             f"  {name}: cars within 84 to 96 %, by world {good.tolist()}, from "
             f"{by_car[name].min():.0%} to {by_car[name].max():.0%}"
         )
-    if study == "flat":
+    if study == "changes":
         flat = rows[rows["car"] == "van-000"]
         first = flat[flat["loosened"] > 0].groupby("seed")["number"].min()
         print(f"  the flat car is loosened after {(first - FLAT_AT).to_dict()} trips, by world")
@@ -183,18 +188,22 @@ def report(rows: pd.DataFrame, study: str) -> None:
     print(f"  loosened: {others.to_dict()}; roads: {rows.groupby('seed')['roads'].max().to_dict()}")
 
 
-def timed() -> None:
+def timed(most: int) -> None:
     """Print the CPU time a trip by the number of cars, with 50 trips each."""
     setting = Setting(load_network("denver"), load_vehicle())
-    for cars in (20, 200, 1_000):
+    for cars in (20, most):
         trips = [trip for trip, _ in made_trips(0, setting, cars, 50 * cars, "")]
-        fleet, start_s = TwoPhysics(setting), process_time()
+        fleet, start_s = TripEnergies(setting, physics="driving"), process_time()
         for trip in trips:
             fleet.expected(trip)
             fleet.learn(trip)
         took_s = process_time() - start_s
-        own = {k: v.nbytes for k, v in fleet.state().items() if "/car_" in k or "/error_" in k}
-        own |= {k: v.nbytes for k, v in fleet.state().items() if "/cars/" in k}
+        own = {
+            k: v.nbytes
+            for k, v in fleet.state().items()
+            if "trips/car_" in k or "trips/error_" in k
+        }
+        own |= {k: v.nbytes for k, v in fleet.state().items() if k.startswith("cars/")}
         print(
             f"{cars} cars, {len(trips)} trips: {1e3 * took_s / len(trips):.2f} ms a trip, "
             f"{sum(own.values()) / cars:.0f} B a car beside rows",
@@ -204,6 +213,6 @@ def timed() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "time":
-        timed()
+        timed(int(sys.argv[2]))
     else:
         main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
