@@ -236,10 +236,11 @@ class LearnedBelief(Belief):
         return rows
 
     def restart(self) -> None:
-        """Learn the roads and their speeds anew; the spread of the errors stays."""
+        """Learn the roads, their speeds and their pace anew; the spread of the errors stays."""
         fresh = self.anew()
         self.model.restore(fresh.model.state())
         self.space.restore(fresh.space.state())
+        self.pace.forget()
         self.errors.restart()
 
     def prepare(self) -> None:

@@ -345,7 +345,7 @@ def it_is_about_its_network_and_vehicle(subject: Subject) -> None:
 
 
 def a_restart_begins_the_test_for_changes_anew(subject: Subject) -> None:
-    """A restart begins the test for changes anew."""
+    """A restart begins the test for changes anew, and the pace of the roads."""
     belief = subject.taught(60)
     for t, trip in enumerate(trips_of(belief.setting, 60, seed=2)):
         if belief.changed:
@@ -354,6 +354,7 @@ def a_restart_begins_the_test_for_changes_anew(subject: Subject) -> None:
         belief.take(far, belief.expect(far))
     belief.restart()
     ensure(not belief.changed, "It still has a change.")
+    ensure(not len(belief.pace.passed), "It still has the pace of roads before the change.")
 
 
 def plans_are_made_on_it(subject: Subject) -> None:

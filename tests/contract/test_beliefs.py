@@ -186,6 +186,7 @@ class Ratio(Belief):
         trips, self.ratio = self.ratio.trips, Number()
         self.ratio.trips = trips
         self.errors.restart()
+        self._pace.forget()
 
 
 class Curious(Ratio):
