@@ -2,10 +2,12 @@
 
     python studies/matrix_figures.py times    # 1,000 x 1,000 on Luxembourg
     python studies/matrix_figures.py single   # 1,024 pairs against single plans, each city
+    python studies/matrix_figures.py memory NETWORK ORIGINS DESTINATIONS  # a folder of files
 
 CPU time of one process. ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
+import resource
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,7 @@ from evroute.network.coordinates import WGS84, transformer
 from evroute.network.places.positions import positions
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.matrix import Stop, energy_matrix, write_matrix
+from evroute.planning.matrix_dataset import write_dataset
 from evroute.planning.planner import Planner
 
 
@@ -89,5 +92,36 @@ def single() -> None:
             print(f"{name}, {physics}: {compared} pairs, worst {worst:.1g} Wh", flush=True)
 
 
+def memory(name: str, origins: int, destinations: int) -> None:
+    """Print the memory, time and size of a matrix that is written as a folder."""
+    network, rng = load_network(name), np.random.default_rng(0)
+    planner = Planner(network)
+    a = stops(network, rng, origins, ids=True, leaving=True)
+    b = stops(network, rng, destinations, ids=True, leaving=False)
+    # the memory of searches belongs to the loaded network
+    planner.plan(a[0].place, b[0].place)
+    before_mb, start = peak_mb(), process_time()
+    with TemporaryDirectory() as folder:
+        out = Path(folder, "pairs")
+
+        def report(pairs: int) -> None:
+            spent_s = process_time() - start
+            print(f"{pairs:,} pairs, {spent_s:.0f} s, {peak_mb() - before_mb} MB more", flush=True)
+
+        write_dataset(out, planner, a, b, report)
+        size = sum(path.stat().st_size for path in out.iterdir())
+    pairs = origins * destinations
+    print(f"{network.n_edges:,} edges, {pairs:,} pairs: {process_time() - start:.0f} s of CPU")
+    print(f"{size / pairs:.1f} B a pair; {before_mb} MB before, {peak_mb() - before_mb} MB more")
+
+
+def peak_mb() -> int:
+    """Return the peak memory of this process, MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
 if __name__ == "__main__":
-    {"times": times, "single": single}[sys.argv[1]]()
+    if sys.argv[1] == "memory":
+        memory(sys.argv[2], *map(int, sys.argv[3:5]))
+    else:
+        {"times": times, "single": single}[sys.argv[1]]()

@@ -1,9 +1,11 @@
 """Options that several commands have, how they are read, and the files that commands write."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +13,9 @@ from evroute.errors import require
 from evroute.files import replacing
 from evroute.limits import parse_toml
 from evroute.optional import check_extra
+
+if TYPE_CHECKING:
+    from evroute.experiments.engines import Engine
 
 Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
 VehicleName = Annotated[
@@ -43,6 +48,54 @@ Map = Annotated[
         callback=_with_report,
     ),
 ]
+
+
+Jobs = Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="tcp://HOST:8786|local:N",
+        help="A Dask scheduler whose workers do the work, or a Dask cluster of N processes; "
+        "instead of --jobs, with the same results.",
+    ),
+]
+Mixed = Annotated[
+    bool,
+    typer.Option(
+        "--mixed",
+        help="Accept workers of --cluster with other versions or another BLAS: last digits differ.",
+    ),
+]
+
+
+@contextmanager
+def engine_of(cluster: str | None, jobs: int, *, mixed: bool) -> Iterator["Engine | None"]:
+    """Yield the engine of a Dask cluster; None for the processes of this machine.
+
+    Parameters
+    ----------
+    cluster, jobs, mixed
+        Values of the options.
+
+    Raises
+    ------
+    EvrouteError
+        If the options do not go together, or there is no such cluster.
+    """
+    refuse(
+        (cluster is None and mixed, "--mixed goes with --cluster"),
+        (
+            cluster is not None and jobs != 1,
+            "--cluster goes without --jobs: its workers are the processes",
+        ),
+    )
+    if cluster is None:
+        yield None
+        return
+    from evroute.experiments.cluster import cluster as connected
+
+    with connected(cluster) as engine:
+        yield replace(engine, mixed=mixed)
 
 
 def refuse(*conflicts: tuple[object, str]) -> None:

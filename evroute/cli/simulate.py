@@ -1,8 +1,5 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from evroute.cli.console import print_table, progress
-from evroute.cli.shared import parsed_options
+from evroute.cli.shared import Cluster, Jobs, Mixed, engine_of, parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
-from evroute.experiments.cluster import cluster as connected
-from evroute.experiments.engines import Engine
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment, grid, load_experiment
 from evroute.experiments.experiment import simulate as run
@@ -113,25 +108,9 @@ def simulate(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
-    jobs: Annotated[
-        int, typer.Option(min=1, help="Processes; the results do not depend on it.")
-    ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="tcp://HOST:8786|local:N",
-            help="A Dask scheduler whose workers play the runs, or a Dask cluster of N processes; "
-            "instead of --jobs, with the same results.",
-        ),
-    ] = None,
-    mixed: Annotated[
-        bool,
-        typer.Option(
-            "--mixed",
-            help="Accept workers of --cluster with other versions or another BLAS: last digits "
-            "differ.",
-        ),
-    ] = False,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
+    mixed: Mixed = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -158,14 +137,10 @@ def simulate(
     else:
         requested = _grid(parts, of_methods, fields)
     out = _folder_of(out, experiment)
-    if cluster is None and mixed:
-        raise EvrouteError("--mixed goes with --cluster")
-    if cluster is not None and jobs != 1:
-        raise EvrouteError("--cluster goes without --jobs: its workers are the processes")
     if dry_run:
         _print_estimate(requested, out, jobs)
         return
-    with _engine(cluster, mixed=mixed) as engine:
+    with engine_of(cluster, jobs, mixed=mixed) as engine:
         settings = {"jobs": jobs, "resume": resume, "executor": engine}
         _print_results(_played(requested, out, settings, quiet=quiet))
 
@@ -225,16 +200,6 @@ def _folder_of(out: Path | None, experiment: Path | None) -> Path:
     if experiment is None:
         raise EvrouteError("give a run folder with --out")
     return Path("runs", experiment.stem)
-
-
-@contextmanager
-def _engine(cluster: str | None, *, mixed: bool) -> Iterator[Engine | None]:
-    """Yield the engine of a Dask cluster; None for the processes of this machine."""
-    if cluster is None:
-        yield None
-        return
-    with connected(cluster) as engine:
-        yield replace(engine, mixed=mixed)
 
 
 def _played(

@@ -7,7 +7,7 @@ cause. An executor that was handed in is used as it is, and never shut down.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -132,8 +132,29 @@ def execute_by(
     here = {} if engine.mixed else machine()
     flow = _Flow(engine.executor, folder, Inputs(near=False), play_task, here)
     try:
-        for run in flow.play(iter(runs), engine.ahead, engine.check):
-            finished(run)
+        with as_one_line("the runs finished so far are kept: the same command continues"):
+            for run in flow.play(iter(runs), engine.ahead, engine.check):
+                finished(run)
+    finally:
+        flow.cancel()
+
+
+@contextmanager
+def as_one_line(kept: str) -> Iterator[None]:
+    """Raise errors of an executor as one line.
+
+    Parameters
+    ----------
+    kept
+        End of the line on a lost executor.
+
+    Raises
+    ------
+    EvrouteError
+        If a worker cannot import what it needs, or the executor is lost.
+    """
+    try:
+        yield
     except (EvrouteError, OSError, MemoryError):
         raise
     except ImportError as error:
@@ -144,11 +165,33 @@ def execute_by(
     except Exception as error:  # of the executor: runs answer their own errors
         lines = str(error).splitlines() or [""]
         raise EvrouteError(
-            f"the executor is lost ({type(error).__name__}: {lines[0][:160]}); the runs finished "
-            "so far are kept: the same command continues"
+            f"the executor is lost ({type(error).__name__}: {lines[0][:160]}); {kept}"
         ) from error
-    finally:
-        flow.cancel()
+
+
+def check_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    """Refuse a worker whose versions or BLAS differ from those of the caller.
+
+    Parameters
+    ----------
+    here, there
+        `machine` of the caller and of the worker; that of the worker is empty if it is equal.
+
+    Raises
+    ------
+    EvrouteError
+        If it differs; the message names what differs.
+    """
+    if there:
+        other = [
+            f"{name} {there.get(name)} there, {each} here"
+            for name, each in here.items()
+            if each and there.get(name) != each
+        ]
+        raise EvrouteError(
+            f"a worker would give other last digits ({'; '.join(other)}); install the same "
+            "versions there, or accept it with --mixed"
+        )
 
 
 def execute_here(
@@ -172,7 +215,7 @@ def execute_here(
     done = 0
     lost: list[Run] = []
     while True:
-        with _processes(min(jobs, len(runs))) as (pool, rounds):
+        with processes(min(jobs, len(runs))) as (pool, rounds):
             flow = _Flow(pool, folder, inputs, _play_in_worker, {})
             check = partial(_report, on_progress, done, rounds)
             try:
@@ -198,7 +241,7 @@ def _alone(lost: Sequence[Run], folder: RunFolder, inputs: Inputs) -> Iterator[R
     """
     left, died = {run.name: run for run in lost}, Counter[str]()
     while left:
-        with _processes(1) as (pool, _):
+        with processes(1) as (pool, _):
             flow = _Flow(pool, folder, inputs, _play_in_worker, {})
             try:
                 for run in flow.play(iter(list(left.values())), 1):
@@ -277,17 +320,7 @@ class _Flow:
 
     def _taken(self, task: Task, outcome: Outcome) -> bool:
         """Write the files of a run, or send it again with files; return whether it is written."""
-        if outcome.refused:
-            here = {name: each for name, each in self._here.items() if each}
-            other = [
-                f"{name} {outcome.refused.get(name)} there, {each} here"
-                for name, each in here.items()
-                if outcome.refused.get(name) != each
-            ]
-            raise EvrouteError(
-                f"a worker would give other last digits ({'; '.join(other)}); install the same "
-                "versions there, or accept it with --mixed"
-            )
+        check_same(self._here, outcome.refused)
         if outcome.missing:
             self._send(task.with_bytes(outcome.missing, self._inputs.paths))
             return False
@@ -296,7 +329,7 @@ class _Flow:
 
 
 @contextmanager
-def _processes(jobs: int) -> "Iterator[tuple[ProcessPoolExecutor, Synchronized[int]]]":
+def processes(jobs: int) -> "Iterator[tuple[ProcessPoolExecutor, Synchronized[int]]]":
     """Yield a pool of processes and the number of rounds that they played; stop them at the end."""
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
@@ -326,12 +359,23 @@ def _leave_with_caller() -> None:
         os._exit(1)
 
 
+def check_stop() -> None:
+    """Stop the work of a worker if the caller was interrupted.
+
+    Raises
+    ------
+    StoppedError
+        If it was.
+    """
+    if _shared[1].is_set():
+        raise StoppedError
+
+
 def _play_in_worker(task: Task) -> Outcome:
-    rounds, stop = _shared
+    rounds, _ = _shared
 
     def on_round(t: int) -> None:
-        if stop.is_set():
-            raise StoppedError
+        check_stop()
         with rounds.get_lock():
             rounds.value += 1
 

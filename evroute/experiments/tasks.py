@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
+from typing import Protocol
 
 import scipy.linalg  # noqa: F401  brings a BLAS of its own
 from filelock import FileLock
@@ -106,10 +107,54 @@ def play_task(task: Task, on_round: Callable[[int], None] = lambda t: None) -> O
     EvrouteError
         If a plug-in cannot be imported.
     """
+
+    def play() -> Mapping[str, bytes]:
+        with TemporaryDirectory(prefix="evroute-run-") as place:
+            folder = RunFolder(Path(place))
+            attempt(task.run, folder, on_round)
+            return _bytes_of(folder.path)
+
+    return in_place(task, play)
+
+
+class Sent(Protocol):
+    """What tasks have in common: files, and the machine and plug-ins of the caller."""
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Files that it reads."""
+
+    @property
+    def machine(self) -> Mapping[str, str]:
+        """`machine` of the caller, which a worker must equal; empty for any."""
+
+    @property
+    def sent(self) -> Mapping[str, bytes]:
+        """Bytes of files by digest."""
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """Modules that a person named to the caller."""
+
+
+def in_place(task: Sent, work: Callable[[], Mapping[str, bytes]]) -> Outcome:
+    """Do the work of a task where its files are given, one task of a process at a time.
+
+    Parameters
+    ----------
+    task
+        The task.
+    work
+        Returns the files of the answer.
+
+    Raises
+    ------
+    EvrouteError
+        If a plug-in cannot be imported.
+    """
     with _ONE_RUN:
-        here = machine()
-        if task.machine and dict(task.machine) != here:
-            return Outcome(refused=here)
+        if task.machine and dict(task.machine) != machine():
+            return Outcome(refused=machine())
         for name in set(task.plugins).difference(plugins.used()):
             plugins.use(name)
         copies = {each.name: _copy(each, task.sent) for each in task.inputs}
@@ -117,10 +162,8 @@ def play_task(task: Task, on_round: Callable[[int], None] = lambda t: None) -> O
         if missing:
             return Outcome(missing=tuple(missing))
         there = {name: copy for name, copy in copies.items() if copy is not None}
-        with given(there), TemporaryDirectory(prefix="evroute-run-") as place:
-            folder = RunFolder(Path(place))
-            attempt(task.run, folder, on_round)
-            return Outcome(files=_bytes_of(folder.path))
+        with given(there):
+            return Outcome(files=work())
 
 
 def _copy(wanted: Input, sent: Mapping[str, bytes]) -> Copy | None:
@@ -194,15 +237,24 @@ class Inputs:
         key = run.network, run.vehicle, run.trip, run.world.label
         if key not in self._found:
             self._found[key] = tuple(
-                self._input(name, path) for name, path in _paths_of(run).items()
+                self.of_file(name, path) for name, path in _paths_of(run).items()
             )
         return self._found[key]
 
-    def _input(self, name: str, path: Path) -> Input:
+    def of_file(self, name: str, path: Path, *, suffix: str | None = None) -> Input:
+        """Return a file by the name that readers have for it.
+
+        Parameters
+        ----------
+        name, path
+            The name, and the path on this machine.
+        suffix
+            End of the names of copies; None for that of the file.
+        """
         digest = digest_of_file(path)
         self.paths[digest] = path
-        suffix = "".join(path.suffixes[-3:])
-        return Input(name, digest, suffix, str(path.resolve()) if self._near else "")
+        end = "".join(path.suffixes[-3:]) if suffix is None else suffix
+        return Input(name, digest, end, str(path.resolve()) if self._near else "")
 
 
 def _paths_of(run: Run) -> dict[str, Path]:

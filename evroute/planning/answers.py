@@ -130,6 +130,8 @@ def answer_all(
     rows: Iterator[Mapping[str, str | None]],
     planner_of: Callable[[str | Vehicle | None, DrivingConditions], Planner],
     usual: Mapping[str, str] | None = None,
+    *,
+    first: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """Yield the answers to requests in their order; one that cannot be met has an ``error``.
 
@@ -143,6 +145,8 @@ def answer_all(
         `MOST_PLANNERS` are kept.
     usual
         Texts of requests whose own cells are empty.
+    first
+        Number of the first row, the id of a row without one.
 
     Raises
     ------
@@ -150,9 +154,9 @@ def answer_all(
         If a usual text is refused or the usual vehicle is unknown; before the first answer.
     """
     usual = usual or {}
-    planner, first = lru_cache(MOST_PLANNERS)(planner_of), PlanRequest.without_places(usual)
-    planner(first.vehicle, first.conditions)
-    for number, row in enumerate(rows, start=1):
+    planner, every = lru_cache(MOST_PLANNERS)(planner_of), PlanRequest.without_places(usual)
+    planner(every.vehicle, every.conditions)
+    for number, row in enumerate(rows, start=first):
         name = row.get("id") or str(number)
         try:
             _check_columns(row, COLUMNS, "")
@@ -165,7 +169,11 @@ def answer_all(
 
 
 def answer_energies(
-    rows: Iterator[Mapping[str, str | None]], planner: Planner, *, block: int = 1000
+    rows: Iterator[Mapping[str, str | None]],
+    planner: Planner,
+    *,
+    block: int = 1000,
+    first: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """Yield the least energies of requests (``id``, ``trip`` or ``from`` and ``to``), in order.
 
@@ -180,8 +188,10 @@ def answer_energies(
         Planner of all requests.
     block
         Number of rows that are answered together.
+    first
+        Number of the first row, the id of a row without one.
     """
-    numbered = enumerate(rows, start=1)
+    numbered = enumerate(rows, start=first)
     while taken := list(islice(numbered, block)):
         ends = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
@@ -194,8 +204,9 @@ def answer_energies(
                 continue
             totals_of = dict(zip(_ENERGIES, next(totals), strict=True))
             if isnan(totals_of["energy_wh"]):
-                first, last = each.titles
-                yield answer | {"error": f"no legal way leads from '{first}' to '{last}'"}
+                origin, destination = each.titles
+                error = f"no legal way leads from '{origin}' to '{destination}'"
+                yield answer | {"error": error}
             else:
                 yield answer | totals_of
 

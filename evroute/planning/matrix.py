@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COLUMNS = ("id", "place")
+ENDS = ("from", "to")
 VALUES = ("energy_wh", "time_s", "length_m")
 AIMS = ("energy", "time")
 """Aims of the routes of a matrix; the sum of `VALUES` at the same position is least."""
@@ -40,6 +41,14 @@ class Stop:
     id: str
     place: str
     positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Numbers of the pairs of a matrix that was written, and of those without a route."""
+
+    pairs: int
+    missing: int
 
 
 def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]:
@@ -107,11 +116,7 @@ def energy_matrix(
     EvrouteError
         If there is no such aim.
     """
-    limits.check("rows", len(origins) * len(destinations), "the matrix has {} pairs")
-    matrix = np.empty((len(origins), len(destinations), len(VALUES)))
-    for o, row in enumerate(matrix_rows(planner, origins, destinations, by)):
-        matrix[o] = row
-    return np.moveaxis(matrix, 2, 0)
+    return Exits(planner, destinations, by).matrix(origins)
 
 
 def matrix_rows(
@@ -124,15 +129,7 @@ def matrix_rows(
     planner, origins, destinations, by
         As in `energy_matrix`.
     """
-    require(by in AIMS, f"a matrix is by {' or '.join(AIMS)}, not by '{by}'")
-    exits = _Exits(planner, destinations, AIMS.index(by))
-    places, at_m = np.array([stop.place for stop in destinations]), _points_m(planner, destinations)
-    for origin in origins:
-        row = exits.from_origin(origin)
-        row[:, 0] += planner.heating.at(row[:, 1] / 60.0).warm_up_wh
-        apart_m = np.hypot(*(at_m - _points_m(planner, [origin])).T)
-        row[(places == origin.place) | (apart_m < 2 * JUNCTION_M)] = 0.0
-        yield row
+    return Exits(planner, destinations, by).rows(origins)
 
 
 def _points_m(planner: Planner, stops: Sequence[Stop]) -> FloatArray:
@@ -145,8 +142,8 @@ def _points_m(planner: Planner, stops: Sequence[Stop]) -> FloatArray:
     return at_m
 
 
-class _Exits:
-    """The ways into the d destinations of a matrix.
+class Exits:
+    """The ways into the d destinations of a matrix, for any origins.
 
     Parameters
     ----------
@@ -154,11 +151,18 @@ class _Exits:
         Planner of all pairs.
     destinations
         The d destinations.
-    column
-        Position among `VALUES` of the sum that is least.
+    by
+        One of `AIMS`.
+
+    Raises
+    ------
+    EvrouteError
+        If there is no such aim.
     """
 
-    def __init__(self, planner: Planner, destinations: Sequence[Stop], column: int) -> None:
+    def __init__(self, planner: Planner, destinations: Sequence[Stop], by: str = AIMS[0]) -> None:
+        require(by in AIMS, f"a matrix is by {' or '.join(AIMS)}, not by '{by}'")
+        column = AIMS.index(by)
         self.planner = planner
         self.column = column
         self.destinations = destinations
@@ -166,6 +170,8 @@ class _Exits:
         by_time = AIMS[column] == "time"
         self.weights = problem.with_ties(problem.time_s) if by_time else problem.weights()
         self.values = np.column_stack([problem.energy_wh, problem.time_s, problem.length_m])
+        self._places = np.array([stop.place for stop in destinations])
+        self._at_m = _points_m(planner, destinations)
         own, of_stop = OwnArms(planner.numbers, planner.search), []
         for number, stop in enumerate(destinations):
             known = len(own.exits)
@@ -180,7 +186,31 @@ class _Exits:
             for each in stop.positions:
                 self.on_edge.setdefault(each.edge, []).append((number, each))
 
-    def from_origin(self, origin: Stop) -> FloatArray:
+    def matrix(self, origins: Sequence[Stop]) -> FloatArray:
+        """Return energy (Wh), time (s) and length (m) from o origins, (3, o, d).
+
+        Raises
+        ------
+        LimitError
+            If there are more pairs than a table may have rows.
+        """
+        pairs = len(origins) * len(self.destinations)
+        limits.check("rows", pairs, "the matrix has {} pairs")
+        matrix = np.empty((len(origins), len(self.destinations), len(VALUES)))
+        for o, row in enumerate(self.rows(origins)):
+            matrix[o] = row
+        return np.moveaxis(matrix, 2, 0)
+
+    def rows(self, origins: Sequence[Stop]) -> Iterator[FloatArray]:
+        """Yield energy, time and length from each of o origins, (d, 3)."""
+        for origin in origins:
+            row = self._from_origin(origin)
+            row[:, 0] += self.planner.heating.at(row[:, 1] / 60.0).warm_up_wh
+            apart_m = np.hypot(*(self._at_m - _points_m(self.planner, [origin])).T)
+            row[(self._places == origin.place) | (apart_m < 2 * JUNCTION_M)] = 0.0
+            yield row
+
+    def _from_origin(self, origin: Stop) -> FloatArray:
         """Return energy, time and length of the best routes from an origin, (d, 3).
 
         Parameters
@@ -260,7 +290,7 @@ def matrix_table(
     names = (np.repeat(np.arange(o), d), origins), (np.tile(np.arange(d), o), destinations)
     columns = {
         column: pa.DictionaryArray.from_arrays(index, [stop.id for stop in stops])
-        for column, (index, stops) in zip(("from", "to"), names, strict=True)
+        for column, (index, stops) in zip(ENDS, names, strict=True)
     }
     for column, numbers in zip(VALUES, matrix, strict=True):
         columns[column] = pa.array(numbers.ravel(), from_pandas=True)

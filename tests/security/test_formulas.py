@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 from evroute.cli import main
-from evroute.cli.answer_table import AnswerTable
 from evroute.learning.readers.table import read_log, read_table
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers, stations
+from evroute.planning.answer_table import answers_to
 from evroute.planning.matrix import Stop, write_matrix
 from evroute.planning.requests import read_requests
 from evroute.tables import csv_of, write_table
@@ -113,9 +113,9 @@ def test_the_tables_of_a_matrix_and_of_answers(tmp_path: Path) -> None:
     assert cells(path, "from")[::4] == cells(path, "to")[:4] == [f"'{RUN}", "''=1", *ids[2:]]
     with read_requests(path, ("from", "to")) as requests:
         assert [(row["from"], row["to"]) for row in requests.rows][:4] == [(RUN, to) for to in ids]
-    table, out = AnswerTable(keep=True), tmp_path / "answers.csv"
-    list(table.through([{"id": each, "error": f"-no ({each})"} for each in ids]))
-    table.write(out)
+    out = tmp_path / "answers.csv"
+    with answers_to(out) as table:
+        list(table.through([{"id": each, "error": f"-no ({each})"} for each in ids]))
     assert cells(out, "id") == [f"'{RUN}", "''=1", *ids[2:]]
     assert cells(out, "error") == [f"'-no ({each})" for each in ids]
 

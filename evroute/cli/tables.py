@@ -1,0 +1,214 @@
+"""Tables of ``evroute route``: the answers to ``--batch``, and the pairs of ``--matrix``."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+import typer
+
+from evroute import limits
+from evroute.cli.shared import refuse
+from evroute.door.opened import DoorNames
+from evroute.errors import EvrouteError
+from evroute.network.contraction import contraction_installed
+from evroute.planning.answer_table import AnswerTable, answers_to, check_out
+from evroute.planning.answers import COLUMNS, ENERGY_COLUMNS, NUMBERS, answer_all, answer_energies
+from evroute.planning.matrix import AIMS, Written, energy_matrix, read_stops, write_matrix
+from evroute.planning.matrix_dataset import write_dataset
+from evroute.planning.request import PlanRequest, entries
+from evroute.planning.requests import Rows, read_requests
+from evroute.planning.searches.search import numba_installed
+from evroute.text import escaped
+
+if TYPE_CHECKING:
+    from evroute.experiments.engines import Engine
+
+Executing = Union["Engine", int]
+"""An executor, or a number of processes of this machine."""
+_OF_MATRIX = ("vehicle", "car", *(name for name, entry in entries().items() if entry.of_day))
+"""Fields of a request that a matrix takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A table of requests, the table of its answers, and which numbers are wanted alone."""
+
+    table: Path
+    out: Path | None
+    only: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Tables of origins and destinations, the aim of the routes, and the table of the pairs."""
+
+    tables: tuple[Path, Path]
+    by: str | None
+    out: Path | None
+
+
+def answer_batch(
+    names: DoorNames, batch: Batch, usual: Mapping[str, str], engine: Executing
+) -> None:
+    """Answer the requests of a table with JSON lines on standard output.
+
+    Parameters
+    ----------
+    names
+        Names of the roads, and of belief or physics.
+    batch
+        The tables.
+    usual
+        Texts of requests whose own cells are empty.
+    engine
+        An executor, or a number of processes.
+
+    Raises
+    ------
+    EvrouteError
+        If an option, the table or the roads are refused.
+    typer.Exit
+        With status 1 if a request could not be met.
+    """
+    refuse(
+        (
+            batch.only is not None and (batch.only != "energy" or "search" in usual),
+            "--only energy goes with --batch, and with no other --search than potential",
+        ),
+    )
+    if batch.only:
+        _refuse_others("--only energy", usual)
+    if batch.out:
+        check_out(batch.out, batch.table)
+    columns = ENERGY_COLUMNS if batch.only else COLUMNS
+    with (
+        read_requests(batch.table, columns, NUMBERS) as requests,
+        answers_to(batch.out, energies=batch.only is not None) as found,
+    ):
+        if requests.ignored:
+            ignored = escaped(", ".join(requests.ignored))
+            typer.echo(f"evroute: {batch.table}: not read: {ignored}", err=True)
+        if batch.only and not (numba_installed() or contraction_installed()):
+            typer.echo(
+                "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                err=True,
+            )
+        if engine == 1:
+            _print_answers(names, requests.rows, usual, batch.only, found)
+        else:
+            _print_blocks(names, requests.rows, usual, batch.only, found, engine)
+    typer.echo(f"evroute: {found.summary}", err=True)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _print_answers(
+    names: DoorNames,
+    rows: Rows,
+    usual: Mapping[str, str],
+    only: str | None,
+    found: AnswerTable,
+) -> None:
+    """Answer the requests one after the other."""
+    door = names.open()
+    if only:
+        request = PlanRequest.without_places(usual)
+        planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
+        answers = answer_energies(rows, planner)
+    else:
+        answers = answer_all(rows, door.planner, usual)
+    for answer in found.through(answers):
+        sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _print_blocks(
+    names: DoorNames,
+    rows: Rows,
+    usual: Mapping[str, str],
+    only: str | None,
+    found: AnswerTable,
+    engine: Executing,
+) -> None:
+    """Answer the requests in blocks, by an executor or in several processes."""
+    import pyarrow as pa
+
+    from evroute.experiments.blocks.flow import in_order
+    from evroute.experiments.blocks.work import ANSWERS, ROWS, request_blocks
+
+    for files in in_order(names, request_blocks(rows, usual, only), engine):
+        sys.stdout.write(files[ANSWERS].decode())
+        found.add(pa.ipc.open_stream(files[ROWS]).read_all())
+
+
+def write_pairs(
+    names: DoorNames, matrix: Matrix, texts: Mapping[str, str], engine: Executing
+) -> None:
+    """Write energy, time and length of the pairs of two tables.
+
+    Parameters
+    ----------
+    names
+        Names of the roads, and of belief or physics.
+    matrix
+        The tables.
+    texts
+        Texts of the vehicle and the day.
+    engine
+        An executor, or a number of processes.
+
+    Raises
+    ------
+    EvrouteError
+        If an option, a table or the roads are refused.
+    """
+    by, out = matrix.by or AIMS[0], matrix.out
+    _refuse_others("--matrix", texts)
+    refuse(
+        (by not in AIMS, f"--by is '{by}'; expected {' or '.join(AIMS)}"),
+        (out is None, "--matrix needs --out FILE"),
+    )
+    assert out is not None
+    check_out(out, *matrix.tables)
+    if engine == 1:
+        written = _write_here(names, matrix.tables, out, by, texts)
+    else:
+        from evroute.experiments.blocks.tables import write_matrix_by
+
+        written = write_matrix_by(engine, names, matrix.tables, out, by=by, usual=texts)
+    typer.echo(f"evroute: {written.pairs} pairs, {written.missing} without a route", err=True)
+    typer.echo(out)
+
+
+def _write_here(
+    names: DoorNames,
+    tables: tuple[Path, Path],
+    out: Path,
+    by: str,
+    texts: Mapping[str, str],
+) -> Written:
+    """Write a matrix in this process."""
+    request, door = PlanRequest.without_places(texts), names.open()
+    planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
+    origins = read_stops(tables[0], door.roads, leaving=True)
+    destinations = read_stops(tables[1], door.roads, leaving=False)
+    pairs = len(origins) * len(destinations)
+    if not out.suffix:
+        return Written(pairs, write_dataset(out, planner, origins, destinations, by=by))
+    limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
+    numbers = energy_matrix(planner, origins, destinations, by)
+    write_matrix(out, numbers, origins, destinations)
+    return Written(pairs, int(np.isnan(numbers[0]).sum()))
+
+
+def _refuse_others(option: str, texts: Mapping[str, str]) -> None:
+    """Raise EvrouteError if a text is neither of the vehicle nor of the day."""
+    others = [name for name in texts if name not in _OF_MATRIX]
+    if others:
+        raise EvrouteError(
+            f"{option} has the routes of least energy of one car and day; leave out "
+            f"--{others[0].replace('_', '-')}"
+        )

@@ -1,0 +1,103 @@
+"""Roads with a belief or physics, by their names: what all plans of one command share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.learning.physics_belief import physics_belief
+from evroute.network.catalog import load_network
+from evroute.network.heights.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.forecasts.learned import LearnedEnergies
+from evroute.planning.planner import Planner
+
+MOST_PLANNERS = 16
+"""Number of planners kept, by vehicle and conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoorNames:
+    """Names of the roads, and of the belief or the physics.
+
+    Parameters
+    ----------
+    network
+        A network's name, or the path of a stored one.
+    terrain
+        Slopes: ``profile`` or ``edge``; None for the network's, or those of the belief.
+    belief
+        Folder of a belief; None for physics.
+    run
+        Run of that folder, if it has several.
+    physics
+        Physics without a belief; None for the usual one.
+    """
+
+    network: str
+    terrain: str | None = None
+    belief: Path | None = None
+    run: str | None = None
+    physics: str | None = None
+
+    def open(self) -> "Door":
+        """Read the roads, and the belief if there is one.
+
+        Raises
+        ------
+        EvrouteError
+            If one of them does not exist or cannot be read.
+        """
+        roads = on_terrain(load_network(self.network), self.terrain)
+        if self.belief is None:
+            return Door(roads, None, self.physics)
+        from evroute.learning.belief import load_belief  # half of the start of a plan without one
+
+        threadpool_limits(1)  # threads of small products wait for each other
+        learned = load_belief(self.belief, self.run, network=roads)
+        return Door(learned.network, learned, self.physics)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Door:
+    """Roads, and the belief or the physics of all plans of one call."""
+
+    roads: RoadNetwork
+    learned: LearnedEnergies | None
+    physics: str | None
+
+    def planner(
+        self,
+        vehicle: str | Vehicle | None,
+        conditions: DrivingConditions,
+        *,
+        single: bool = False,
+    ) -> Planner:
+        """Return the planner of a vehicle on a day.
+
+        Parameters
+        ----------
+        vehicle
+            The vehicle; None for the belief's, or the usual one.
+        conditions
+            Conditions of the day.
+        single
+            Whether it answers one request, as in `Planner`.
+        """
+        return Planner(
+            self.roads,
+            vehicle,
+            self.learned,
+            conditions=conditions,
+            physics=self.physics,
+            uncertainty=physics_belief,
+            single=single,
+        )
+
+    def planners(self) -> Callable[[str | Vehicle | None, DrivingConditions], Planner]:
+        """Return a function with the arguments of `planner` that keeps the last planners."""
+        return lru_cache(MOST_PLANNERS)(self.planner)

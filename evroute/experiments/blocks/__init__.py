@@ -1,0 +1,1 @@
+"""Batches and matrices in blocks, on processes of this machine or by any executor."""

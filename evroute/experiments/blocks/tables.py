@@ -1,0 +1,113 @@
+"""Batches and matrices from Python, on any executor or on processes of this machine."""
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evroute import limits
+from evroute.arrays import FloatArray
+from evroute.door.opened import DoorNames
+from evroute.experiments.blocks.flow import in_order
+from evroute.experiments.blocks.work import ANSWERS, PAIRS, PairBlock, Row, request_blocks
+from evroute.experiments.engines import Engine
+from evroute.planning.matrix import AIMS, Written, read_stops, write_matrix
+from evroute.planning.matrix_dataset import blocks, write_parts
+
+Executing = Executor | Engine | int
+"""Any executor, which stays open, or a number of processes of this machine."""
+
+
+def answers_by(
+    executor: Executing,
+    door: DoorNames,
+    rows: Iterator[Row],
+    usual: Mapping[str, str] | None = None,
+    *,
+    only: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the answers to requests in their order, as `evroute.planning.answers.answer_all` does.
+
+    Parameters
+    ----------
+    executor
+        An executor, or a number of processes.
+    door
+        Names of the roads, and of belief or physics.
+    rows
+        Requests by column, as texts.
+    usual
+        Texts of requests whose own cells are empty.
+    only
+        ``energy`` for least energies alone.
+
+    Raises
+    ------
+    EvrouteError
+        As `in_order`.
+    """
+    for files in in_order(door, request_blocks(rows, usual or {}, only), _engine(executor)):
+        for line in files[ANSWERS].splitlines():
+            yield json.loads(line)
+
+
+def write_matrix_by(
+    executor: Executing,
+    door: DoorNames,
+    tables: tuple[Path, Path],
+    out: Path,
+    *,
+    by: str = AIMS[0],
+    usual: Mapping[str, str] | None = None,
+) -> Written:
+    """Write energy, time and length of all pairs.
+
+    Parameters
+    ----------
+    executor
+        An executor, or a number of processes.
+    door
+        Names of the roads, and of belief or physics.
+    tables
+        CSV tables of origins and destinations, with the column ``place`` and, if wanted, ``id``.
+    out
+        A path that ends in ``.csv`` or ``.parquet``, or a new folder of Parquet files.
+    by
+        Aim of the routes, as in `evroute.planning.matrix.energy_matrix`.
+    usual
+        Texts of the vehicle and the day.
+
+    Raises
+    ------
+    EvrouteError
+        If a table is refused, or as `in_order`.
+    LimitError
+        If a table that is not a folder has more pairs than a table may have rows.
+    OSError
+        If the table cannot be written.
+    """
+    roads = door.open().roads
+    origins = read_stops(tables[0], roads, leaving=True)
+    destinations = read_stops(tables[1], roads, leaving=False)
+    folder, first, second = not out.suffix, str(tables[0]), str(tables[1])
+    work = (
+        PairBlock(first, second, each, by, dict(usual or {}), packed=folder)
+        for each in blocks(len(origins), len(destinations))
+    )
+    found = (files[PAIRS] for files in in_order(door, work, _engine(executor)))
+    pairs = len(origins) * len(destinations)
+    if folder:
+        return Written(pairs, write_parts(out, found))
+    limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
+    parts = [np.load(io.BytesIO(each), allow_pickle=False) for each in found]
+    whole: FloatArray = np.concatenate(parts, axis=1)
+    write_matrix(out, whole, origins, destinations)
+    return Written(pairs, int(np.isnan(whole[0]).sum()))
+
+
+def _engine(executor: Executing) -> Engine | int:
+    return Engine(executor) if isinstance(executor, Executor) else executor
