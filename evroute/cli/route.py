@@ -17,7 +17,7 @@ from evroute.cli.shared import (
     Mixed,
     Network,
     Run,
-    engine_of,
+    Workers,
     refuse,
     write,
 )
@@ -101,7 +101,7 @@ def route(
 ) -> None:
     """Plan a trip by least energy, beside the fastest and the shortest route."""
     texts, files = texts_of(given), Files(geojson, gpx, map_)
-    tables = batch is not None or matrix is not None
+    tables, workers = batch is not None or matrix is not None, Workers(jobs, cluster, mixed)
     refuse(
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
@@ -112,7 +112,7 @@ def route(
             "--batch and --matrix read places from files, and print no other form of plan",
         ),
         (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
-        ((jobs != 1 or cluster or mixed) and not tables, OF_TABLES),
+        (not tables and workers.given, OF_TABLES),
         (by is not None and matrix is None, "--by goes with --matrix"),
     )
     # refused before the network is read
@@ -123,8 +123,7 @@ def route(
         planner = door.planner(request.vehicle, request.conditions, single=True)
         _show(planner.plan(request), door, files, json=json)
         return
-    with engine_of(cluster, jobs, mixed=mixed) as found:
-        engine = jobs if found is None else found
+    with workers.engine() as engine:
         if batch is not None:
             answer_batch(names, Batch(batch, out, only), texts, engine)
         elif matrix is not None:

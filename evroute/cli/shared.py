@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,34 +68,42 @@ Mixed = Annotated[
 ]
 
 
-@contextmanager
-def engine_of(cluster: str | None, jobs: int, *, mixed: bool) -> Iterator["Engine | None"]:
-    """Yield the engine of a Dask cluster; None for the processes of this machine.
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Values of ``--jobs``, ``--cluster`` and ``--mixed``."""
 
-    Parameters
-    ----------
-    cluster, jobs, mixed
-        Values of the options.
+    jobs: int
+    cluster: str | None
+    mixed: bool
 
-    Raises
-    ------
-    EvrouteError
-        If the options do not go together, or there is no such cluster.
-    """
-    refuse(
-        (cluster is None and mixed, "--mixed goes with --cluster"),
-        (
-            cluster is not None and jobs != 1,
-            "--cluster goes without --jobs: its workers are the processes",
-        ),
-    )
-    if cluster is None:
-        yield None
-        return
-    from evroute.experiments.cluster import cluster as connected
+    @property
+    def given(self) -> bool:
+        """Whether one of the options was given."""
+        return self != Workers(1, None, False)
 
-    with connected(cluster) as engine:
-        yield replace(engine, mixed=mixed)
+    @contextmanager
+    def engine(self) -> "Iterator[Engine | int]":
+        """Yield the engine of a Dask cluster, or the number of processes of this machine.
+
+        Raises
+        ------
+        EvrouteError
+            If the options do not go together, or there is no such cluster.
+        """
+        refuse(
+            (self.cluster is None and self.mixed, "--mixed goes with --cluster"),
+            (
+                self.cluster is not None and self.jobs != 1,
+                "--cluster goes without --jobs: its workers are the processes",
+            ),
+        )
+        if self.cluster is None:
+            yield self.jobs
+            return
+        from evroute.experiments.cluster import cluster as connected
+
+        with connected(self.cluster) as engine:
+            yield replace(engine, mixed=self.mixed)
 
 
 def refuse(*conflicts: tuple[object, str]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from evroute.cli.console import print_table, progress
-from evroute.cli.shared import Cluster, Jobs, Mixed, engine_of, parsed_options
+from evroute.cli.shared import Cluster, Jobs, Mixed, Workers, parsed_options
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
 from evroute.experiments.estimate import estimate
@@ -140,8 +140,9 @@ def simulate(
     if dry_run:
         _print_estimate(requested, out, jobs)
         return
-    with engine_of(cluster, jobs, mixed=mixed) as engine:
-        settings = {"jobs": jobs, "resume": resume, "executor": engine}
+    with Workers(jobs, cluster, mixed).engine() as engine:
+        executor = None if isinstance(engine, int) else engine
+        settings = {"jobs": jobs, "resume": resume, "executor": executor}
         _print_results(_played(requested, out, settings, quiet=quiet))
 
 
