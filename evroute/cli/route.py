@@ -101,14 +101,15 @@ def route(
 ) -> None:
     """Plan a trip by least energy, beside the fastest and the shortest route."""
     texts, files = texts_of(given), Files(geojson, gpx, map_)
-    tables, workers = batch is not None or matrix is not None, Workers(jobs, cluster, mixed)
+    tables = batch is not None or matrix is not None
+    workers = Workers(jobs, cluster, mixed)
     refuse(
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (only is not None and batch is None, "--only energy goes with --batch"),
         (out and not tables, "--out goes with --batch or --matrix"),
         (
-            tables and (json or any(files.paths) or any(name in texts for name in PLACES)),
+            tables and (json or any(files.paths) or not texts.keys().isdisjoint(PLACES)),
             "--batch and --matrix read places from files, and print no other form of plan",
         ),
         (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
@@ -126,7 +127,8 @@ def route(
     with workers.engine() as engine:
         if batch is not None:
             answer_batch(names, Batch(batch, out, only), texts, engine)
-        elif matrix is not None:
+        else:
+            assert matrix is not None
             write_pairs(names, Matrix(matrix, by, out), texts, engine)
 
 

@@ -49,7 +49,7 @@ class Opened:
         self.stops = lru_cache(4)(self._stops)
 
     def _of_request(
-        self, vehicle: str | Vehicle | None, conditions: DrivingConditions, car: str
+        self, vehicle: str | Vehicle | None, conditions: DrivingConditions, car: str | None
     ) -> Planner:
         return self.planner(vehicle, conditions).of_car(car)
 
