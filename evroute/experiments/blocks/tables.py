@@ -93,7 +93,8 @@ def write_matrix_by(
     roads = door.open().roads
     origins = read_stops(tables[0], roads, leaving=True)
     destinations = read_stops(tables[1], roads, leaving=False)
-    folder, first, second = not out.suffix, str(tables[0]), str(tables[1])
+    folder = not out.suffix
+    first, second = map(str, tables)
     work = (
         PairBlock(first, second, each, by, dict(usual or {}), packed=folder)
         for each in blocks(len(origins), len(destinations))

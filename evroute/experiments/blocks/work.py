@@ -167,7 +167,8 @@ def request_blocks(
     usual, only
         As in `RequestBlock`.
     """
-    size, first, taken = ENERGIES if only else PLANS, 1, list[Row]()
+    size, first = ENERGIES if only else PLANS, 1
+    taken: list[Row] = []
     for row in rows:
         taken.append(row)
         if len(taken) == size:
@@ -219,8 +220,8 @@ class PairBlock:
     @property
     def paths(self) -> tuple[str, ...]:
         """The tables, and the file of the vehicle."""
-        car = self.usual.get("vehicle", "")
-        return self.origins, self.destinations, *((car,) if car.endswith(".toml") else ())
+        found, car = (self.origins, self.destinations), self.usual.get("vehicle", "")
+        return (*found, car) if car.endswith(".toml") else found
 
     @property
     def words(self) -> str:
