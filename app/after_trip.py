@@ -29,14 +29,11 @@ class Added:
     ----------
     places
         Places of its request.
-    row
-        Row of the plan that was driven.
     words
         Sentences on plan, drive and forecast.
     """
 
     places: tuple[str, ...]
-    row: str
     words: tuple[str, ...]
 
 
@@ -51,10 +48,10 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
         The driven row.
     """
     added = st.session_state.get(ADDED)
-    if added and (added.places, added.row) == (request.places, name):
+    if added and added.places == request.places:  # its row may have changed by the trip
         for words in added.words:
             st.success(sentence(words))
-        st.button("Enter another drive of this route", on_click=_forget, key="add_another")
+        st.button("Enter another drive", on_click=_forget, key="add_another")
     else:
         ask(request, plan, name)
     if trips := trip_count(folder_of(request.network, request.vehicle)):
@@ -112,7 +109,7 @@ def ask(request: Request, plan: Plan, name: str) -> None:
             return
         trips = counted(learned.trips.num_rows, "trip")
         done = f"added; the page My car shows {trips} of this car"
-        st.session_state[ADDED] = Added(request.places, name, (done, *judged))
+        st.session_state[ADDED] = Added(request.places, (done, *judged))
         choose_next("folder", learned.folder.name)
         st.rerun()
 
