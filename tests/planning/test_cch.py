@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from position_properties import both
 
 from evroute.energy.defaults import KINDS_OF_PHYSICS as PHYSICS
 from evroute.energy.vehicle import load_vehicle
@@ -13,6 +14,7 @@ from evroute.network.catalog import load_network
 from evroute.network.closures import close
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies
+from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.searches import cch
 from evroute.planning.searches.cch import Contracted, pays
@@ -31,6 +33,36 @@ def energies(planner: Planner, ends: np.ndarray, monkeypatch, *, contracted: boo
         "evroute.planning.searches.least_energies.pays", lambda *_, built: contracted
     )
     return planner.energies(*ends)
+
+
+@pytest.mark.parametrize("physics", PHYSICS)
+def test_routes_between_positions_are_those_of_the_search(denver, physics, monkeypatch) -> None:
+    """Both directions at both ends have offsets at the sources and targets of one hierarchy."""
+    planner, rng, requests = Planner(denver, physics=physics), np.random.default_rng(5), []
+    for edges in rng.choice(denver.n_edges, (200, 2)).tolist():
+        starts, ends = (
+            both(denver, edge, float(rng.uniform(0.05, 0.95) * denver.length_m[edge]))
+            for edge in edges
+        )
+        requests.append(Places(starts, (), ends, ("from", "to")))
+    found = []
+    for contracted in (False, True):
+        monkeypatch.setattr(
+            "evroute.planning.searches.least_energies.pays",
+            lambda *_, built, paid=contracted: paid,
+        )
+        found.append(planner.least_energies.between(requests))
+    exact, fast = found
+    reached = np.isfinite(exact.energy_wh)
+    assert reached.sum() > 180
+    np.testing.assert_array_equal(np.isfinite(fast.energy_wh), reached)
+    excess_wh = (fast.energy_wh - exact.energy_wh)[reached]
+    assert excess_wh.min() >= -ROUNDING_WH
+    assert (excess_wh <= fast.within_wh[reached] + ROUNDING_WH).all()
+    assert not exact.within_wh.any()
+    edges = np.diff(fast.start)[reached]
+    assert (fast.within_wh[reached] <= (edges + 1) / cch.PER_WH + ROUNDING_WH).all()
+    assert fast.within_wh.max() > 0
 
 
 def random_ends(network: RoadNetwork, number: int) -> np.ndarray:

@@ -7,7 +7,8 @@ the least cost by no more than the difference. A battery, risk or limit has no s
 """
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
+from math import floor
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.contraction import contraction_installed, hierarchy, stored_order
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search import Search, check_weights
 
 PER_WH = 1000
@@ -110,9 +112,47 @@ class Contracted:
         start = np.cumsum([0, *map(len, routes)])
         return np.fromiter(chain.from_iterable(routes), np.int64, start[-1]), start, least_wh
 
+    def between(self, origins: Ends, destinations: Ends) -> tuple[tuple[int, ...], float, float]:
+        """Return the edges of a route between several edges, its cost, and a lower bound, Wh.
+
+        The costs of both ends are rounded down like those of the arms.
+
+        Parameters
+        ----------
+        origins, destinations
+            As in `Search.between`. The edges are none, and the costs infinite, without a route.
+        """
+        from routingkit_cch import CCHQuery
+
+        begin, end = (
+            [(edge, floor(PER_WH * cost)) for edge, cost in zip(*_lists(ends), strict=True)]
+            for ends in (origins, destinations)
+        )
+        found = CCHQuery(self._metric).run_multi(begin, end)
+        if found.distance is None:  # none, or one whose cost exceeds `INFINITE`
+            edges, cost = self._search.between(self._weights, origins, destinations)
+            return edges, cost, cost
+        edges = tuple(found.node_path)
+        cost = dict(zip(*_lists(origins), strict=True))[edges[0]]
+        cost += dict(zip(*_lists(destinations), strict=True))[edges[-1]]
+        cost += sum(float(self._weights[self._arm(*turn)]) for turn in pairwise(edges))
+        return edges, cost, found.distance / PER_WH
+
+    def _arm(self, left: int, entered: int) -> int:
+        """Return the arm of a turn."""
+        graph = self._search.line_graph
+        turns = slice(graph.indptr[left], graph.indptr[left + 1])
+        place = int(np.flatnonzero(graph.indices[turns] == entered)[0])
+        return int(self._search.entering[turns][place])
+
     def _searched(self, origin: int, destination: int) -> Sequence[int]:
         """Return a route whose cost exceeds `INFINITE`; empty if there is none."""
         try:
             return self._search.route(self._weights, origin, destination).edges
         except NoRouteError:
             return ()
+
+
+def _lists(ends: Ends) -> tuple[list[int], list[float]]:
+    """Return edges and costs of ends as lists."""
+    return ends.edge.tolist(), ends.cost.tolist()

@@ -91,23 +91,41 @@ class LeastEnergies:
         starts, ends
             Positions at one of which it begins, and at one of which it ends.
         """
+        return self._found(starts, ends, None)[0]
+
+    def _found(
+        self, starts: Sequence[Position], ends: Sequence[Position], fast: Contracted | None
+    ) -> tuple[Route | None, float]:
+        """Return the route, and by how much its energy may exceed the least, Wh.
+
+        Parameters
+        ----------
+        starts, ends
+            As in `route`.
+        fast
+            A hierarchy in place of the search; None for the search, which is exact.
+        """
         own = OwnArms(self.numbers, self.search)
         own.add_starts(starts)
         own.add_ends(starts, ends)
         energy_wh = own.driven().energy_wh
         pieces = [own.place(piece.arm) for piece in own.pieces]
         least_wh = min((float(energy_wh[place]) for place in pieces), default=np.inf)
-        edges, cost_wh = self._between(own, energy_wh)
+        edges, cost_wh, bound_wh = self._between(own, energy_wh, fast)
+        within_wh = max(min(cost_wh, least_wh) - bound_wh, 0.0) if edges else 0.0
         if cost_wh < least_wh:
             start_m = {each.edge: each.from_m for each in own.starts}[edges[0]]
-            return Route(edges, start_m, {each.edge: each.to_m for each in own.exits}[edges[-1]])
+            end_m = {each.edge: each.to_m for each in own.exits}[edges[-1]]
+            return Route(edges, start_m, end_m), within_wh
         for piece, place in zip(own.pieces, pieces, strict=True):
             if energy_wh[place] == least_wh:
-                return Route((piece.edge,), piece.from_m, piece.to_m)
-        return None
+                return Route((piece.edge,), piece.from_m, piece.to_m), within_wh
+        return None, 0.0
 
-    def _between(self, own: OwnArms, energy_wh: FloatArray) -> tuple[tuple[int, ...], float]:
-        """Return the edges and the energy, Wh, of the best route that leaves its first edge.
+    def _between(
+        self, own: OwnArms, energy_wh: FloatArray, fast: Contracted | None
+    ) -> tuple[tuple[int, ...], float, float]:
+        """Return edges, energy and a lower bound, Wh, of the best route that leaves its first edge.
 
         Parameters
         ----------
@@ -115,24 +133,31 @@ class LeastEnergies:
             Starts and exits.
         energy_wh
             (c,) energies of the arms of the request, Wh.
+        fast
+            As in `_found`.
         """
         if not own.exits:
-            return (), np.inf
+            return (), np.inf, np.inf
         states = self.numbers.states
         begun = np.array([each.edge for each in own.starts])
         start = self.search.starts.start + begun
         start_wh = energy_wh[: len(begun)] - states.head_wh[start]
         before, last, exit_wh = self._exits(own, energy_wh)
         lowest_wh = start_wh.min(), exit_wh.min()
-        edges, cost_wh = self.search.between(
-            self.weights,
+        given = (
             Ends(begun, start_wh - lowest_wh[0]),
             Ends(before, exit_wh - lowest_wh[1]),
         )
+        if fast is None:
+            edges, cost_wh = self.search.between(self.weights, *given)
+            bound_wh = cost_wh
+        else:
+            edges, cost_wh, bound_wh = fast.between(*given)
         if not edges:
-            return (), np.inf
+            return (), np.inf, np.inf
         ends_on = int(last[np.flatnonzero(before == edges[-1])[0]])
-        return (*edges, ends_on), cost_wh + float(lowest_wh[0] + lowest_wh[1])
+        added_wh = float(lowest_wh[0] + lowest_wh[1])
+        return (*edges, ends_on), cost_wh + added_wh, bound_wh + added_wh
 
     def _exits(self, own: OwnArms, energy_wh: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return edges before, last edges and energies of exits, each edge before once, (x,).
@@ -156,10 +181,16 @@ class LeastEnergies:
 
     def _between_positions(self, requests: Sequence[Places]) -> Energies:
         """Return the least-energy routes of q requests that have candidates or begin inside."""
-        sums = np.full((len(requests), 3), np.nan)
+        sums, within_wh = np.full((len(requests), 3), np.nan), np.zeros(len(requests))
         routes: list[tuple[int, ...]] = []
+        first = np.array([request.starts[0].edge for request in requests], dtype=np.int64)
+        last = np.array([request.ends[0].edge for request in requests], dtype=np.int64)
+        paid = len(requests) and pays(
+            self.numbers.network, first, last, built="_contracted" in vars(self)
+        )
+        fast = self._contracted if paid else None
         for number, request in enumerate(requests):
-            route = self.route(request.starts, request.ends)
+            route, within_wh[number] = self._found(request.starts, request.ends, fast)
             routes.append(() if route is None else route.edges)
             if route is not None:
                 driven = self.numbers.driven(route)
@@ -168,4 +199,4 @@ class LeastEnergies:
         wh, metres, seconds = sums.T
         start = np.cumsum([0, *map(len, routes)])
         edge = np.array([row for route in routes for row in route], dtype=np.int64)
-        return Energies(wh, metres, seconds, np.zeros(len(requests)), edge, start)
+        return Energies(wh, metres, seconds, within_wh, edge, start)
