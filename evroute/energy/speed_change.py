@@ -7,7 +7,8 @@ multiplied by an efficiency by their sign: a car that brakes on a climb saves wo
 recuperates the rest of the change. Beyond these metres it drives at steady speed.
 
 `ACCELERATION_MPS2` and `BRAKING_MPS2` are the usual acceleration and the comfortable deceleration
-of cars in towns: M. Treiber, A. Kesting, Traffic Flow Dynamics, Springer 2013, Table 11.2.
+of cars in towns: M. Treiber, A. Kesting, Traffic Flow Dynamics, Springer 2013, Table 11.2. They
+were read in the authors' simulator MovSim, whose model parameters refer to this table.
 """
 
 from collections.abc import Callable
