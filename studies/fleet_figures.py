@@ -143,6 +143,7 @@ def errors(name: str, rows: pd.DataFrame) -> None:
     shown = ", ".join(
         f"{of} {(rows[of] - rows['measured']).abs().sum() / total_wh:.2%}"
         for of in ("fleet", "ratio", "one", "known")
+        if rows[of].notna().all()
     )
     print(f"  {name:28} {len(rows):6} trips: {shown}; held {rows['held'].mean():.1%} of 90 %")
 
