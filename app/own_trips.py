@@ -267,9 +267,14 @@ def add_planned(
     Raises
     ------
     EvrouteError
-        If the energy is impossible on this route.
+        If the energy is impossible on this route, or the car turned round where it charged.
     """
     driven, route = planned.stretches, planned.route
+    if any(route.without(pause) is route for pause in route.pauses):
+        raise EvrouteError(
+            "this plan turns round at a charging station, which no recorded trip does; record the "
+            "trips to the station and from it"
+        )
     vehicle, conditions = planner.vehicle, planner.conditions
     share = driven.length_m / driven.length_m.sum()
     edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share
@@ -286,8 +291,15 @@ def add_planned(
     }
     with TemporaryDirectory() as folder:
         path = Path(folder, "trip.csv")
-        edges = {"edge": planned.edges, "energy_wh": edge_wh, "travel_s": edge_s}
-        of_day = {name: [value] * len(edge_wh) for name, value in day.items()}
+        # a road on which the car charges is driven once
+        paused = {pause.after for pause in route.pauses}
+        kept = [place for place in range(len(route)) if place not in paused]
+        edges = {
+            "edge": [planned.edges[place] for place in kept],
+            "energy_wh": np.add.reduceat(edge_wh, kept),
+            "travel_s": np.add.reduceat(edge_s, kept),
+        }
+        of_day = {name: [value] * len(kept) for name, value in day.items()}
         write_table(path, pa.table({**edges, **of_day}))
         return _learn(roads, vehicle, path)
 

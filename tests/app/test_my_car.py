@@ -18,6 +18,7 @@ from evroute.door.plan import plan
 from evroute.energy import vehicle as vehicle_module
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle, numbers_of
+from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
@@ -192,6 +193,33 @@ def test_after_a_trip_the_planned_positions_are_learned(tmp_path: Path) -> None:
     (row,) = learned.trips.to_pylist()
     assert row["length_m"] == pytest.approx(planned.length_m)
     assert row["predicted_wh"] == pytest.approx(planned.energy_wh, rel=0.3)
+
+
+def test_a_road_on_which_the_car_charges_is_learned_once(tmp_path: Path) -> None:
+    from own_trips import add_planned
+
+    roads = load_network("denver")
+    lat, lon = 39.7437, -104.9850
+    table = {
+        "name": ("post",),
+        "lon": np.array([lon]),
+        "lat": np.array([lat]),
+        "kw": np.array([22]),
+    }
+    roads = roads.with_tables({"chargers": table | {"socket": ("ac",), "assumed": ("",)}})
+    planner = Planner(roads, replace(load_vehicle("reference"), battery_kwh=3.0, ac_kw=22.0))
+    ends = "39.7421,-104.9813", "39.7537,-104.9928"
+    planned = planner.plan(*ends, soc=5, reserve=2, charge=True).fastest
+    (pause,) = planned.route.pauses
+    trip = {"start_percent": 60.0, "energy_wh": 500.0, "known_variance_wh2": 4.0, "travel_s": 400.0}
+    back = replace(planned.route, pauses=(pause._replace(from_m=1.0),))
+    with pytest.raises(EvrouteError, match="turns round at a charging station"):
+        add_planned(roads, planner, replace(planned, route=back), **trip)
+    add_planned(roads, planner, planned, **trip)
+    (part,) = sorted((tmp_path / "runs").glob("*/measured/*.parquet"))
+    columns = read_columns(part).to_pydict()
+    assert len(columns["edge"]) == len(planned.edges) - 1
+    assert sum(columns["energy_wh"]) == pytest.approx(500)
 
 
 def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) -> None:
