@@ -19,7 +19,6 @@ from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.planning.via_points import MOST
 from evroute.report.colours import PART_COLOURS
 from evroute.report.directions import google_maps_link
 from evroute.report.exports import route_geojson, route_gpx
@@ -114,14 +113,14 @@ def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
     """
     link = google_maps_link(roads, plan, name)
     if link is None:
-        st.caption(f"Google Maps takes {MOST} stops on the way; this trip has more. Use the GPX.")
+        st.caption("Google Maps takes three stops on the way; this trip has more. Use the GPX.")
         return
     st.link_button("Open in Google Maps", link)
     code = io.BytesIO()
     segno.make(link, micro=False).save(code, kind="svg", scale=4, light="white", xmldecl=False)
     st.image(code.getvalue().decode(), width=CODE_WIDTH, alt="Code of the link to Google Maps")
     st.caption(
-        f"Scan the code with a phone. Google Maps chooses its own way, between at most {MOST} via "
+        "Scan the code with a phone. Google Maps chooses its own way, between at most three via "
         "points. The GPX has the route itself. The link gives Google start and end of the trip."
     )
 

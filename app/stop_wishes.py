@@ -72,8 +72,10 @@ def _ask_number(name: str) -> float:
     """Ask for a number by its form, and return it."""
     label, step = NUMBERS[name]
     low, high = _range(name)
-    shown = entries()[name].form.help
-    return st.number_input(label, low, high, step=step, format="%g", key=key(name), help=shown)
+    shown = literal(entries()[name].form.help)
+    return st.number_input(
+        literal(label), low, high, step=step, format="%g", key=key(name), help=shown
+    )
 
 
 def _range(name: str) -> tuple[float, float]:
