@@ -72,9 +72,14 @@ def _ask_number(name: str) -> float:
     """Ask for a number by its form, and return it."""
     label, step = NUMBERS[name]
     low, high = _range(name)
-    shown = literal(entries()[name].form.help)
     return st.number_input(
-        literal(label), low, high, step=step, format="%g", key=key(name), help=shown
+        literal(label),
+        low,
+        high,
+        step=step,
+        format="%g",
+        key=key(name),
+        help=literal(entries()[name].form.help),
     )
 
 
