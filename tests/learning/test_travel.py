@@ -15,10 +15,10 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.learning.fleet import scales
 from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.two_physics import TwoPhysics
-from evroute.learning.trips import trip_belief
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.closures import close, named
@@ -86,7 +86,7 @@ def drive(
 @pytest.fixture(params=["eq8", "driving"])
 def taught(request, grid, monkeypatch) -> TripEnergies:
     """A belief of 60 trips whose roads have joined."""
-    monkeypatch.setattr(trip_belief, "EVIDENCE", 0.5)
+    monkeypatch.setattr(scales, "EVIDENCE", 0.5)
     energies = drive(TripEnergies(Setting(grid, CAR), physics=request.param), 1, 60)
     assert energies.belief.late_std > 0
     assert (energies.places.driven[-1] == grid.row_of[CLOSED]).any() or any(
