@@ -10,9 +10,11 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trips.times import COUNTED_SHARE
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.spaces.arm_space import SearchSpace
+
+COUNTED_SHARE = 0.5
+"""Share of an edge from which a trip over a part of it counts as a passage."""
 
 
 def counted(trip: MeasuredTrip, network: RoadNetwork) -> MeasuredTrip:
@@ -35,7 +37,7 @@ def counted(trip: MeasuredTrip, network: RoadNetwork) -> MeasuredTrip:
         trip,
         edge=trip.edge[kept],
         energy_wh=(trip.energy_wh / share)[kept],
-        travel_s=(trip.travel_s / share)[kept],
+        travel_s=np.where(share < 1.0, np.nan, trip.travel_s)[kept],  # it stood still inside
         start_m=0.0,
         end_m=np.nan,
     )

@@ -277,7 +277,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
         drive.name,
         match.edges[kept],
         energy_wh,
-        _times(match, drive.time_s, setting)[kept],
+        _times(match, drive.time_s, kept, at_m, setting),
         departed_s=float(drive.time_s[match.position[0]]),
         whole=len(read) == 2,
         start_m=start_m,
@@ -336,12 +336,36 @@ def _with_end(trip: MeasuredTrip, drive: _Drive, soc_percent: FloatArray) -> Mea
     return replace(trip, soc_end_percent=end) if possible else trip
 
 
-def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
-    """Return the time on each edge, (e,) s, by interpolation; NaN on the first and last."""
-    passed_s = np.interp(
-        np.cumsum(setting.network.length_m[match.edges])[:-1], match.at_m, time_s[match.position]
-    )
-    return np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]
+def _times(
+    match: Match, time_s: FloatArray, kept: slice, at_m: FloatArray, setting: Setting
+) -> FloatArray:
+    """Return the time on each edge between two readings, by interpolation, s.
+
+    The first and the last edge have the times of their parts between the readings.
+
+    Parameters
+    ----------
+    match
+        Matched positions.
+    time_s
+        (n,) times of all positions, s.
+    kept
+        The e edges of the trip between the readings.
+    at_m
+        (r,) distances of the readings, m.
+    setting
+        Network of the trip.
+
+    Returns
+    -------
+    FloatArray
+        (e,) s.
+    """
+    length_m = setting.network.length_m[match.edges]
+    ends_m = np.cumsum(length_m)[kept]
+    begun_m = max(at_m[0], ends_m[0] - length_m[kept.start])
+    passed_m = np.concatenate([[begun_m], ends_m[:-1], [min(at_m[-1], ends_m[-1])]])
+    return np.diff(np.interp(passed_m, match.at_m, time_s[match.position]))
 
 
 def _has_positions(headers: Sequence[str]) -> bool:

@@ -19,8 +19,6 @@ from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.forecasts.pace import Pace
 
-COUNTED_SHARE = 0.5
-"""Share of an edge from which a trip over a part of it counts as a passage."""
 START_S = TripNoiseScale(60.0, 40.0, 20.0)
 """Noise before any trip: s per trip, per root of a km and per km."""
 
@@ -116,15 +114,14 @@ class TripTimes:
         edge, travel_s, departed_s
             Edges, travel times of the parts driven and departure, as in `Pace.learn`.
         share
-            (k,) shares of the edges that were driven. The pace of an edge is learned where they are
-            `COUNTED_SHARE` or more.
+            (k,) shares of the edges that were driven. The pace of an edge is learned where it was
+            driven whole: a trip that begins inside an edge starts there from a standstill.
         """
         measured, share = np.isfinite(travel_s), np.broadcast_to(share, len(edge))
         if measured.any():
             row = self._row(edge[measured], departed_s, share=share[measured])
             self.errors.learn(row, float(travel_s[measured].sum()))
-        whole_s = np.where(share >= COUNTED_SHARE, travel_s / share, np.nan)
-        self.pace.learn(edge, whole_s, departed_s)
+        self.pace.learn(edge, np.where(share < 1.0, np.nan, travel_s), departed_s)
 
     def extend(self) -> None:
         """Add the roads that became known since."""
