@@ -29,6 +29,8 @@ def test_a_simulation_becomes_a_page_with_figures_beside_it(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "learned.html",
+        "learned-saved-by-world.png",
+        "learned-forecast-error.png",
         "learned-cumulative-regret.png",
         "learned-saving.png",
         "learned-duration.png",

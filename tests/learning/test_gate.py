@@ -39,6 +39,7 @@ def trip_of(setting, edges=("short", "long", "tiny"), travel_s=None, **known) ->
 def test_the_table_has_every_number_of_a_trip() -> None:
     others = {"trip", "edge", "energy_wh", "travel_s", "routes", "whole", "record"}
     others |= {"start_m", "end_m"}  # bounded by the lengths of their edges
+    others |= {"car"}  # a name
     assert {each.name for each in fields(MeasuredTrip)} - others == set(SINGLE)
     assert set(LIMITS) == {*SINGLE, "speed_mps", "length_m", "energy_factor"}
 

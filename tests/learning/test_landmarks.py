@@ -187,7 +187,7 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
     planner = Planner(network, CAR, energies)
     route = planner.plan("start", "end").routes["energy"]
     assert day.mean_wh[down[0]] < 0
-    assert planner.held_wh.max() < 1e-6  # the search counts what was learned
+    assert planner.numbers.held_wh.max() < 1e-6  # the search counts what was learned
     assert route.edge_wh[1] == pytest.approx(day.mean_wh[down[0]])
     assert route.energy_forecast.mean_wh == pytest.approx(route.energy_wh)
     posterior = day.posterior()

@@ -295,7 +295,7 @@ class Flattering(Wrapped):
 WORLDS = {
     Tiring: "A round depends on the seed and its number alone",
     Seedless: "Other seeds make other measurements.",
-    Learning: "What is expected of a round does not depend on what was driven in it.",
+    Learning: "The expectation of a round does not depend on the route driven in it.",
     Timeless: "Every open edge has a travel time above 0",
     Halting: "A drive measures each edge of its route, in order.",
     Flattering: "Measurements average to the expected energy of their route.",
