@@ -140,7 +140,7 @@ def _places(link: dict[str, str]) -> list[str]:
 
 
 def write_address(inputs: Mapping[str, Any]) -> None:
-    """Write inputs into the page address; those that are None or empty are left out."""
+    """Write inputs into the page address. Those that are None or empty are left out."""
     texts = {
         name: ";".join(value) if isinstance(value, list) else str(value)
         for name, value in inputs.items()

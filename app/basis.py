@@ -15,7 +15,7 @@ PHYSICS = "physics alone"
 
 
 def basis(roads: RoadNetwork, vehicle: Vehicle) -> str:
-    """Return the chosen basis; the car's own trips at first, if there are any."""
+    """Return the chosen basis. The car's own trips at first, if there are any."""
     own, choices = belief_folder(roads, vehicle).path.name, _choices(roads, vehicle)
     return str(starting("folder", own if own in choices else PHYSICS, choices))
 

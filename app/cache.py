@@ -86,7 +86,7 @@ def choose_network() -> RoadNetwork:
 
 
 def known_network() -> str:
-    """Return the name of the chosen network; an unknown one is replaced, below a warning."""
+    """Return the name of the chosen network. An unknown one is replaced, below a warning."""
     names, requested = _choices(), st.session_state.get(key("network"))
     default = DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0]
     name = str(starting("network", default, names))
@@ -123,14 +123,14 @@ def read_upload(
     heights: Named | None = None,
     chargers: Named | None = None,
 ) -> RoadNetwork:
-    """Read uploaded roads in a temporary folder; only the endings of the user's names are used.
+    """Read uploaded roads in a temporary folder. Only the endings of the user's names are used.
 
     Parameters
     ----------
     file_name, content
         The roads. Charging stations in a file of OpenStreetMap are taken along.
     heights, chargers
-        Name and content of a raster, and of a file of charging stations; None for none.
+        Name and content of a raster, and of a file of charging stations, or None for none.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def line_above(plan: Plan) -> str:
 def _texts(plan: Plan, planned: PlannedRoute, rows: Collection[str]) -> dict[str, Any]:
     """Return the large line, its interval and the numbers of a route.
 
-    ``leaves_now_s`` is the time until its arrival if it leaves now; None at a time of departure.
+    ``leaves_now_s`` is the time until its arrival if it leaves now, or None at a time of departure.
 
     Parameters
     ----------

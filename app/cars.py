@@ -25,7 +25,7 @@ def own_cars() -> list[str]:
 
 
 def ask_car(name: str) -> None:
-    """Ask for a car; ``name`` is the one that is chosen."""
+    """Ask for a car. ``name`` is the one that is chosen."""
     own = own_cars()
     search(
         "Vehicle",
@@ -39,7 +39,7 @@ def ask_car(name: str) -> None:
 
 
 def _take_car(choice: Choice) -> None:
-    """Set the car to a choice, or to the likeliest one of a text; other texts change nothing."""
+    """Set the car to a choice, or to the likeliest one of a text. Other texts change nothing."""
     found = [choice["text"]] if choice["text"] in vehicle_names() else []
     if not found and choice["text"]:
         found = find_vehicles(choice["text"], own_cars())

@@ -38,7 +38,7 @@ def _below_start(
 
 
 def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | None:
-    """Return the numbers of the picture of a row; None without a battery.
+    """Return the numbers of the picture of a row, or None without a battery.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: pd.DataFrame, *, s
     rounds
         From `read_rounds`.
     still
-        True if no run is active; only then trips can be played.
+        True if no run is active. Only then trips can be played.
     """
     (network_name,), last = experiment.trips, experiment.horizon
     roads = network(network_name)

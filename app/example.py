@@ -22,7 +22,7 @@ class Example:
 EXAMPLES = {
     "denver": Example(("Wazee Street & 18th Street", "Clarkson Street & East 25th Avenue"), 11),
 }
-"""Examples by network; others show one of their named trips, with the usual charge."""
+"""Examples by network. Others show one of their named trips, with the usual charge."""
 USUAL_SOC = 80
 SHOWN = "example"
 

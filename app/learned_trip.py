@@ -123,7 +123,7 @@ def _take_named() -> None:
 
 
 def _take(roads: RoadNetwork, ends: list[str], row: int, choice: Choice) -> None:
-    """Set one end of the trip; a text that is no place becomes the likeliest one."""
+    """Set one end of the trip. A text that is no place becomes the likeliest one."""
     text = choice["text"]
     if text and not choice["chosen"] and not is_place(roads, text):
         text = next((each.text for each in suggest(roads, text, most=1)), "")

@@ -30,7 +30,7 @@ class Shown:
 def shown_layers(request: Request, planner: Planner) -> dict[str, Shown]:
     """Return the layers that are switched on, each kept for reruns with the same inputs.
 
-    A layer that cannot be drawn is left out; the page shows the reason.
+    A layer that cannot be drawn is left out. The page shows the reason.
     """
     shown = {}
     for name in request.layers:

@@ -52,7 +52,7 @@ class Profile:
     places: tuple[tuple[str, str], ...] = ()
 
     def with_inputs(self, changes: Mapping[str, Value]) -> "Profile":
-        """Return the profile with changed inputs; the others stay as they are."""
+        """Return the profile with changed inputs. The others stay as they are."""
         return replace(self, inputs={**self.inputs, **changes})
 
     def with_home(self, network: str, place: str) -> "Profile":
@@ -85,7 +85,7 @@ def exists() -> bool:
 
 
 def load() -> tuple[Profile, str]:
-    """Return the profile, and a sentence if it cannot be read; an empty one where there is none.
+    """Return the profile, and a sentence if it cannot be read. An empty one where there is none.
 
     A damaged file is set aside. A file of a later version stays where it is.
     """

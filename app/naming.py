@@ -27,7 +27,7 @@ def check_place(roads: RoadNetwork, text: str) -> None:
     Raises
     ------
     EvrouteError
-        If it is none, or may be several; the message lists names.
+        If it is none, or may be several. The message lists names.
     """
     try:
         named_place(roads, text)
@@ -40,7 +40,7 @@ def check_place(roads: RoadNetwork, text: str) -> None:
 
 
 def place_label(roads: RoadNetwork, place: str) -> str:
-    """Return a label without edge ids; a text that is no place stays as it is."""
+    """Return a label without edge ids. A text that is no place stays as it is."""
     try:
         named = named_place(roads, place)
         edge = locate(roads, place)[0]

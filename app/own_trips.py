@@ -52,7 +52,7 @@ PERCENT_STEP = 1.0
 
 
 def folder_of(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
-    """Return the folder of a car's trips on a network; it may not exist yet.
+    """Return the folder of a car's trips on a network. It may not exist yet.
 
     A folder of an earlier version, whose name ends in a checksum, is found if the checksum is that
     of these numbers and roads. Otherwise the one is found whose numbers differ least, unless the
@@ -169,7 +169,7 @@ def renew(roads: RoadNetwork, vehicle: Vehicle) -> Learned:
     Raises
     ------
     EvrouteError
-        If a file of measured trips is damaged, or another process writes the folder; the folder
+        If a file of measured trips is damaged, or another process writes the folder. The folder
         then is as it was.
     """
     check_write()
@@ -262,7 +262,7 @@ def add_planned(
     energy_wh, known_variance_wh2
         Energy of the trip, Wh, and variance of its reading, Wh².
     travel_s
-        Duration, s; None if unknown.
+        Duration, s, or None if unknown.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from evroute.report.findings import finding
 
 RECOMMENDED = "recommended method"
 HEIGHT = 280
-"""Of a figure, pixels; its width is that of its place."""
+"""Of a figure, pixels. Its width is that of its place."""
 
 
 def in_plain_words(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def show_pictures(rounds: pd.DataFrame, *, columns: int) -> None:
     rounds
         From `read_rounds`, of one trip.
     columns
-        Number of figures beside each other; on a phone it is one.
+        Number of figures beside each other. On a phone it is one.
     """
     pictures = {name: curve for name, curve in figures_of(rounds).items() if curve.small}
     names = list(pictures)

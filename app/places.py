@@ -32,7 +32,7 @@ def chosen() -> list[str]:
 
 
 def choose(places: list[str]) -> None:
-    """Set origin, stops and destination; the trip is then no named one."""
+    """Set origin, stops and destination. The trip is then no named one."""
     if example.is_shown():
         example.leave()
     st.session_state[key("stops")] = places
@@ -141,7 +141,7 @@ def _take_offer(row: int, name: str, found: dict[str, str]) -> None:
 
 
 def _take_choice(roads: RoadNetwork, row: int, choice: Choice) -> None:
-    """Set a place to a choice; a text that is no place becomes the likeliest one."""
+    """Set a place to a choice. A text that is no place becomes the likeliest one."""
     places, text = chosen(), choice["text"]
     if row >= len(places):
         return

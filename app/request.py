@@ -93,11 +93,11 @@ class Request:
 
     @property
     def risk(self) -> float | None:
-        """Greatest probability of ever falling below the reserve; None for no limit."""
+        """Greatest probability of ever falling below the reserve, or None for no limit."""
         return self.wishes.risk
 
     def asked(self) -> PlanRequest:
-        """Return the request between its places; a stop may still be empty."""
+        """Return the request between its places. A stop may still be empty."""
         origin, *via, destination = (place for place in self.places if place)
         ends = {"trip": None, "origin": origin, "via": tuple(via), "destination": destination}
         return self.wishes.model_copy(update=ends)
@@ -181,7 +181,7 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
     Parameters
     ----------
     request, plan
-        Inputs and routes; the trip and the day are theirs, the charge is that at the start, %.
+        Inputs and routes. The trip and the day are theirs, the charge is that at the start, %.
     """
     rows = []
     for name in vehicle_names():
@@ -247,7 +247,7 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
 
 
 def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
-    """Ask for charge, reserve, risk, and whether to charge on the way; a switch shows the range.
+    """Ask for charge, reserve, risk, and whether to charge on the way. A switch shows the range.
 
     The reserve ends at the charge. The risk is the greatest chance of ever falling below it.
     """
@@ -328,15 +328,15 @@ def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
 
 
 def clock_of(text: str) -> str:
-    """Return a time of day such as ``815``, ``8.15`` or ``8:15`` as HH:MM; others as they are."""
+    """Return a time of day such as ``815``, ``8.15`` or ``8:15`` as HH:MM. Others as they are."""
     written = re.fullmatch(r"([0-9]{1,2})[:.h ]?([0-9]{2})", text.strip())
     return f"{int(written[1]):02d}:{written[2]}" if written else text.strip()
 
 
 def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
-    """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out.
+    """Ask for departure, prices and the greatest extra time. A price of 0 leaves money out.
 
-    A plan that may charge on the way has no limit of the extra time; with a limit of risk it has no
+    A plan that may charge on the way has no limit of the extra time. With a limit of risk it has no
     value of time.
     """
     depart = clock_of(starting("depart", ""))

@@ -1,6 +1,6 @@
 """Addresses beside the page: suggestions of places and of cars, as JSON.
 
-The page registers the networks that its tabs show; an address names one by its contents. Only this
+The page registers the networks that its tabs show. An address names one by its contents. Only this
 machine's own names are answered, as Streamlit's own addresses do for WebSockets.
 """
 
@@ -43,7 +43,7 @@ def places_address(roads: RoadNetwork) -> str:
 
 
 def cars_address(own: list[str]) -> str:
-    """Return the address of cars, without the text; ``own`` are the names that come first."""
+    """Return the address of cars, without the text. ``own`` are the names that come first."""
     return CARS + urlencode({"own": own}, doseq=True)
 
 

@@ -40,7 +40,7 @@ def folder_name(experiment: Experiment) -> str:
 
 
 def own_world(content: bytes) -> World:
-    """Return the world of an uploaded world file; only kinds that read no other files.
+    """Return the world of an uploaded world file. Only kinds that read no other files.
 
     Raises
     ------

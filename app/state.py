@@ -31,7 +31,7 @@ def keep_inputs(page: str) -> None:
     Parameters
     ----------
     page
-        Address of the page; its widgets are others than those of other pages.
+        Address of the page. Its widgets are others than those of other pages.
     """
     copy = st.session_state.setdefault("inputs", {})
     copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
@@ -81,7 +81,7 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     name
         Name of the input.
     value
-        First value; its type is that of the input.
+        First value. Its type is that of the input.
     allowed
         Range (low, high) or list of allowed values; None allows all. Of an input that is a list,
         the values that are not allowed are left out.

@@ -84,7 +84,7 @@ def _ask_number(name: str) -> float:
 
 
 def _range(name: str) -> tuple[float, float]:
-    """Return the least and the greatest value of an input; the least of more than 0 is 1."""
+    """Return the least and the greatest value of an input. The least of more than 0 is 1."""
     limits = entries()[name].form.limits
     return float(limits.get("minimum", 1.0)), float(limits["maximum"])
 

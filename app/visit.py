@@ -22,7 +22,7 @@ NOTE = "profile_note"
 PLACES = "remembered_places"
 FIRST = "first_inputs"
 INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value", *NUMBERS)
-"""Inputs of the profile; further ones are numbers of a car, such as ``drag:renault-zoe``."""
+"""Inputs of the profile. Further ones are numbers of a car, such as ``drag:renault-zoe``."""
 NUMBERS_OF_CARS = tuple(f"{name}:" for name in OWN_NUMBERS)
 
 

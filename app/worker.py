@@ -2,7 +2,7 @@
 
 The server stays quick for every tab, and stopping a simulation loses no finished run. The process
 ends when its input ends: when the server ends or is killed. ``.progress.json`` in the folder holds
-``{"done": rounds, "total": rounds}`` while it works. The experiment is a line of JSON; the output
+``{"done": rounds, "total": rounds}`` while it works. The experiment is a line of JSON. The output
 is the error that ended the work, if there was one.
 """
 

@@ -85,7 +85,7 @@ class Round:
     origin, destination
         Network rows of the first and the last edge.
     departed_s
-        Time of departure since the midnight before the first trip, s; None if unknown.
+        Time of departure since the midnight before the first trip, s, or None if unknown.
     vehicle
         Name of the vehicle; empty for the vehicle of the run.
     """
@@ -104,7 +104,7 @@ class Pause(NamedTuple):
     Parameters
     ----------
     after
-        Number of edges of the route up to the stop; the next one begins anew, often on the same
+        Number of edges of the route up to the stop. The next one begins anew, often on the same
         edge.
     to_m, from_m
         Metres along the edge before the stop, and along the one behind it.
@@ -158,7 +158,7 @@ class Route:
         return tuple(Route(self.edges[low:high], begin, end) for low, high, begin, end in ends)
 
     def without(self, pause: Pause) -> "Route":
-        """Return the route that drives on where it stopped; a stop to turn round is left.
+        """Return the route that drives on where it stopped. A stop to turn round is left.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Feedback:
     Parameters
     ----------
     id
-        (k,) rows of the arms as in `Arms`, in driving order; an arm may repeat.
+        (k,) rows of the arms as in `Arms`, in driving order. An arm may repeat.
     features
         (k, d) contexts during the trip.
     prior_mean_wh
@@ -198,7 +198,7 @@ class Feedback:
     vehicle, departed_s
         As in `Round`.
     travel_s
-        (k,) measured travel time, s; NaN where it was not measured.
+        (k,) measured travel time, s, or NaN where it was not measured.
 
     Raises
     ------
@@ -250,7 +250,7 @@ class Feedback:
         trip_id, vehicle, departed_s
             As in `Round`.
         travel_s
-            (k,) measured travel time in driving order, s; None if it was not measured.
+            (k,) measured travel time in driving order, s, or None if it was not measured.
 
         Raises
         ------

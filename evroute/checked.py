@@ -1,6 +1,6 @@
 """Arrays on disk with a SHA-256 digest that is checked when they are read.
 
-An ``.npz`` of several arrays holds the digest as one more array; an ``.npy`` that is mapped into
+An ``.npz`` of several arrays holds the digest as one more array. An ``.npy`` that is mapped into
 memory holds it behind its last number.
 """
 

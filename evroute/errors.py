@@ -17,11 +17,11 @@ class DamagedFileError(EvrouteError):
 
 
 class LimitError(EvrouteError):
-    """An input beyond a limit of `evroute.limits`; the message names its variable."""
+    """An input beyond a limit of `evroute.limits`. The message names its variable."""
 
 
 class UnknownNameError(EvrouteError):
-    """An unknown network, vehicle, trip, edge or method; the message lists the known names."""
+    """An unknown network, vehicle, trip, edge or method. The message lists the known names."""
 
 
 class NoRouteError(EvrouteError):
@@ -36,7 +36,7 @@ class NotEnoughChargeError(NoRouteError):
     message
         As in `EvrouteError`.
     start_percent
-        Least charge at the start with which the trip succeeds, %; None if a full one does not.
+        Least charge at the start with which the trip succeeds, %, or None if a full one does not.
     """
 
     def __init__(self, message: str, start_percent: int | None = None) -> None:

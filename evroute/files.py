@@ -40,7 +40,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If the path is a folder, or its folder cannot be made or written; ``path`` is then
+        If the path is a folder, or its folder cannot be made or written. ``path`` is then
         unchanged.
     """
     if path.is_dir():

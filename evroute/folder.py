@@ -26,7 +26,7 @@ SHOWN_DIFFERENCES = 3
 SHOWN_CHARACTERS = 40
 """Number of characters shown of each value that differs."""
 BRIEF_S = 1.0
-"""Longest wait for a lock without a notice, s; `Folder.writer` holds a lock for an instant."""
+"""Longest wait for a lock without a notice, s. `Folder.writer` holds a lock for an instant."""
 _ADDED = {"kernel": '"matern-5/2"', "configuration.kernel": '"matern-5/2"'}
 """Keys that folders of earlier versions lack, with the values that they had."""
 _TABLES = {"configuration", "method", "networks", "vehicle"}
@@ -56,7 +56,7 @@ class Folder:
         Raises
         ------
         EvrouteError
-            If the folder has other contents; the message shows the difference.
+            If the folder has other contents. The message shows the difference.
         """
         if not (self.path / "manifest.json").exists():
             if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
@@ -174,7 +174,7 @@ class Folder:
             lock.release()
 
     def writer(self) -> tuple[int, str] | None:
-        """Return the process that holds the lock, its id and its machine; None if it is free.
+        """Return the process that holds the lock, its id and its machine, or None if it is free.
 
         The id is 0 if the process has not written it.
         """

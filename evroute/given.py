@@ -40,7 +40,7 @@ def given(copies: Mapping[str, Copy]) -> Iterator[None]:
 
 
 def copy_of(name: str | Path) -> Path | None:
-    """Return the copy of a file or network by its name; None if none is given."""
+    """Return the copy of a file or network by its name, or None if none is given."""
     copy = _COPIES.get(str(name))
     return None if copy is None else copy.path
 

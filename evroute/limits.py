@@ -94,7 +94,7 @@ def check(name: str, value: float, message: str) -> None:
     Raises
     ------
     LimitError
-        If the value is above; the message names the limit and the variable that changes it.
+        If the value is above. The message names the limit and the variable that changes it.
     """
     if value > (most := limit(name)):
         found = message.format(f"{math.ceil(value):,}")
@@ -196,7 +196,7 @@ def unpacked(path: Path) -> Iterator[io.BufferedReader]:
 
 
 def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
-    """Feed a stream to a parser; its handler of opening tags stays in use.
+    """Feed a stream to a parser. Its handler of opening tags stays in use.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
 
 
 def _feed(parser: expat.XMLParserType, chunk: bytes, *, final: bool) -> None:
-    """Feed bytes to a parser; an encoding that nobody knows is damage like any other."""
+    """Feed bytes to a parser. An encoding that nobody knows is damage like any other."""
     try:
         parser.Parse(chunk, final)
     except LookupError as error:
@@ -302,7 +302,7 @@ def read_text(path: Path, name: str) -> str:
 
 
 def lines(handle: TextIO, name: str) -> Iterator[str]:
-    """Yield the lines of an open table; ``name`` stands for it in messages.
+    """Yield the lines of an open table. ``name`` stands for it in messages.
 
     Raises
     ------
@@ -317,14 +317,14 @@ def lines(handle: TextIO, name: str) -> Iterator[str]:
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Return the table of a TOML text; ``name`` stands for it in messages.
+    """Return the table of a TOML text. ``name`` stands for it in messages.
 
     Raises
     ------
     LimitError
         If it is too long, or nested too deep.
     ValueError
-        If it is not TOML; `tomllib.TOMLDecodeError` is one.
+        If it is not TOML. `tomllib.TOMLDecodeError` is one.
     """
     check("toml_mb", len(text) / 1e6, f"{name} has {{}} MB or more")
     if re.search(_DOTTED % limit("nesting"), text, re.MULTILINE):
@@ -333,7 +333,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, name: str) -> Any:
-    """Return the value of a JSON text; ``name`` stands for it in messages.
+    """Return the value of a JSON text. ``name`` stands for it in messages.
 
     Raises
     ------

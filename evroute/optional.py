@@ -25,7 +25,7 @@ def check_extra(extra: str) -> None:
     Raises
     ------
     MissingPackageError
-        If a package of the extra is not installed; the message says how to install it.
+        If a package of the extra is not installed. The message says how to install it.
     """
     for package in EXTRAS[extra]:
         if find_spec(package) is None:
@@ -60,7 +60,7 @@ class Package:
         Raises
         ------
         MissingPackageError
-            If the package is not installed; the message says how to install it.
+            If the package is not installed. The message says how to install it.
         """
         if find_spec(self._name) is None:
             raise MissingPackageError(self._name, self._extra)

@@ -45,7 +45,7 @@ def use(name: str) -> None:
     Raises
     ------
     EvrouteError
-        If it cannot be imported; the message has the reason.
+        If it cannot be imported. The message has the reason.
     """
     if not _MODULE.fullmatch(name) and not is_part(name):
         raise EvrouteError(f"'{name}' is no plug-in; give a module, or module:name")
@@ -91,7 +91,7 @@ def used() -> list[str]:
 
 
 def forget() -> None:
-    """Let no part of a person's modules be looked up any more; they stay imported."""
+    """Let no part of a person's modules be looked up any more. They stay imported."""
     _used.clear()
 
 
@@ -108,7 +108,7 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     table
         ``"module:name"`` of the shipped parts, by name.
     kind
-        Kind of the parts in messages, such as ``model``; a key of `GROUPS`, or another kind that no
+        Kind of the parts in messages, such as ``model``. A key of `GROUPS`, or another kind that no
         package can add to.
     name
         Name of the part.
@@ -116,7 +116,7 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     Raises
     ------
     UnknownNameError
-        If there is none; the message lists the names, or the option that is missing.
+        If there is none. The message lists the names, or the option that is missing.
     EvrouteError
         If an installed part cannot be imported.
     """
@@ -144,7 +144,7 @@ def _resolved(kind: str, name: str) -> Any:
 
 
 def _installed(table: Mapping[str, str], kind: str) -> dict[str, EntryPoint]:
-    """Return the parts that installed packages register, by name; a shipped name wins."""
+    """Return the parts that installed packages register, by name. A shipped name wins."""
     if kind not in GROUPS:
         return {}
     found = {each.name: each for each in entry_points(group=GROUPS[kind])}

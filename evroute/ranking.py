@@ -28,7 +28,7 @@ LEAST_ALIKE = 0.66
 MOST_WORDS = 10
 LONGEST_TEXT = 200
 COVER = 0.15
-"""Share of the score by the part of a name that the text covers; the rest is by the text."""
+"""Share of the score by the part of a name that the text covers. The rest is by the text."""
 ABBREVIATIONS = {
     "st": ("street", "saint", "sankt"),
     "ste": ("sainte",),

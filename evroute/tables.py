@@ -25,7 +25,7 @@ def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Write a table as CSV or Parquet, by the end of the path; in CSV no text is a formula."""
+    """Write a table as CSV or Parquet, by the end of the path. In CSV no text is a formula."""
     with replacing(path) as temporary:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary)

@@ -3,7 +3,7 @@
 Foreign texts are shown on terminals with escapes, and written to CSV so that no spreadsheet runs
 them as a formula (https://owasp.org/www-community/attacks/CSV_Injection). A cell is read back as
 the same text: of the apostrophes before a formula one is added by `cell` and removed by
-`text_of_cell`; other cells stay as they are, such as ``'s-Gravenhage`` and ``-120#1``.
+`text_of_cell`. Other cells stay as they are, such as ``'s-Gravenhage`` and ``-120#1``.
 """
 
 import re
@@ -25,12 +25,12 @@ _FORMULA = re.compile("'*+(?:[=+@\t\r]|-.*[(|!\"])", re.DOTALL)
 
 
 def check_printable(kind: str, texts: Iterable[str]) -> None:
-    """Check that texts have no unprintable characters; ``kind`` names them, such as ``street``.
+    """Check that texts have no unprintable characters. ``kind`` names them, such as ``street``.
 
     Raises
     ------
     EvrouteError
-        If one has; the message shows the text and the character's code.
+        If one has. The message shows the text and the character's code.
     """
     texts = tuple(texts)
     if "".join(texts).isprintable():

@@ -8,7 +8,7 @@ from evroute.errors import EvrouteError
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """Read a TOML file; ``kind`` names its kind in messages, such as ``vehicle file``.
+    """Read a TOML file. ``kind`` names its kind in messages, such as ``vehicle file``.
 
     Raises
     ------

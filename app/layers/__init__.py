@@ -32,9 +32,9 @@ class Drawn:
     words
         A sentence beside the map, without its full stop; empty for none.
     values
-        (n,) quantity of each edge; edges of NaN are left out.
+        (n,) quantity of each edge. Edges of NaN are left out.
     classes
-        Classes of the quantity, with their colours; None if no road is coloured.
+        Classes of the quantity, with their colours, or None if no road is coloured.
     points
         Latitude, longitude and text of each point.
     mark
@@ -57,10 +57,10 @@ class Layer:
     label
         Its name in the box of layers.
     draw
-        Returns the contents for the inputs of a plan and their planner; it raises an
+        Returns the contents for the inputs of a plan and their planner. It raises an
         `EvrouteError` if there are none.
     depends
-        Returns the inputs on which the contents depend; they are drawn again once these change.
+        Returns the inputs on which the contents depend. They are drawn again once these change.
         They always depend on the planner.
     """
 

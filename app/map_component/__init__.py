@@ -1,6 +1,6 @@
 """Map of the dashboard and cards of the routes: components of Streamlit, drawn with Leaflet.
 
-The scripts are constants; all text from data travels as JSON and becomes text nodes. The roads of a
+The scripts are constants. All text from data travels as JSON and becomes text nodes. The roads of a
 network, up to megabytes, are fetched once from an address of their own. The view of the map
 survives reruns, a change of page and a reload.
 """
@@ -87,9 +87,9 @@ def show_map(
         ``spots``, ``hint``, ``dim``, ``click``, ``layers`` (`map_layers.layers_data`) and ``way``
         (`charge_way.charge_way`).
     bounds
-        South-west and north-east corner that are shown first, degrees; None for all roads.
+        South-west and north-east corner that are shown first, degrees, or None for all roads.
     on_event
-        Called with each event; None if the map takes none.
+        Called with each event, or None if the map takes none.
     """
     empty = {"classes": [], "routes": [], "pins": [], "spots": [], "hint": "", "dim": False}
     _map(
@@ -155,7 +155,7 @@ def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict
     roads
         The network.
     values
-        (n,) quantity of each edge; edges of NaN are left out.
+        (n,) quantity of each edge. Edges of NaN are left out.
     classes
         Classes of the quantity.
     """
@@ -186,7 +186,7 @@ def legend_of_marks(marks: dict[str, tuple[str, str]]) -> dict[str, Any]:
 
 
 def bounds_of(corners: list[LatLon]) -> tuple[LatLon, LatLon] | None:
-    """Return the south-west and north-east corner around points; None without points."""
+    """Return the south-west and north-east corner around points, or None without points."""
     if not corners:
         return None
     lats, lons = zip(*corners, strict=True)

@@ -13,14 +13,14 @@ STRAIGHT = 0.9
 MAIN, COLLECTING, OTHER = range(3)
 RANKS = {"motorway": MAIN, "trunk": MAIN, "primary": MAIN}
 RANKS |= {"secondary": COLLECTING, "tertiary": COLLECTING}
-"""Ranks of roads by class; further classes are `OTHER`."""
+"""Ranks of roads by class. Further classes are `OTHER`."""
 MAIN_MPS, COLLECTING_MPS = 65.0 / 3.6, 45.0 / 3.6
 """Least speeds of a main and of a collecting road where no class is known."""
 StreetName = tuple[str, float, float, float, float, int]
 
 
 def road_ranks(roads: RoadNetwork) -> IntArray:
-    """Return the rank of each edge, (n,): 0 is a main road; by speed where no class is known."""
+    """Return the rank of each edge, (n,): 0 is a main road. By speed where no class is known."""
     if not any(roads.road_class):
         return np.digitize(-roads.speed_mps, [-MAIN_MPS, -COLLECTING_MPS], right=True)
     words = (name.removeprefix("highway.").partition("_")[0] for name in roads.road_class)

@@ -135,7 +135,7 @@ def make_plan(request: Request) -> Plan | None:
 
 
 def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
-    """Show the missing charge with buttons that mend it; a first visit shows routes with enough.
+    """Show the missing charge with buttons that mend it. A first visit shows routes with enough.
 
     Parameters
     ----------
@@ -196,9 +196,9 @@ def draw_map(
     roads
         The network.
     request
-        Inputs; None if one of them is invalid.
+        Inputs, or None if one of them is invalid.
     shown
-        The routes; None for none.
+        The routes, or None for none.
     selected
         The selected row.
     dim
@@ -245,7 +245,7 @@ def marks_shown(drawn: dict[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def spots_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, Any]]:
-    """Return the marks of a row between its ends; a stop to charge has a label."""
+    """Return the marks of a row between its ends. A stop to charge has a label."""
     stops = plan.routes[selected].stops
     labels = {stop.mark: stop.numbers for stop in stops}
     return [

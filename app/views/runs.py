@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None:
-    """Draw the curves of all folders together; with several, method names start with the folder."""
+    """Draw the curves of all folders together. With several, method names start with the folder."""
     frames, timings = [], []
     for folder, _, rounds in shown:
         prefix = f"{folder.path.name}/"
@@ -118,7 +118,7 @@ def figure(chart: Any, name: str) -> None:
 
 
 def download(draw: Callable[[], Any], name: str) -> None:
-    """Offer a figure as a file; it is drawn once that is wanted."""
+    """Offer a figure as a file. It is drawn once that is wanted."""
     st.download_button(
         f"Figure: {literal(name)} (SVG)",
         lambda: svg(draw()),
@@ -242,7 +242,7 @@ def explored(
 
 
 def around(roads: RoadNetwork, visits: IntArray) -> tuple[LatLon, LatLon] | None:
-    """Return the corners around the driven roads; None if none is driven.
+    """Return the corners around the driven roads, or None if none is driven.
 
     Parameters
     ----------

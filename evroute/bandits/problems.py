@@ -2,7 +2,7 @@
 
 Sources: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
 Bandits*, AISTATS 2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``). ``gp-surface`` is
-ours; it replaces the data sets of Calandriello et al. 2020, which are not available. A cost is the
+ours. It replaces the data sets of Calandriello et al. 2020, which are not available. A cost is the
 negative of a reward.
 """
 
@@ -148,7 +148,7 @@ class StepDiagonal(_Actions):
 
 
 class GpSurface:
-    """Two hundred fixed arms in the unit square; the costs are a draw of the kernel."""
+    """Two hundred fixed arms in the unit square. The costs are a draw of the kernel."""
 
     def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
         number = np.arange(SURFACE_ARMS)

@@ -66,7 +66,7 @@ def bandit(
 
 
 def _cell(value: str | float) -> str:
-    """Return a name, or a number with four digits; a dash for a number that is missing."""
+    """Return a name, or a number with four digits. A dash for a number that is missing."""
     if isinstance(value, str):
         return value
     return "–" if isnan(value) else f"{value:.4g}"

@@ -46,7 +46,7 @@ def print_table(
     caption: str = "",
     texts: int | None = None,
 ) -> None:
-    """Print a table; its first column is not wrapped.
+    """Print a table. Its first column is not wrapped.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def print_table(
     title, caption
         Lines above and below the table.
     texts
-        Number of columns of text, in front of columns of numbers; None for text alone.
+        Number of columns of text, in front of columns of numbers, or None for text alone.
     """
     narrow = texts is not None
     table = Table(
@@ -89,7 +89,7 @@ Report = Callable[[str, int, int | None], None]
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
-    """Yield a progress callback; the bar is removed on failure."""
+    """Yield a progress callback. The bar is removed on failure."""
     if quiet:
         yield lambda name, done, total: None
     elif sys.stderr.isatty():

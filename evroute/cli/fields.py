@@ -84,7 +84,7 @@ def _parameter(name: str, entry: Entry) -> inspect.Parameter:
 
 
 def _metavar(form: Form) -> str | None:
-    """Return the kind of a number as typer writes it; None for other values."""
+    """Return the kind of a number as typer writes it, or None for other values."""
     if not isinstance(form, Number):
         return None
     kind = "int" if form.whole else "float"

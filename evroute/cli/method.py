@@ -84,7 +84,7 @@ OPTIONS: dict[str, Callable[[str], Any]] = {"model": model_options, "index": ind
 
 
 def _options_of(kind: str, part: Any) -> Any:
-    """Return the class of options of a part; None if there is none of that kind."""
+    """Return the class of options of a part, or None if there is none of that kind."""
     try:
         return OPTIONS[kind](str(part))
     except UnknownNameError:

@@ -74,7 +74,7 @@ def places(
     name: Name,
     text: Annotated[str, typer.Argument(help="A place, as a driver writes it.")],
 ) -> None:
-    """Find places by a name with typing errors; the likeliest is first."""
+    """Find places by a name with typing errors. The likeliest is first."""
     found = suggest(load_network(name), text)
     require(found, f"nothing in network '{name}' is called '{text}'")
     rows = [(each.label, each.kind, each.text) for each in found]
@@ -131,7 +131,7 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Build a network from one source and store it by name; a failure keeps an older one."""
+    """Build a network from one source and store it by name. A failure keeps an older one."""
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
     if lengths is not None and not given:
@@ -339,7 +339,7 @@ def _read(option: str, source: str, name: str, lengths: str | None) -> RoadNetwo
     name
         Name of the network.
     lengths
-        Lengths of a SUMO network; None for those of the reader.
+        Lengths of a SUMO network, or None for those of the reader.
     """
     if option == "--place":
         return osm.read_place(source, name, catalog.cache_dir() / "osmnx")

@@ -19,7 +19,7 @@ TITLES = {
     "time-without-stop": "fastest without a stop",
     "distance": "shortest",
 }
-"""Columns; an alternative goes by its name."""
+"""Columns. An alternative goes by its name."""
 
 Line = tuple[str, list[str]]
 """Title and one cell for each column."""

@@ -134,7 +134,7 @@ def route(
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that a plan is written to; None for none."""
+    """Files that a plan is written to, or None for none."""
 
     geojson: Path | None
     gpx: Path | None

@@ -37,7 +37,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Answer requests by HTTP until Ctrl-C; its paths are listed at /openapi.json."""
+    """Answer requests by HTTP until Ctrl-C. Its paths are listed at /openapi.json."""
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingPackageError("fastapi", "serve")
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""

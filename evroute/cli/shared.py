@@ -113,7 +113,7 @@ def refuse(*conflicts: tuple[object, str]) -> None:
 
 
 def write(path: Path | None, make: Callable[[], Any]) -> None:
-    """Write a text, a map, or other content as JSON; without a path nothing is made."""
+    """Write a text, a map, or other content as JSON. Without a path nothing is made."""
     if path is None:
         return
     content = make()

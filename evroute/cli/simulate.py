@@ -179,7 +179,7 @@ def _refuse_changes(experiment: Path, names: list[str]) -> None:
 
 
 def _grid(parts: dict[str, Any], of_methods: dict[str, Any], fields: dict[str, Any]) -> Experiment:
-    """Return the experiment of the options alone; without a method, its model is exact."""
+    """Return the experiment of the options alone. Without a method, its model is exact."""
     if not parts.get("network"):
         raise EvrouteError("name an experiment file, or a network with --network")
     by_method_alone = parts.get("method") and not parts.get("index")
@@ -234,7 +234,7 @@ def _played(
 
 
 def _print_results(folder: RunFolder) -> None:
-    """Print the failures, tables and notes of a folder; a failure makes the exit status 1."""
+    """Print the failures, tables and notes of a folder. A failure makes the exit status 1."""
     failures = folder.failures()
     _print_failures(failures)
     if failures:
@@ -289,7 +289,7 @@ def _print_tables(folder: RunFolder) -> None:
 
 
 def _cells(row: Any, *, several: bool) -> dict[str, str]:
-    """Return a row of a table by column; with several worlds it has the spread of the regret."""
+    """Return a row of a table by column. With several worlds it has the spread of the regret."""
     cells = {
         "trip": f"{row.network} {row.trip}",
         "method": row.method,

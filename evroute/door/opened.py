@@ -29,13 +29,13 @@ class DoorNames:
     network
         A network's name, or the path of a stored one.
     terrain
-        Slopes: ``profile`` or ``edge``; None for the network's, or those of the belief.
+        Slopes: ``profile`` or ``edge``, or None for the network's, or those of the belief.
     belief
-        Folder of a belief; None for physics.
+        Folder of a belief, or None for physics.
     run
         Run of that folder, if it has several.
     physics
-        Physics without a belief; None for the usual one.
+        Physics without a belief, or None for the usual one.
     """
 
     network: str
@@ -82,7 +82,7 @@ class Door:
         Parameters
         ----------
         vehicle
-            The vehicle; None for the belief's, or the usual one.
+            The vehicle, or None for the belief's, or the usual one.
         conditions
             Conditions of the day.
         single

@@ -28,7 +28,7 @@ def planner_for(
     network
         A network, its name, or the path of a stored one.
     vehicle
-        A vehicle, its name or file; None for the belief's, or the default.
+        A vehicle, its name or file, or None for the belief's, or the default.
     conditions
         Conditions of the day.
     belief, physics, uncertainty

@@ -4,7 +4,7 @@ The car draws the smaller one of its power and the socket's. At a DC socket all 
 battery. At an AC socket the on-board charger and the control units lose a part: the battery gets
 `AC_SHARE` of the power from the wall less `AC_CONSTANT_KW`. The battery never takes more than its
 charging curve allows, so AC charging tapers near full too. The curve is the car's own, or
-`DEFAULT_CURVE` times its DC power where that is unknown; a car without DC has no such limit.
+`DEFAULT_CURVE` times its DC power where that is unknown. A car without DC has no such limit.
 """
 
 from typing import TypeVar

@@ -30,13 +30,13 @@ TEMPERATURE_UNIT_K = 10.0
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class DrivingConditions:
-    """Conditions of a trip; the defaults are those of eq. 8.
+    """Conditions of a trip. The defaults are those of eq. 8.
 
     Parameters
     ----------
     temperature_c
         Air temperature, °C, which sets the air density and the power of heating or cooling
-        (`hvac_w`); None for the density of eq. 8 and no heating.
+        (`hvac_w`), or None for the density of eq. 8 and no heating.
     wind_mps, wind_from_deg
         A steady wind, m/s, and the bearing it blows from, clockwise from north.
     speed_factor
@@ -50,9 +50,9 @@ class DrivingConditions:
         Time of departure since a midnight, s, by which learned speeds differ; None for the mean of
         the day.
     parked_minutes
-        Time since the trip before, minutes; None for a cold start.
+        Time since the trip before, minutes, or None for a cold start.
     date
-        Day of the trip as ``YYYY-MM-DD``, for the time since the last learned trip; None for its
+        Day of the trip as ``YYYY-MM-DD``, for the time since the last learned trip, or None for its
         day.
     preheated
         Whether the cabin was heated from the mains.
@@ -236,7 +236,7 @@ def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) ->
     Parameters
     ----------
     network
-        The roads; the direction of an edge is that from its tail to its head. A closed edge has no
+        The roads. The direction of an edge is that from its tail to its head. A closed edge has no
         headwind.
     wind_mps
         Wind speed, m/s.

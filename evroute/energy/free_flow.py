@@ -1,8 +1,8 @@
 """Free flow: how cars alone on the road stop, brake for turns and keep to speed limits.
 
 Shares of SUMO's drives of random routes in Luxembourg and Monaco, fitted on half of the routes and
-judged on the others (docs/figures/cars.md). Stop signs, which these networks lack, always stop;
-turns without a known control never do.
+judged on the others (docs/figures/cars.md). Stop signs, which these networks lack, always stop.
+Turns without a known control never do.
 """
 
 from functools import lru_cache
@@ -46,7 +46,7 @@ def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
     Parameters
     ----------
     control
-        (a,) control of each row of a table of turns; None if the network has none.
+        (a,) control of each row of a table of turns, or None if the network has none.
     n_rows
         Number a of rows.
     """

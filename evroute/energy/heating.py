@@ -80,7 +80,7 @@ class Heating:
     vehicle
         The car.
     temperature_c
-        Outside temperature, °C; None for no heating and no cooling.
+        Outside temperature, °C, or None for no heating and no cooling.
     cold
         Whether the cabin is cold at departure.
     in_power

@@ -119,7 +119,7 @@ def piece_energy(
     Parameters
     ----------
     network
-        The roads; an edge is one piece where they have no profile.
+        The roads. An edge is one piece where they have no profile.
     vehicle
         The vehicle as loaded.
     edge

@@ -67,7 +67,7 @@ def check_spread(name: str) -> str:
     Raises
     ------
     UnknownNameError
-        If the name is unknown; the message lists the names.
+        If the name is unknown. The message lists the names.
     """
     if name not in SPREADS:
         raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
@@ -116,7 +116,7 @@ def fit(
     Raises
     ------
     UnknownNameError
-        If the spread is unknown; the message lists the names.
+        If the spread is unknown. The message lists the names.
     """
     mean_wh = edge_parts(network, vehicle, conditions).total_wh
     return spread_around(mean_wh, potential_wh(conditions.load(vehicle), network.climb_m), spread)
@@ -137,7 +137,7 @@ def spread_around(mean_wh: FloatArray, rise_wh: FloatArray, spread: str) -> Ener
     Raises
     ------
     UnknownNameError
-        If the spread is unknown; the message lists the names.
+        If the spread is unknown. The message lists the names.
     """
     std_wh = SPREADS[check_spread(spread)](mean_wh, mean_wh - rise_wh)
     return EnergyPrior(mean_wh, std_wh, np.full(len(mean_wh), NOISE_SHARE * mean_wh.std()), rise_wh)

@@ -32,7 +32,7 @@ class Ahead:
     Parameters
     ----------
     car
-        (p,) car of each stretch, 0 to k - 1; every car has one or more, in driving order.
+        (p,) car of each stretch, 0 to k - 1. Every car has one or more, in driving order.
     edge
         (p,) its edge, driven from its beginning.
     driven_m
@@ -54,7 +54,7 @@ class Ahead:
         """Return the stretches from the beginnings of edges (k,) on.
 
         The road goes on where a single edge follows that cars enter without a change of speed. It
-        ends before every other turn; speeds change within the metres up to there.
+        ends before every other turn. Speeds change within the metres up to there.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ Every edge has its speed v. Entering edge e' from edge e takes
 
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
-at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On an
+at the wheels, to which the efficiencies of eq. 8 apply as a whole. A trip starts at v = 0. On an
 edge of several slopes they apply to each piece, and to the change of speed as in `at_battery`. In
 free flow they apply to each metre, and speeds change as in `energy.speed_change`. With the
 total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the
@@ -52,9 +52,9 @@ class TurnEnergy:
     vehicle
         The vehicle without payload, heating or cooling.
     conditions
-        Conditions of the day; the methods take speeds after their speed factor.
+        Conditions of the day. The methods take speeds after their speed factor.
     free_flow
-        Cars stop, brake for turns and lose time as in `free_flow`; the speeds are those between.
+        Cars stop, brake for turns and lose time as in `free_flow`. The speeds are those between.
         Speeds change over the metres of `energy.speed_change`, otherwise over the edge entered.
     """
 
@@ -196,7 +196,7 @@ class TurnEnergy:
         rows
             (k,) rows of the table.
         stretches
-            The driven part of the edge that each row enters; None for whole edges.
+            The driven part of the edge that each row enters, or None for whole edges.
         speed_mps
             (n,) speeds of the edges, m/s.
         """
@@ -337,7 +337,7 @@ def at_battery(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the energy of work at the wheels with a change of speed, (a,) Wh, and its factors.
 
-    A car that slows down saves work on the pieces that take energy; one that speeds up is helped by
+    A car that slows down saves work on the pieces that take energy. One that speeds up is helped by
     the pieces that return some. Work and change of speed are joined there, or, where an edge has no
     such piece, over the whole edge, and divided or multiplied by an efficiency by their sign.
 
@@ -377,7 +377,7 @@ def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
 
 
 def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
-    """Return the prior of all turns and starts at the speed limits; ``spread`` is one of `SPREADS`.
+    """Return the prior of all turns and starts at the speed limits. ``spread`` is one of `SPREADS`.
 
     If the spread follows the dissipated energy of the turn, the noise does too, with the root mean
     square of the paper. Otherwise the noise is the paper's on every turn.
@@ -385,7 +385,7 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
     Raises
     ------
     UnknownNameError
-        If the spread is unknown; the message lists the names.
+        If the spread is unknown. The message lists the names.
     """
     mean_wh, speed_mps = energy.limits_wh, energy.limits_mps
     rise_wh = energy.potential_wh(np.arange(len(energy.table)), speed_mps)

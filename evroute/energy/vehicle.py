@@ -55,10 +55,10 @@ class Vehicle:
     propulsion_efficiency: battery to wheel, and recuperation_efficiency: wheel to battery, at most
     1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
     full_battery_percent: charge above which recuperation fades, %.  full_battery_fade: share of it
-    lost per 10 % above; the prior mean of a belief of trips, which learns the share.
+    lost per 10 % above. The prior mean of a belief of trips, which learns the share.
     heat_pump: heats with a heat pump.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
-    `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW; None if unknown or impossible.
+    `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW, or None if unknown or impossible.
     charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.  dc_plug: its
     plug for DC.
 
@@ -127,7 +127,7 @@ def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     Raises
     ------
     UnknownNameError
-        If the catalogue does not have the name; the message has the nearest names.
+        If the catalogue does not have the name. The message has the nearest names.
     EvrouteError
         If a file is missing, is not TOML, lacks a field, has one that is unknown or out of range,
         or has both a table of consumption and a road load.
@@ -153,7 +153,7 @@ def find_vehicles(text: str, own: Sequence[str] = ()) -> list[str]:
         As a driver writes it, with typing errors: "tesla model 3", "Zoe". Without words it has all
         names.
     own
-        Names of a driver's own vehicles; those that fit come first.
+        Names of a driver's own vehicles. Those that fit come first.
     """
     names = vehicle_names()
     ranking = _ranking()

@@ -31,7 +31,7 @@ class Learner:
     Parameters
     ----------
     agent
-        The agent; its model is over the same arms.
+        The agent. Its model is over the same arms.
     space
         The arms of the model.
     setting
@@ -46,9 +46,9 @@ class Learner:
 def make_learners(
     run: Run, vehicles: Sequence[str], policy_seeds: SeedSequence, model_seeds: SeedSequence
 ) -> dict[str, Learner]:
-    """Return a learner for each vehicle, by the vehicle names of the trips; the run's own is first.
+    """Return a learner for each vehicle, by the vehicle names of the trips. The run's own is first.
 
-    The random streams of the run's own vehicle are those of a run with one vehicle; the other
+    The random streams of the run's own vehicle are those of a run with one vehicle. The other
     vehicles have streams by their names.
 
     Parameters
@@ -56,7 +56,7 @@ def make_learners(
     run
         Run with method, networks and options.
     vehicles
-        Names of the vehicles; the run's own is "".
+        Names of the vehicles. The run's own is "".
     policy_seeds, model_seeds
         Seeds of the agents' draws and of the models' draws.
     """

@@ -91,7 +91,7 @@ def cluster(address: str) -> Iterator[Engine]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Silence the logs of Dask in this process; an error that matters is one line of `Engine`."""
+    """Silence the logs of Dask in this process. An error that matters is one line of `Engine`."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,7 +1,7 @@
 """Engines, which play the runs of an experiment: processes of this machine, or any executor.
 
 An engine is Python's ``concurrent.futures.Executor``. Processes of this machine are built anew when
-one dies; the runs that were in flight are then repeated one at a time, since one of them may be the
+one dies. The runs that were in flight are then repeated one at a time, since one of them may be the
 cause. An executor that was handed in is used as it is, and never shut down.
 """
 
@@ -53,7 +53,7 @@ class Engine:
     Parameters
     ----------
     executor
-        Any executor; it stays open.
+        Any executor. It stays open.
     ahead
         Largest number of runs submitted at a time.
     mixed
@@ -113,7 +113,7 @@ def execute_by(
     engine
         The executor.
     runs, folder, on_progress
-        As in `execute`; the caller alone writes the folder.
+        As in `execute`. The caller alone writes the folder.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def check_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
     Raises
     ------
     EvrouteError
-        If it differs; the message names what differs.
+        If it differs. The message names what differs.
     """
     if there:
         other = [
@@ -286,7 +286,7 @@ class _Flow:
         Parameters
         ----------
         waiting
-            Runs to play; those not submitted stay in it.
+            Runs to play. Those not submitted stay in it.
         ahead
             Largest number of runs submitted at a time.
         check

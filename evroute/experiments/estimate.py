@@ -43,7 +43,7 @@ class Estimate:
     disk_bytes
         Disk space of the runs left, bytes.
     failures
-        Errors of the kinds that failed, by run name; they count as nothing.
+        Errors of the kinds that failed, by run name. They count as nothing.
     """
 
     runs: int
@@ -60,7 +60,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     """Estimate time and disk of an experiment by playing a few rounds of each combination.
 
     A combination is a network, method, world, search, prior and lengthscale. Nothing is written
-    in ``out``; its finished runs are not counted.
+    in ``out``. Its finished runs are not counted.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def execute_alone(
     Raises
     ------
     OSError
-        If the folder cannot be written, as on a full disk; the runs finished so far are kept.
+        If the folder cannot be written, as on a full disk. The runs finished so far are kept.
     """
     rounds_done = count(1)
     for run in runs:

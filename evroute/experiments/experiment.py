@@ -227,7 +227,7 @@ def _longest(table: Mapping[str, Any]) -> int:
 
 
 def load_experiment(path: Path, **changes: Any) -> Experiment:
-    """Read an experiment from a TOML file; keyword arguments replace its fields.
+    """Read an experiment from a TOML file. Keyword arguments replace its fields.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def grid(
     models, indices
         Names of models and indices, combined with each other.
     options
-        Option values by name; each goes to the methods that have the option.
+        Option values by name. Each goes to the methods that have the option.
     **fields
         Further fields of `Experiment`.
 
@@ -329,7 +329,7 @@ def simulate(
     on_progress
         Called with the rounds done and the rounds in total, finished runs included.
     executor
-        Any executor of ``concurrent.futures``, or an engine, as of `cluster.cluster`; it stays
+        Any executor of ``concurrent.futures``, or an engine, as of `cluster.cluster`. It stays
         open. Processes of this machine if None.
     ahead
         Largest number of runs submitted to the executor at a time.

@@ -35,7 +35,7 @@ Columns = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """Tables of a run; the columns of a table have equal length.
+    """Tables of a run. The columns of a table have equal length.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Log:
         multiplier (posterior deviations between index and mean), b_min (of confidence sets); true
         values (``regret.DEFINITION``): true_wh, time_s and length_m of the route driven, and
         NAME_wh, NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and best;
-        audit_wh, audit_predicted_wh and audit_predicted_sd_wh of a `RandomRouteProbe`; the
+        audit_wh, audit_predicted_wh and audit_predicted_sd_wh of a `RandomRouteProbe`. The
         columns of `BatteryLog.row`, of probes too, if the run has a battery.
     routes
         One row per edge driven: t, edge (network row), observed_wh, travel_s.
@@ -169,7 +169,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class BatteryLog:
-    """Charge of the batteries of a run's vehicles; every trip starts with the same charge.
+    """Charge of the batteries of a run's vehicles. Every trip starts with the same charge.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class BatteryLog:
             below_reserve_midway and below_reserve_on_arrival are 1 if the charge was below the
             reserve after an edge before the last, and after the last. p_reserve and
             p_reserve_widened are predicted probabilities that the charge never falls below the
-            reserve; NaN without a joint posterior.
+            reserve, or NaN without a joint posterior.
         """
         battery = self.batteries[request.vehicle]
         charge_wh = follow(battery, feedback.energy_wh).charge_wh[1:]
@@ -264,7 +264,7 @@ class RandomRouteProbe:
         charge: BatteryLog | None = None,
         widened: float = 1.0,
     ) -> dict[str, float]:
-        """Return measured and predicted energy of a random route, Wh; NaN in the rounds between.
+        """Return measured and predicted energy of a random route, Wh, or NaN in the rounds between.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class RandomRouteProbe:
         request
             Request of the round.
         charge
-            Battery log for further columns; None for none.
+            Battery log for further columns, or None for none.
         widened
             Factor of the predicted deviations (`BatteryLog.row`).
         """

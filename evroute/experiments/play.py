@@ -134,9 +134,9 @@ class Probes:
     Parameters
     ----------
     audit
-        Random routes to drive as well; None for none.
+        Random routes to drive as well, or None for none.
     charge
-        Log of the battery; None for none.
+        Log of the battery, or None for none.
     """
 
     audit: RandomRouteProbe | None = None

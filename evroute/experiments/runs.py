@@ -138,7 +138,7 @@ class RunFolder(Folder):
         )
 
     def left_of(self, runs: Iterable[Run]) -> list[Run]:
-        """Return the runs that are not finished; a warning names those with damaged files."""
+        """Return the runs that are not finished. A warning names those with damaged files."""
         left = [run for run in runs if not self.is_finished(run)]
         begun = set(self.finished_runs())
         if damaged := [run.name for run in left if run.name in begun]:
@@ -151,7 +151,7 @@ class RunFolder(Folder):
         return left
 
     def write(self, run: Run, log: Log) -> None:
-        """Write the tables of a run, the part last; its belief must be there already."""
+        """Write the tables of a run, the part last. Its belief must be there already."""
         n = run.horizon
         labels: dict[str, Any] = {
             "run": [run.name] * n,
@@ -233,7 +233,7 @@ class Summary:
     worlds
         Number of its runs, one for each seed.
     regret_wh, regret_se_wh
-        Mean final cumulative regret and its standard error, Wh; the error is NaN for one run.
+        Mean final cumulative regret and its standard error, Wh. The error is NaN for one run.
     regret_geometric_wh
         Geometric mean of the final regret, Wh, 0 if any is 0; less sensitive to heavy tails.
     saved_wh, headroom_wh

@@ -81,7 +81,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a worker; one of its three values is not empty.
+    """The answer of a worker. One of its three values is not empty.
 
     files: bytes by the name in the run folder, that of `LAST` at the end.  missing: digests of
     files that it lacks.  refused: its `machine`, which is not the caller's.
@@ -249,7 +249,7 @@ class Inputs:
         name, path
             The name, and the path on this machine.
         suffix
-            End of the names of copies; None for that of the file.
+            End of the names of copies, or None for that of the file.
         """
         digest = digest_of_file(path)
         self.paths[digest] = path

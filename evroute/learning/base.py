@@ -87,7 +87,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
     source
         File of the belief, for messages.
     battery
-        Learned size of the battery; without trips in a belief that does not learn it.
+        Learned size of the battery. Without trips in a belief that does not learn it.
     """
 
     travels: ClassVar[bool] = False
@@ -148,7 +148,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
 
     @abstractmethod
     def restart(self) -> None:
-        """Learn anew all that a change of roads makes void; the rest stays."""
+        """Learn anew all that a change of roads makes void. The rest stays."""
 
     @abstractmethod
     def under(self, conditions: DrivingConditions) -> Day:
@@ -337,7 +337,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         Raises
         ------
         EvrouteError
-            If it is about others; the message names both.
+            If it is about others. The message names both.
         """
         check_subject(self.source, self.setting, network, vehicle)
 

@@ -57,7 +57,7 @@ class BatterySize:
         energy_wh
             Measured energy, Wh.
         drop_percent
-            Fall of the charge, %; NaN if unknown.
+            Fall of the charge, %, or NaN if unknown.
         battery_kwh
             Usable capacity of the vehicle file.
         days
@@ -102,7 +102,7 @@ class BatterySize:
         return {"moments": np.array([self.used, self.variance]), "trips": np.array(self.trips)}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state; an empty one of an earlier version has no trips."""
+        """Take over a state. An empty one of an earlier version has no trips."""
         if state:
             self.used, self.variance = state["moments"].tolist()
             self.trips = int(state["trips"])

@@ -18,7 +18,7 @@ from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
 KINDS: dict[str, type[Belief]] = {energies.MODEL: TripEnergies}
-"""Kinds of beliefs by the name of their model; `LearnedBelief` has the models of edges."""
+"""Kinds of beliefs by the name of their model. `LearnedBelief` has the models of edges."""
 SHOWN_RUNS = 10
 
 
@@ -41,14 +41,14 @@ def load_belief(
     folder
         Folder of ``evroute learn`` or ``evroute simulate``.
     run
-        Name of a run; None if the folder holds only one.
+        Name of a run, or None if the folder holds only one.
     network
         The network of the belief; loaded by its name if None.
 
     Raises
     ------
     UnknownNameError
-        If the run is unknown, or no run is named among several; the message lists them.
+        If the run is unknown, or no run is named among several. The message lists them.
     EvrouteError
         If the file is unreadable, or the belief is about another network or profile.
     """
@@ -57,7 +57,7 @@ def load_belief(
 
 
 def continued(path: Path, setting: Setting) -> Belief:
-    """Return the belief of a file, to continue learning; one of trips goes to another network too.
+    """Return the belief of a file, to continue learning. One of trips goes to another network too.
 
     Raises
     ------

@@ -96,7 +96,7 @@ class Learner(Protocol[TripT, ExpectedT]):
         """Whether the errors of the trips became larger, by the test of `learning.change`."""
 
     def restart(self) -> None:
-        """Learn anew all that a change of roads makes void; the rest stays."""
+        """Learn anew all that a change of roads makes void. The rest stays."""
 
 
 def learn_ended(learner: Learner[TripT, ExpectedT], trip: TripT, expected: ExpectedT) -> None:

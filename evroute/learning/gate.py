@@ -70,7 +70,7 @@ FILTERED = ("temperature_c", "auxiliary_w")
 """Readings that are ignored one by one where they are not plausible."""
 
 STANDING_S = 600.0
-"""Time on an edge beyond that at the slowest speed; a vehicle that stands longer is parked, s."""
+"""Time on an edge beyond that at the slowest speed. A vehicle that stands longer is parked, s."""
 CLOCK_S = 1.0
 """Step of a clock of whole seconds, s."""
 PARKED_S = 6 * 3600.0
@@ -103,7 +103,7 @@ class Readings:
 
 
 def readings(columns: Mapping[str, FloatArray], rows: IntArray) -> Readings:
-    """Return the readings of a trip; NaN where it has none.
+    """Return the readings of a trip, or NaN where it has none.
 
     The temperature is the median of its plausible readings, for sensors may start with a false one,
     and the power is the first plausible one. All others are the first reading.
@@ -222,7 +222,7 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
     Raises
     ------
     ImpossibleTripError
-        If a turn is missing or the length is impossible; the message names it.
+        If a turn is missing or the length is impossible. The message names it.
     """
     edge = trip.edge
     gaps = np.flatnonzero(~network.has_turns(edge))

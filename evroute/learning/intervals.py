@@ -118,7 +118,7 @@ class ErrorSpread:
     scores
         (n,) of past trips with their sign, the newest last.
     signed
-        Whether the signs count; otherwise both tails are equal.
+        Whether the signs count. Otherwise both tails are equal.
     """
 
     nu: float
@@ -207,7 +207,7 @@ class PastErrors:
     Parameters
     ----------
     signed
-        Whether the spread has two sides; otherwise it is symmetric, as the forecasts of models of
+        Whether the spread has two sides. Otherwise it is symmetric, as the forecasts of models of
         edges are.
     """
 
@@ -245,7 +245,7 @@ class PastErrors:
         return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
     def add(self, error_wh: float, sd_wh: float, unit_wh: float | None = None) -> None:
-        """Add the error of one trip; a predicted deviation of NaN or 0 skips it.
+        """Add the error of one trip. A predicted deviation of NaN or 0 skips it.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class PastErrors:
         score
             Error in predicted deviations.
         kept
-            Number of the newest scores that stay; None for all.
+            Number of the newest scores that stay, or None for all.
         """
         self.__dict__.pop("spread", None)
         self._tail = add_error(self._tail, score)

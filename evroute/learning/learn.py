@@ -1,6 +1,6 @@
 """Learning from measured trips: a belief, and the expected energy of each trip before it.
 
-The folder is one that ``evroute route --belief`` plans with; its only run is called
+The folder is one that ``evroute route --belief`` plans with. Its only run is called
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
@@ -117,12 +117,12 @@ def learn(
         lacks.
     out
         The folder: new, empty, or made with the same vehicle and model. A model of edges stays on
-        its network; a belief of trips goes on with its car.
+        its network. A belief of trips goes on with its car.
     network
-        A network, or its name or file; None for that of the folder, and
+        A network, or its name or file, or None for that of the folder, and
         `manifest.DEFAULT_NETWORK` for a new one.
     vehicle
-        A vehicle, or its name or file; None for that of the folder, and
+        A vehicle, or its name or file, or None for that of the folder, and
         `defaults.VEHICLE` for a new one. With other numbers of the same vehicle all recorded trips
         are learned again by these.
     prior, kernel
@@ -137,7 +137,7 @@ def learn(
         One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
         folder, and for a new one the profile where the network has one.
     reader
-        Name of the reader of the table; None for the one that its suffix or its columns choose.
+        Name of the reader of the table, or None for the one that its suffix or its columns choose.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     cars
@@ -150,7 +150,7 @@ def learn(
     ------
     EvrouteError
         If the table cannot be read or no trip of it can be used, the folder belongs to something
-        else, or another process writes it for longer than `WAIT_S`; the folder then is as
+        else, or another process writes it for longer than `WAIT_S`. The folder then is as
         it was.
     """
     folder = Folder(Path(out))
@@ -201,7 +201,7 @@ def _read(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Folder, settings and trips of one call; ``aside`` holds the trips that a reset moved."""
+    """Folder, settings and trips of one call. ``aside`` holds the trips that a reset moved."""
 
     folder: Folder
     start: Start
@@ -248,7 +248,7 @@ def _saved(folder: Folder, start: Start) -> Path:
 
 
 def _continued(path: Path, start: Start, history: History) -> Belief | None:
-    """Return the saved belief; None if there is none, or it is damaged or has other trips."""
+    """Return the saved belief, or None if there is none, or it is damaged or has other trips."""
     if not path.exists():
         return None
     try:
@@ -271,7 +271,7 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
 
 
 def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, Any]]:
-    """Return the rows of ``trips.parquet``; those that were there stay as they are."""
+    """Return the rows of ``trips.parquet``. Those that were there stay as they are."""
     there = {row["trip"]: row for row in history.rows}
     rows = []
     for t, trip in enumerate(outcome.trips):
@@ -281,7 +281,7 @@ def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, An
 
 
 def _write(folder: Folder, start: Start, outcome: Outcome, rows: list[dict[str, Any]]) -> None:
-    """Write the tables and the belief where they are not up to date; the belief comes last."""
+    """Write the tables and the belief where they are not up to date. The belief comes last."""
     driven = folder.path / "routes" / f"{start.run}.parquet"
     own = folder.belief_path(start.run)
     if outcome.before == len(rows) and is_readable(driven) and own.exists():

@@ -236,7 +236,7 @@ class LearnedBelief(Belief):
         return rows
 
     def restart(self) -> None:
-        """Learn the roads, their speeds and their pace anew; the spread of the errors stays."""
+        """Learn the roads, their speeds and their pace anew. The spread of the errors stays."""
         fresh = self.anew()
         self.model.restore(fresh.model.state())
         self.space.restore(fresh.space.state())
@@ -277,7 +277,7 @@ class LearnedBelief(Belief):
         return Total.of_arms(arms, rows, share, energy_wh, trip.known_variance_wh2)
 
     def _moments_of(self, total: Total) -> tuple[float, float]:
-        """Return mean and deviation of a total, Wh; the deviation is NaN without a joint model."""
+        """Return mean and deviation of a total, Wh. The deviation is NaN without a joint model."""
         arms, weight = Arms(total.id, total.features, total.prior_mean_wh), total.weight
         mean_wh = float(weight @ self.model.posterior(arms).mean_wh)
         if not isinstance(self.model, HasJoint):

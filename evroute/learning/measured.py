@@ -39,11 +39,11 @@ class MeasuredTrip:
     known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
-    whether only the total energy was measured; those of edges are then shares of it.
+    whether only the total energy was measured. Those of edges are then shares of it.
     car: name of the car in a fleet; empty where cars have no names.
     start_m, end_m: metres along the first edge at which the trip begins, and along the last at
     which it ends, NaN for its end.  Energies and times of both edges are those of the parts driven.
-    record: line and terms of a recorded trip of which the network does not have all roads; the rows
+    record: line and terms of a recorded trip of which the network does not have all roads. The rows
     of those that it lacks are beyond its last one.  None for a trip on the network.
     """
 
@@ -89,7 +89,7 @@ class MeasuredTrip:
         return share
 
     def stretches(self, network: RoadNetwork) -> Stretches | None:
-        """Return the parts of its edges that were driven; None for whole edges.
+        """Return the parts of its edges that were driven, or None for whole edges.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Measured:
 
 
 class ImpossibleTripError(EvrouteError):
-    """An impossible trip; the message is the reason."""
+    """An impossible trip. The message is the reason."""
 
 
 def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:

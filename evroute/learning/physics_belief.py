@@ -24,7 +24,7 @@ def physics_belief(
     network
         The roads.
     vehicle
-        A vehicle, its name, or a TOML file; None for `defaults.VEHICLE`.
+        A vehicle, its name, or a TOML file, or None for `defaults.VEHICLE`.
     physics
         Physics of the plans that it serves, one of `defaults.KINDS_OF_PHYSICS`.
 

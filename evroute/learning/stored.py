@@ -27,7 +27,7 @@ LINES = "known/digest"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The subject of a belief as its file describes it; the names are those of the file."""
+    """The subject of a belief as its file describes it. The names are those of the file."""
 
     method: dict[str, Any]
     prior: str
@@ -52,7 +52,7 @@ class Stored(NamedTuple):
     state: State
 
     def setting(self, network: RoadNetwork | None = None) -> Setting:
-        """Return network, vehicle and prior; the network is loaded by its name if None.
+        """Return network, vehicle and prior. The network is loaded by its name if None.
 
         A belief of a car, which knows the lines of its roads, may be taken to another network. It
         then has the profile of this network where there is one.
@@ -83,7 +83,7 @@ class Stored(NamedTuple):
 
     @property
     def travels(self) -> bool:
-        """Whether it knows the lines of its roads; those of earlier versions do not."""
+        """Whether it knows the lines of its roads. Those of earlier versions do not."""
         return any(name.endswith(LINES) for name in self.state)
 
 
@@ -127,7 +127,7 @@ def read(path: Path) -> Stored:
     Raises
     ------
     DamagedFileError
-        If it cannot be read; the message names the command that makes it again.
+        If it cannot be read. The message names the command that makes it again.
     """
     try:
         state = read_arrays(path)
@@ -174,7 +174,7 @@ def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: 
     Raises
     ------
     EvrouteError
-        If it is about others; the message names both.
+        If it is about others. The message names both.
     """
     check_roads(source, setting.network.name, setting.network.digest, network)
     check_vehicle(source, setting, vehicle)
@@ -195,7 +195,7 @@ def check_vehicle(source: str, setting: Setting, vehicle: Vehicle) -> None:
     Raises
     ------
     EvrouteError
-        If it is about another one; the message names both.
+        If it is about another one. The message names both.
     """
     same = setting.vehicle.name == vehicle.name
     remedy = (
@@ -226,7 +226,7 @@ def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> No
     Raises
     ------
     EvrouteError
-        If the digests differ; the message names both networks.
+        If the digests differ. The message names both networks.
     """
     require(
         digest == network.digest,

@@ -1,7 +1,7 @@
 """Tail of prediction errors: Student's t with a learned number of degrees of freedom and scale.
 
 Standardised errors ``z = (measured - expected)/sd``, each from before its trip was learned, update
-a discounted log likelihood on a grid; the mode of the posterior is in force. The scale widens
+a discounted log likelihood on a grid. The mode of the posterior is in force. The scale widens
 intervals and leaves the noise of the trips alone.
 """
 

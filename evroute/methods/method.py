@@ -28,7 +28,7 @@ from evroute.validation.invalid import first_problem
 
 
 class Method(BaseModel):
-    """A model and an index, or the name of a pair, with options; others keep their defaults.
+    """A model and an index, or the name of a pair, with options. Others keep their defaults.
 
     Every other option is a field of the options of the model or the index
     (`parts.model_options`, `parts.index_options`). An option of both is passed to both.
@@ -43,13 +43,13 @@ class Method(BaseModel):
     learn_speeds
         Whether turns use the measured speeds of trips.
     controls
-        Whether lights, stop signs and priority are contexts of turns; the network needs them.
+        Whether lights, stop signs and priority are contexts of turns. The network needs them.
     guard
         Share of the energy of the eq. 8 route that learning may lose (`Guard`), or true for the
         default.
     change_test
         Whether roads, speeds and the guard's licence are learned anew after a detected change
-        (`learning.change`); it needs a model with a kernel.
+        (`learning.change`). It needs a model with a kernel.
     corridor
         Search only edges on ways that cost at most this factor times the least by eq. 8, and
         predict no others (`Corridor`).
@@ -57,9 +57,9 @@ class Method(BaseModel):
         Whether every context is kept where the temperature is one. By default temperatures merge
         on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`).
     lengthscale_factor
-        Lengthscale of the model's kernel as a multiple of the world's; it needs a kernel.
+        Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
     fit_hyperparameters
-        Whether kernel and noise are fitted to the measurements; it needs a model with a kernel.
+        Whether kernel and noise are fitted to the measurements. It needs a model with a kernel.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)

@@ -87,7 +87,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "ay-gp-ucb": {"model": "exact", "index": "ay-gp-ucb"},
     "igp-ucb": {"model": "exact", "index": "igp-ucb"},
 }
-"""Pairs by their names in papers; an experiment may name one instead of its model and index."""
+"""Pairs by their names in papers. An experiment may name one instead of its model and index."""
 
 
 def pair(name: str) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def pair(name: str) -> dict[str, Any]:
     Raises
     ------
     UnknownNameError
-        If the name is unknown; the message lists the names.
+        If the name is unknown. The message lists the names.
     """
     require(
         name in METHODS,
@@ -112,7 +112,7 @@ def model_options(name: str) -> type[ModelOptions]:
     Raises
     ------
     UnknownNameError
-        If there is no such model; the message lists the names.
+        If there is no such model. The message lists the names.
     """
     found: type[ModelOptions] = named(MODELS, "model", name)
     _check_class("model", name, found, ModelOptions)
@@ -125,7 +125,7 @@ def index_options(name: str) -> type[IndexOptions]:
     Raises
     ------
     UnknownNameError
-        If there is no such index; the message lists the names.
+        If there is no such index. The message lists the names.
     """
     found: type[IndexOptions] = named(INDICES, "index", name)
     _check_class("index", name, found, IndexOptions)

@@ -151,7 +151,7 @@ class Setting:
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of arms; all runs of a process share the rows of its graph."""
+        """The prior covariance of arms. All runs of a process share the rows of its graph."""
         return self._kernel(self.prior, _graph(self.network))
 
     @cached_property
@@ -203,7 +203,7 @@ class Setting:
         Raises
         ------
         UnknownNameError
-            If the network has no such trip or place; the message lists the names.
+            If the network has no such trip or place. The message lists the names.
         EvrouteError
             If both places are the same edge.
         """
@@ -218,7 +218,7 @@ class Setting:
 def load_setting(
     network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR, terrain: str | None = "edge"
 ) -> Setting:
-    """Return the setting of a network and a vehicle over the edges; equal calls share one.
+    """Return the setting of a network and a vehicle over the edges. Equal calls share one.
 
     Parameters
     ----------

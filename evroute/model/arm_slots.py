@@ -45,7 +45,7 @@ class ArmSlots:
         self.features = np.concatenate([self.features, features + 0.0])
 
     def of(self, ids: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); every arm must have one."""
+        """Return the slot of each arm, (k,). Every arm must have one."""
         return np.array([self._slot_of[key] for key in _keys(ids, features)], dtype=np.int64)
 
 

@@ -152,7 +152,7 @@ class HasDiagnostics(Protocol):
     """A model with diagnostic numbers for the log of every round."""
 
     def diagnostics(self) -> dict[str, float]:
-        """Return the numbers by name; the names never change."""
+        """Return the numbers by name. The names never change."""
 
 
 @runtime_checkable

@@ -40,7 +40,7 @@ from evroute.model.base import (
 class Coefficients:
     """Posterior of p deviations from the values assumed by the prior mean, 0 before any trip.
 
-    The coefficients absorb other departures from the prior mean as far as they can; ``std`` does
+    The coefficients absorb other departures from the prior mean as far as they can. ``std`` does
     not account for that.
 
     Parameters
@@ -294,7 +294,7 @@ class FactorOptions(ModelOptions):
 
 
 class ConsumptionFactor(CoefficientModel):
-    """Eq. 8 with one learned consumption factor c; its coefficient is ``c - 1``.
+    """Eq. 8 with one learned consumption factor c. Its coefficient is ``c - 1``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """ExactGP: the exact Gaussian process posterior (Sandberg et al., eqs. 2-3), at city scale.
 
-An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics;
-measurements of one edge in different contexts do not. The posterior of arms in their *reference*
+An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics.
+Measurements of one edge in different contexts do not. The posterior of arms in their *reference*
 context (usually free flow) is kept up to date in ``model.incremental_posterior``, at a few
 milliseconds a trip. Arms in any other context are predicted on request, from the same numbers.
 Contexts that are new on every trip never merge, so cost and memory then grow with the square of
@@ -34,7 +34,7 @@ from evroute.model.slots import Slots
 CHECK_EVERY = 10
 """Updates between checks of rounding errors."""
 CHECK_SLOTS = 256
-"""Most slots whose means are corrected at a check; in turn all are."""
+"""Most slots whose means are corrected at a check. In turn all are."""
 CHECK_ARMS = 8
 """Arms whose variances are compared."""
 DRIFT_TOLERANCE = 1e-6

@@ -28,7 +28,7 @@ from evroute.model.packed import Packed
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
 COLUMNS_PACKED = 256
-"""Most columns of open arms that are computed from packed numbers; more need the square."""
+"""Most columns of open arms that are computed from packed numbers. More need the square."""
 _BLOCK = 128  # slots by which arrays grow
 
 
@@ -376,7 +376,7 @@ class IncrementalPosterior:
         self._open_variance = self._open_variance[:left].copy()
 
     def _reserve(self, size: int) -> None:
-        """Make room for ``size`` slots; the system moves pages, so no view may be left."""
+        """Make room for ``size`` slots. The system moves pages, so no view may be left."""
         # a function of the size, so that products of a restored C round alike
         capacity = max(-(-size // _BLOCK), 1) * _BLOCK
         held, old = self.size, len(self._lower)

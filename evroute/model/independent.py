@@ -4,11 +4,11 @@ Sandberg et al., section 4: there is no kernel, so a measurement informs its edg
 context does not matter either: a residual, measured energy minus prior mean, counts the same in
 all contexts.
 
-`EdgeSpeeds` is eq. 8 at learned speeds; only travel times are learned, not energies. A passage of
+`EdgeSpeeds` is eq. 8 at learned speeds. Only travel times are learned, not energies. A passage of
 edge e takes the time of its assumed speed times ``exp(s_e)``, with independent slowness ``s_e ~
 N(0, slowness_std²)`` and log-normal noise. The model is conjugate in logarithms: a speed is shrunk
 to the assumed one and stays positive. The slowness multiplies the time of any speed that a round
-assumes. Energy is eq. 8 at the speed of the mean slowness, auxiliary power included; its deviation
+assumes. Energy is eq. 8 at the speed of the mean slowness, auxiliary power included. Its deviation
 is first order, ``dE/ds = auxiliary - 2 drag``.
 """
 

@@ -63,7 +63,7 @@ class Slots:
         self.arms.append(ids, features)
 
     def slot_of(self, total: Total) -> int | None:
-        """Return the slot of a sum; None if it was not measured yet."""
+        """Return the slot of a sum, or None if it was not measured yet."""
         return self._slot_of.get(_key(total.id, total.features, total.weight))
 
     def append_sum(self, total: Total, noise_wh2: float) -> int:

@@ -4,7 +4,7 @@ Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 20
 processes for big data*) and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in
 practice*). A Gaussian q(u) over the values at M inducing points summarises all measurements. It
 is kept whitened, u = L v with L L' the prior covariance of the points, and in natural parameters.
-A point is an edge with a context; the context is trained, the edge is fixed.
+A point is an edge with a context. The context is trained, the edge is fixed.
 
 All values are in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``), so
 that one jitter suits edges of every size. Measurements of one arm in a batch are merged: the
@@ -82,7 +82,7 @@ class Inducing:
         )
 
     def relabelled(self, slots: IntArray, points: FloatArray) -> "Inducing":
-        """Return the same q(v) with other points in some slots; if in all, Adam starts anew."""
+        """Return the same q(v) with other points in some slots. If in all, Adam starts anew."""
         steps = self.adam_steps if len(slots) < len(self) else 0
         kept, moments = self.points.copy(), self.moments.copy()
         kept[slots] = points
@@ -281,7 +281,7 @@ class _GP(ApproximateGP):  # type: ignore[misc]
 
 
 class _UnitKernel(Kernel):  # type: ignore[misc]
-    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context); the graph part is a lookup."""
+    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context). The graph part is a lookup."""
 
     def __init__(self, kernel: EdgeContextKernel) -> None:
         super().__init__()

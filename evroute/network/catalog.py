@@ -42,7 +42,7 @@ def load_network(name: str | Path) -> RoadNetwork:
     Raises
     ------
     UnknownNameError
-        If no network has that name; the message lists the available names.
+        If no network has that name. The message lists the available names.
     NetworkFormatError
         If its source or its stored form cannot be read.
     EvrouteError
@@ -94,7 +94,7 @@ def stored_path(name: str) -> Path:
 
 
 def network_version(name: str) -> tuple[object, ...]:
-    """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
+    """Return paths, dates and sizes of the files of a network. They differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
     sources = [recipe.net, *recipe.rasters, *recipe.names] if recipe else []
     files = [kept] if kept.is_file() else sources or [data_path(name, "network.npz")]
@@ -108,7 +108,7 @@ def first_network(*names: str) -> RoadNetwork:
     Raises
     ------
     UnknownNameError
-        If none is available; the message lists the available names.
+        If none is available. The message lists the available names.
     """
     there = network_names()
     return load_network(next((name for name in names if name in there), names[0]))
@@ -219,7 +219,7 @@ def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork
     path, name
         The file, and a name for its network.
     rasters
-        As in `build`; a stored network has its heights and takes none.
+        As in `build`. A stored network has its heights and takes none.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork
 
 
 def built_with(name: str, lengths: str) -> RoadNetwork:
-    """Return a network of the data folder with other lengths, built if needed; it is not kept.
+    """Return a network of the data folder with other lengths, built if needed. It is not kept.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def keep(network: RoadNetwork) -> Path:
     Raises
     ------
     EvrouteError
-        If the name cannot be a file name, or the cache cannot be written; an older file stays.
+        If the name cannot be a file name, or the cache cannot be written. An older file stays.
     """
     check_name(network.name)
     path = cache_dir() / "networks" / f"{network.name}.npz"

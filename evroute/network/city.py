@@ -99,7 +99,7 @@ def look_up(place: str) -> City:
 
 
 def load(city: City, name: str, on_step: Callable[[int], None]) -> RoadNetwork:
-    """Load a city and build its network; it is not yet stored.
+    """Load a city and build its network. It is not yet stored.
 
     Parameters
     ----------

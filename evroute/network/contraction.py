@@ -27,7 +27,7 @@ def order_tables(network: RoadNetwork) -> dict[str, Table]:
 
 
 def stored_order(network: RoadNetwork) -> IntArray | None:
-    """Return the order of a network's table, (n,); None if it has none that fits its edges."""
+    """Return the order of a network's table, (n,), or None if it has none that fits its edges."""
     order = np.asarray(network.tables.get("cch", {}).get("order", ()))
     fits = np.array_equal(np.sort(order), np.arange(network.n_edges))
     return order.astype(np.int64) if fits else None

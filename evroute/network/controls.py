@@ -3,7 +3,7 @@
 SUMO gives the priority (``state``) and the lights (``tl``) of every connection:
 https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html#plain_connections. OpenStreetMap has nodes
 tagged ``highway=traffic_signals``, ``stop`` and ``give_way``, on the junction or on the way before
-it. The tag ``direction`` names the direction that they control; without it, the nearer junction
+it. The tag ``direction`` names the direction that they control. Without it, the nearer junction
 does (https://wiki.openstreetmap.org/wiki/Tag:highway=stop). Turns without such a node are unknown:
 a control that a source lacks may exist on the road.
 """

@@ -25,7 +25,7 @@ LONGEST_STEP_M = 100_000.0
 
 
 def lat_lon(text: str) -> tuple[float, float] | None:
-    """Return latitude and longitude, degrees, of a text ``lat,lon``; None for other texts."""
+    """Return latitude and longitude, degrees, of a text ``lat,lon``, or None for other texts."""
     if (found := _LAT_LON.fullmatch(text)) is None:
         return None
     lat, lon = map(float, found.groups())

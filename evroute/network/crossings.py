@@ -46,7 +46,7 @@ def lanes_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
     Parameters
     ----------
     network
-        The roads; without crossings the lengths are those of the edges.
+        The roads. Without crossings the lengths are those of the edges.
     rows
         (k,) edges.
     """
@@ -61,11 +61,11 @@ def along_m(network: RoadNetwork, rows: IntArray, share: FloatArray | float = 1.
     Parameters
     ----------
     network
-        The roads; without crossings the lengths are those of the edges.
+        The roads. Without crossings the lengths are those of the edges.
     rows
         (k,) edges in driving order.
     share
-        (k,) shares of them that are driven; turns are driven whole.
+        (k,) shares of them that are driven. Turns are driven whole.
     """
     if NAME not in network.tables:
         return share * network.length_m[rows]

@@ -23,7 +23,7 @@ def check_columns(network: Any) -> None:
     Raises
     ------
     NetworkFormatError
-        If a column breaks one; the message names the edge.
+        If a column breaks one. The message names the edge.
     """
     n, v = network.n_edges, network.n_junctions
     check = partial(require, error=NetworkFormatError)

@@ -69,9 +69,9 @@ class RoadNetwork:
     below the straight 3-D distance between the two junctions.  speed_mps: (n,) limit.  structure:
     (n,) 0 ground, 1 bridge, 2 tunnel.
     turns: (m, 2) edge rows of legal turns, from and to, sorted, unique.  control: (m,) traffic
-    control, one of `network.controls`; None if the source has none.
+    control, one of `network.controls`, or None if the source has none.
     junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
-    shape_x_m, shape_y_m: (p,) shape points in ``crs``; edge e owns points
+    shape_x_m, shape_y_m: (p,) shape points in ``crs``. Edge e owns points
     ``shape_start[e]:shape_start[e + 1]`` (at least two).
     crs: any text that pyproj reads, units metres.
 
@@ -170,7 +170,7 @@ class RoadNetwork:
 
     @cached_property
     def pieces(self) -> Pieces | None:
-        """The edges in pieces of one slope, from the table ``profile``; None without it."""
+        """The edges in pieces of one slope, from the table ``profile``, or None without it."""
         if "profile" not in self.tables:
             return None
         ends_m = self.elevation_m[self.tail], self.elevation_m[self.head]
@@ -293,7 +293,7 @@ class RoadNetwork:
 
     @property
     def edges(self) -> "gpd.GeoDataFrame":
-        """The n edges with their columns and one line each, in WGS 84; a new table at each use."""
+        """The n edges with their columns and one line each, in WGS 84. A new table at each use."""
         return graphs.edge_table(self)
 
     @property
@@ -318,7 +318,7 @@ class RoadNetwork:
 
     @classmethod
     def from_osmnx(cls, graph: "nx.MultiDiGraph", name: str = "osmnx") -> "RoadNetwork":
-        """Return the network of an OSMnx graph; edges are named ``u,v,key``.
+        """Return the network of an OSMnx graph. Edges are named ``u,v,key``.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ _STRINGS = ("edge_id", "street", "road_class", "junction_id")
 
 
 def save(network: RoadNetwork, path: Path) -> None:
-    """Write a network to ``path``; a failure leaves an older file unchanged.
+    """Write a network to ``path``. A failure leaves an older file unchanged.
 
     Raises
     ------

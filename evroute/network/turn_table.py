@@ -18,7 +18,7 @@ NAMES = (*context.NAMES, "entry speed", "turn angle")
 """Contexts: the entered edge's, the speed on the edge left, m/s, and the angle, rad."""
 SPEED = NAMES.index("speed limit")
 ENTRY_SPEED = NAMES.index("entry speed")
-"""Column of the entry speed; both speeds are divided by the scale of the edges' speed limits."""
+"""Column of the entry speed. Both speeds are divided by the scale of the edges' speed limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class TurnTable:
 
     left, entered: (m + n,) edge rows; at a start both are the first edge.
     angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
-    control: (m + n,) traffic control (`network.controls`), right of way at starts; None if the
+    control: (m + n,) traffic control (`network.controls`), right of way at starts, or None if the
     network has none.
     """
 
@@ -51,7 +51,7 @@ class TurnTable:
     @classmethod
     @lru_cache(maxsize=4)
     def from_network(cls, network: RoadNetwork) -> "TurnTable":
-        """List the turns and starts of a network; the same table for each call."""
+        """List the turns and starts of a network. The same table for each call."""
         source, target = network.turns.T
         edges = np.arange(network.n_edges)
         control = network.control
@@ -81,7 +81,7 @@ class TurnTable:
     def rows_along(self, edges: IntArray, starts: IntArray | None = None) -> IntArray:
         """Return the rows of routes over edges (k,), one after the other, (k,).
 
-        ``starts`` are the positions of the first edges of the routes; None for one route.
+        ``starts`` are the positions of the first edges of the routes, or None for one route.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class TurnTable:
 def turn_angles(network: RoadNetwork) -> FloatArray:
     """Return the absolute angles between the end of the edge left and the edge entered, (m,) rad.
 
-    Directions are those of the first and last stretch of the edges' shapes that has a length; an
+    Directions are those of the first and last stretch of the edges' shapes that has a length. An
     edge without any counts as straight on.
     """
     begins, ends = _directions(network)

@@ -125,7 +125,7 @@ class _Parts:
             self.write()
 
     def write(self) -> None:
-        """Write the rows that wait; a folder has at least one file."""
+        """Write the rows that wait. A folder has at least one file."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

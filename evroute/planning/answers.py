@@ -133,7 +133,7 @@ def answer_all(
     *,
     first: int = 1,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the answers to requests in their order; one that cannot be met has an ``error``.
+    """Yield the answers to requests in their order. One that cannot be met has an ``error``.
 
     Parameters
     ----------

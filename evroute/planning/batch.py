@@ -17,7 +17,7 @@ from evroute.planning.searches.search import Search
 from evroute.planning.searches.search_problem import SearchProblem
 
 BLOCK = 64
-"""Number of trees grown at once; each takes 12 bytes per edge of the network."""
+"""Number of trees grown at once. Each takes 12 bytes per edge of the network."""
 SHARED = 3
 """Number of requests per end from which one tree is faster than two-sided searches."""
 

@@ -39,7 +39,7 @@ class Battery:
     warm_up_wh
         Energy that a warm-up takes before the trip starts with ``start_wh``, Wh.
     parked_wh
-        Charge before the warm-up, Wh; None for ``start_wh``.
+        Charge before the warm-up, Wh, or None for ``start_wh``.
 
     Raises
     ------
@@ -89,14 +89,14 @@ class Battery:
     def requested(
         cls, capacity_kwh: float, start_percent: float | None, reserve_percent: float | None
     ) -> "Battery | None":
-        """Return the battery of a request; None for a request without a charge.
+        """Return the battery of a request, or None for a request without a charge.
 
         Parameters
         ----------
         capacity_kwh
             Usable capacity, kWh.
         start_percent, reserve_percent
-            Charge at the start, and the reserve, %; None where the request has none.
+            Charge at the start, and the reserve, %, or None where the request has none.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Battery:
         return self.fade / (0.1 * self.capacity_wh)
 
     def after(self, charge_wh: float, energy_wh: float) -> float:
-        """Return the charge after an edge, Wh; negative if the charge is too low.
+        """Return the charge after an edge, Wh. Negative if the charge is too low.
 
         charge_wh: before the edge.  energy_wh: of the edge where nothing is lost.
         """

@@ -92,7 +92,7 @@ class Arrival(Form):
 
 
 class Request(BaseModel):
-    """A value whose fields have forms; a number may be given as text, a share as ``"10%"``.
+    """A value whose fields have forms. A number may be given as text, a share as ``"10%"``.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class Request(BaseModel):
         Parameters
         ----------
         texts
-            Text by the name of its form; values of None are left out.
+            Text by the name of its form. Values of None are left out.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class Entry:
     of_day
         Whether it is a field of the conditions.
     form, default
-        Its form, and its value where none is given; None for a field without a default.
+        Its form, and its value where none is given, or None for a field without a default.
     """
 
     field: str

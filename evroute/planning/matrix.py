@@ -31,7 +31,7 @@ COLUMNS = ("id", "place")
 ENDS = ("from", "to")
 VALUES = ("energy_wh", "time_s", "length_m")
 AIMS = ("energy", "time")
-"""Aims of the routes of a matrix; the sum of `VALUES` at the same position is least."""
+"""Aims of the routes of a matrix. The sum of `VALUES` at the same position is least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Written:
 
 
 def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]:
-    """Return the stops of a table, in its order; without ids the places are the ids.
+    """Return the stops of a table, in its order. Without ids the places are the ids.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
     Raises
     ------
     EvrouteError
-        If the table has no row, a row has no place on the network, or places share an id; the
+        If the table has no row, a row has no place on the network, or places share an id. The
         message has the number of the row, 1 for the first one after the header.
     """
     stops, known = [], dict[str, str]()
@@ -332,7 +332,7 @@ def _summed(
     before
         (n,) edge before each edge, negative at the roots and outside.
     roots
-        (r,) first edges; one that the tree enters is none.
+        (r,) first edges. One that the tree enters is none.
     first_values
         (r, v) values of the part of each that is driven.
     """

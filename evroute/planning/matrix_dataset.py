@@ -111,7 +111,7 @@ def write_dataset(
     Returns
     -------
     missing
-        Number of pairs without a route; their values are null.
+        Number of pairs without a route. Their values are null.
 
     Raises
     ------

@@ -107,7 +107,7 @@ def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
     network
         The roads.
     trip
-        Name of a trip of the network; None for places.
+        Name of a trip of the network, or None for places.
     waypoints
         Names, ``lat,lon`` or edge ids in driving order; empty for a named trip.
 
@@ -138,7 +138,7 @@ def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
 def _check_different(
     network: RoadNetwork, texts: Sequence[str], edges: Sequence[tuple[int, ...]]
 ) -> None:
-    """Raise EvrouteError if a place follows itself; ``edges`` are those at the places."""
+    """Raise EvrouteError if a place follows itself. ``edges`` are those at the places."""
     places = [named_place(network, text) for text in texts]
     for k, (place, following) in enumerate(pairwise(places)):
         if place is not None and place == following:

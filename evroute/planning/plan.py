@@ -28,7 +28,7 @@ ROW_LABELS = {
     "distance": "shortest",
     **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
 }
-"""Labels of the rows; `Plan.label` has those that depend on the plan."""
+"""Labels of the rows. `Plan.label` has those that depend on the plan."""
 CANNOT_TELL = "the belief cannot tell them apart"
 
 
@@ -75,11 +75,11 @@ class PlannedRoute:
         Number of its arms whose expected energy was below the physical minimum and is raised to
         it, and the total increase, Wh.
     charge
-        Charge along the route; None without a battery.
+        Charge along the route, or None without a battery.
     energy_forecast, charge_forecast
-        Forecasts of a belief; None without one, the second also without a battery.
+        Forecasts of a belief, or None without one, the second also without a battery.
     stops
-        Stops to charge; their time is in ``time_s``.
+        Stops to charge. Their time is in ``time_s``.
     heating_wh
         Energy of heating and cooling in ``energy_wh``, Wh.
     """
@@ -144,16 +144,16 @@ class Plan:
     request
         The request.
     battery
-        Start charge, reserve and capacity; None without a battery.
+        Start charge, reserve and capacity, or None without a battery.
     minutes_from
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
-        Time of departure since midnight, s; None if none was given.
+        Time of departure since midnight, s, or None if none was given.
     saving
-        Expected saving of the recommended route against the fastest; None without a belief, and
+        Expected saving of the recommended route against the fastest, or None without a belief, and
         where they are one route or stop to charge.
     unlimited
-        The route that would be recommended without the limit of risk; None without a limit.
+        The route that would be recommended without the limit of risk, or None without a limit.
     roads
         The network, for maps.
     assumed
@@ -265,7 +265,7 @@ class Plan:
         return words
 
     def energy_cost(self, name: str) -> float | None:
-        """Return the price of the energy of a row, money; None without a price.
+        """Return the price of the energy of a row, money, or None without a price.
 
         With charging on the way it is the own price of the charge at the start less that on
         arrival, at least 0, and what is paid at stations.
@@ -280,7 +280,7 @@ class Plan:
         return price * max(own_wh, 0.0) / 1000 + paid
 
     def cost(self, name: str) -> float | None:
-        """Return the price of energy and time of a row, money; None without a value of time."""
+        """Return the price of energy and time of a row, money, or None without a value of time."""
         money, value = self.energy_cost(name), self.request.time_value
         return (
             None
@@ -289,11 +289,11 @@ class Plan:
         )
 
     def arrival_time(self, name: str) -> str | None:
-        """Return the clock time of arrival by a row, ``HH:MM``; None without a departure."""
+        """Return the clock time of arrival by a row, ``HH:MM``, or None without a departure."""
         return self.clock_after(self.routes[name].time_s)
 
     def clock_after(self, time_s: float) -> str | None:
-        """Return the clock time a while after departure, ``HH:MM``; None without a departure."""
+        """Return the clock time a while after departure, ``HH:MM``, or None without a departure."""
         if self.depart_s is None:
             return None
         days, minutes = divmod(round((self.depart_s + time_s) / 60), 24 * 60)

@@ -62,7 +62,7 @@ class Planner:
         Roads. Energies and charges follow their profile where they have one
         (`profile.on_terrain`), with a belief that of the belief.
     vehicle
-        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
+        A vehicle, its name, or a TOML file, or None for that of the belief, or `defaults.VEHICLE`.
     belief
         Learned energies of the car to plan on; physics if None.
     conditions
@@ -137,7 +137,7 @@ class Planner:
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:
-        """Belief of physics whose forecasts serve a limit of risk; None if there is none."""
+        """Belief of physics whose forecasts serve a limit of risk, or None if there is none."""
         if callable(self._uncertainty):
             if self.belief is not None:
                 return None
@@ -174,7 +174,7 @@ class Planner:
         return self.space.edge_belief(self.learned.posterior())
 
     def under(self, conditions: DrivingConditions) -> "Planner":
-        """Return the planner of a day and a departure; the last `MOST_DAYS` days are kept."""
+        """Return the planner of a day and a departure. The last `MOST_DAYS` days are kept."""
         if conditions == self.conditions:
             return self
         mean = replace(conditions, departed_s=None)
@@ -299,7 +299,7 @@ class Planner:
         Parameters
         ----------
         departed_s
-            Departure since a midnight, s; None for the mean of the day.
+            Departure since a midnight, s, or None for the mean of the day.
         """
         if departed_s is None or self.belief is None:
             return self

@@ -1,6 +1,6 @@
 """Range: the roads within reach of a charge, and the least charge that leads to a place.
 
-One search from the origin finds the route to every road that arrives with the most charge; it is
+One search from the origin finds the route to every road that arrives with the most charge. It is
 exact as the searches of single plans are (`labels`). Forecasts follow the tree of these routes.
 """
 
@@ -286,7 +286,7 @@ def _kept(
 def charge_needed(planner: Planner, destination: int | str, battery: Battery) -> FloatArray:
     """Return the least charge at the start of every road that leads to a destination, (n,) %.
 
-    Infinite where no route exists or a full battery does not suffice; the reserve is kept by
+    Infinite where no route exists or a full battery does not suffice. The reserve is kept by
     expected energies. The charge of ``battery`` at the start does not matter. After a cold start
     the warm-up is that of a trip of `LONG_MINUTES`, an upper bound for shorter ones.
 

@@ -53,7 +53,7 @@ class Rule:
 
     @classmethod
     def of(cls, request: PlanRequest) -> Self:
-        """Return the rule of a request; its limit of extra time replaces the usual one."""
+        """Return the rule of a request. Its limit of extra time replaces the usual one."""
         extra = request.max_extra_time
         return cls(
             request.detour_extra_time if extra is None else extra,
@@ -85,7 +85,7 @@ class Rule:
         return Totals(fastest.energy_wh - saving_wh, (1 + self.extra_time) * fastest.time_s)
 
     def best(self, fastest: Totals, taken_wh: float, others: Sequence[Totals]) -> int | None:
-        """Return the position of the recommended route among others; None for the fastest.
+        """Return the position of the recommended route among others, or None for the fastest.
 
         Parameters
         ----------

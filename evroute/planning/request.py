@@ -206,7 +206,7 @@ class PlanRequest(Request):
         edge_id
             Ids of its n edges.
         battery
-            Battery with the charge at the start and the reserve; None for those of the wishes.
+            Battery with the charge at the start and the reserve, or None for those of the wishes.
         wishes
             Further fields; places on the way also as rows.
         """
@@ -235,7 +235,7 @@ class PlanRequest(Request):
 
     @property
     def worth(self) -> tuple[float, float] | None:
-        """Price of one Wh and of one second, money; None without a value of time."""
+        """Price of one Wh and of one second, money, or None without a value of time."""
         if self.price is None or self.time_value is None:
             return None
         return self.price / 1000, self.time_value / 3600
@@ -246,7 +246,7 @@ class PlanRequest(Request):
         Raises
         ------
         UnknownNameError
-            If the network has no road of a name or id; the message has similar ones.
+            If the network has no road of a name or id. The message has similar ones.
         """
         rows = {network.row_of[road] for road in self.avoid if road in network.row_of}
         names = {road.lower(): road for road in self.avoid if road not in network.row_of}

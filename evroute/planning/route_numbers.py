@@ -28,7 +28,7 @@ class RouteNumbers:
     numbers
         Numbers of the arms.
     learned_with_w
-        Auxiliary power with which the energies were learned, W; None without a belief.
+        Auxiliary power with which the energies were learned, W, or None without a belief.
     """
 
     numbers: ArmNumbers
@@ -48,7 +48,7 @@ class RouteNumbers:
         route, driven
             The route and its arms.
         battery
-            Charge that it begins with, with the fade of regeneration; None for no charge.
+            Charge that it begins with, with the fade of regeneration, or None for no charge.
         stops
             Stops to charge.
         """
@@ -159,7 +159,7 @@ def expected_saving(
     Parameters
     ----------
     day
-        Learned energies; None without a belief.
+        Learned energies, or None without a belief.
     fastest, recommended
         The two routes.
     """

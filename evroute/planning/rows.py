@@ -151,7 +151,7 @@ def choose_rows(
     request
         The wishes of the plan.
     battery
-        Charge at the start and reserve; each route is the best of those that keep the reserve. None
+        Charge at the start and reserve. Each route is the best of those that keep the reserve. None
         for no bounds.
 
     Raises

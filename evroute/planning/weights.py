@@ -34,7 +34,7 @@ def rectified_mean(mean: FloatArray, std: FloatArray) -> FloatArray:
     mean
         (k,) any sign.
     std
-        (k,) not negative; where it is 0 the result is ``max(0, mean)``.
+        (k,) not negative. Where it is 0 the result is ``max(0, mean)``.
     """
     certain = std == 0
     z = mean / np.where(certain, 1.0, std)
@@ -113,7 +113,7 @@ def check_search(name: str) -> str:
     Raises
     ------
     UnknownNameError
-        If the name is unknown; the message lists the rules.
+        If the name is unknown. The message lists the rules.
     """
     known = ", ".join(WEIGHT_RULES)
     require(name in WEIGHT_RULES, f"unknown search '{name}'; there are {known}", UnknownNameError)

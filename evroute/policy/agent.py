@@ -31,7 +31,7 @@ class Agent:
     rng
         Source of the draws of the index.
     guard
-        Loss budget; None for none.
+        Loss budget, or None for none.
     restarts
         Whether a detected change of the forecast errors restarts the learner.
 
@@ -103,12 +103,12 @@ class Agent:
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and standard deviation of the energy that a route measures, Wh.
 
-        The deviation holds belief and noise; it is NaN if the model has no joint posterior.
+        The deviation holds belief and noise. It is NaN if the model has no joint posterior.
         """
         return predict(self.model, self.space.arms(request), self._passed(request, route))
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Forecast the energy of a route; None if the model has no joint posterior."""
+        """Forecast the energy of a route, or None if the model has no joint posterior."""
         if not isinstance(self.model, HasJoint):
             return None
         return forecast(self.model, self.space.arms(request), self._passed(request, route))
@@ -131,7 +131,7 @@ class Agent:
     def restart(self) -> None:
         """Return to the start, if the agent restarts.
 
-        Deviations and speeds of roads, and the licence of the guard, are learned anew; its ledger
+        Deviations and speeds of roads, and the licence of the guard, are learned anew. Its ledger
         stays.
         """
         if self._first is None:

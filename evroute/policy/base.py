@@ -25,14 +25,14 @@ class Index(Protocol):
 
     @property
     def beta(self) -> float:
-        """Confidence parameter of the last call; NaN for an index without one."""
+        """Confidence parameter of the last call, or NaN for an index without one."""
         return math.nan
 
     @property
     def multiplier(self) -> float:
         """Distance from the mean in posterior deviations, in the last call.
 
-        For a sampled index it is the deviation of the draws; NaN for an index that ignores the
+        For a sampled index it is the deviation of the draws, or NaN for an index that ignores the
         model.
         """
         return math.sqrt(self.beta)

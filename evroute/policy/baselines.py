@@ -36,7 +36,7 @@ class Random(Index):
     potential_wh: FloatArray
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return a randomly scaled eq. 8, (a,) Wh; measurements are ignored."""
+        """Return a randomly scaled eq. 8, (a,) Wh. Measurements are ignored."""
         potential_wh = self.potential_wh[arms.id]
         return potential_wh + 2.0 * rng.random(len(arms)) * (arms.prior_mean_wh - potential_wh)
 

@@ -166,7 +166,7 @@ class SetBound(Index):
     c
         Scale of the guesses, a number or ``mixture``.
     refresh_every
-        Rounds between computations; older bounds remain valid.
+        Rounds between computations. Older bounds remain valid.
     eta
         Ridge strength of IGP minus 1.
 

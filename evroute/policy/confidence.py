@@ -29,7 +29,7 @@ from evroute.policy.base import Index, IndexOptions, IndexSetting
 
 @dataclass(slots=True)
 class ConfidenceBound(Index):
-    """Optimism in the face of uncertainty; ``beta`` is the last value of the schedule, scaled.
+    """Optimism in the face of uncertainty. ``beta`` is the last value of the schedule, scaled.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class UCBOptions(IndexOptions):
 
 
 class BayesUCBOptions(UCBOptions):
-    """GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's section 4.2."""
+    """GP-BayesUCB of Theorem 3.1. The defaults are those of the paper's section 4.2."""
 
     label = "BayesUCB"
 

@@ -159,7 +159,7 @@ class Guard:
         )
 
     def forget(self) -> None:
-        """Remove the measurements of the licence; the ledger keeps its own."""
+        """Remove the measurements of the licence. The ledger keeps its own."""
         self._journal = Journal()
 
     def diagnostics(self) -> dict[str, float]:

@@ -81,7 +81,7 @@ class Ledger:
         self._noise_wh2: FloatArray | float = 0.0  # sum of the squared noise_wh of settled trips
 
     def open(self, dissipated_wh: FloatArray | float) -> None:
-        """Add a trip to the budget; ``dissipated_wh`` is by the baseline's route, Wh."""
+        """Add a trip to the budget. ``dissipated_wh`` is by the baseline's route, Wh."""
         if not self._trips:
             self.income_wh = START_TRIPS * dissipated_wh
             self._mixture_wh2 = np.square(MIXTURE_SHARE * dissipated_wh)
@@ -90,7 +90,7 @@ class Ledger:
 
     @property
     def lost_at_most_wh(self) -> FloatArray:
-        """Upper bound of the learner's expected loss so far, Wh; it fails with chance `DELTA`."""
+        """Upper bound of the learner's expected loss so far, Wh. It fails with chance `DELTA`."""
         return np.minimum(self._lost_wh + self._margin_wh(self._variance_wh2), self._most_wh)
 
     def probability(

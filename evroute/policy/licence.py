@@ -2,7 +2,7 @@
 
 Evidence belongs to the sections in which two routes differ, so it is shared by all trips that pass
 them, whatever their ends. Errors of attribution between edges cancel over a whole section. The
-licence chooses which routes are tried; the budget is kept by `policy.ledger`.
+licence chooses which routes are tried. The budget is kept by `policy.ledger`.
 
 Routes between the same ends share most of their edges. The shared edges only add noise to the
 difference of two totals, so they are left out. A few shared edges stay at both ends of each

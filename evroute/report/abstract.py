@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ABSTRACT_TRIPS = 20
 """Trips at the end of a run that the abstract averages over; at most half of the run."""
 SHOWN_SENTENCES = 6
-"""Sentences that the terminal and the dashboard show; a page has all."""
+"""Sentences that the terminal and the dashboard show. A page has all."""
 LEVEL = 0.9
 """Level of the interval of the mean saving over the worlds, by Student's t."""
 

@@ -38,7 +38,7 @@ ROUTE_DASHES = {
 
 
 def route_style(name: str, recommended: str) -> tuple[str, tuple[int, int]]:
-    """Return colour and dashes of a row; the recommended row changes place with ``energy``."""
+    """Return colour and dashes of a row. The recommended row changes place with ``energy``."""
     own = {recommended: "energy", "energy": recommended}.get(name, name)
     return ROUTE_COLOURS[own], ROUTE_DASHES[own]
 
@@ -111,7 +111,7 @@ def value_classes(title: str, values: FloatArray) -> Classes:
     title
         The quantity with its unit.
     values
-        (k,) values; those that are not finite are left out. The middle classes hold most of them.
+        (k,) values. Those that are not finite are left out. The middle classes hold most of them.
     """
     finite = values[np.isfinite(values)]
     if len(finite) and finite.min() < 0:

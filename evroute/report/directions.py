@@ -17,7 +17,7 @@ ADDRESS = "https://www.google.com/maps/dir/?"
 
 
 def google_maps_link(network: RoadNetwork, plan: Plan, name: str) -> str | None:
-    """Return the address of a row in Google Maps; None if it stops more often than a link can.
+    """Return the address of a row in Google Maps, or None if it stops more often than a link can.
 
     The stops of the request and those to charge are via points. The others are chosen so that the
     ways between them are least ambiguous.

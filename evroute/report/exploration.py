@@ -39,7 +39,7 @@ def visits_chart(
     title
         Title above all maps.
     around
-        (n,) counts; the maps show the surroundings of the edges with a positive count. Default: the
+        (n,) counts. The maps show the surroundings of the edges with a positive count. Default: the
         sum of ``visits``. Pass the final counts to make pictures of several times match.
     """
     total = np.sum(list(visits.values()), axis=0) if around is None else around

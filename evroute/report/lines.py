@@ -36,7 +36,7 @@ def edge_line(
     edge
         Network row.
     from_m, to_m
-        Metres along the edge; its shape is stretched to its length. None is its end.
+        Metres along the edge. Its shape is stretched to its length. None is its end.
     """
     _, lon, lat = part_shape(network, edge, from_m, to_m)
     return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))

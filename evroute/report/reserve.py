@@ -44,9 +44,9 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row per method, trip and kind of routes, over the seeds; empty without a battery.
 
-    % of trips below the reserve midway, on arrival, and never; the mean announced probability of
-    never, by the belief and with deviations widened by the error of past trips; their Brier scores
-    (mean squared difference to 1 if the reserve was kept and 0 if not, smaller is better); the mean
+    % of trips below the reserve midway, on arrival, and never. The mean announced probability of
+    never, by the belief and with deviations widened by the error of past trips. Their Brier scores
+    (mean squared difference to 1 if the reserve was kept and 0 if not, smaller is better). The mean
     absolute error of the arrival charge, percentage points.
 
     Parameters

@@ -86,7 +86,7 @@ def read_visits(
     n_edges
         Number of edges of the network.
     until
-        Last trip that counts; None for all trips.
+        Last trip that counts, or None for all trips.
 
     Raises
     ------

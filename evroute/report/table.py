@@ -80,7 +80,7 @@ def label_columns(rounds: "pd.DataFrame") -> list[str]:
 def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":
     """Return the final regret, Wh, and speed: one row per method, trip, search, prior, lengthscale.
 
-    Regrets are cumulative. The geometric mean is 0 if any regret is; a standard error of one world
+    Regrets are cumulative. The geometric mean is 0 if any regret is. A standard error of one world
     is NaN. ``saved vs physics`` is the mean over the last 50 trips of the true expected energy of
     the eq. 8 route minus that of the route driven. A trip is on the best route if its regret is 0.
 

@@ -115,7 +115,7 @@ class PlannedRoute(Answer):
 
 
 class Saving(Answer):
-    """Expected saving with the uncertainty of the belief; the noise of single trips is left out."""
+    """Expected saving with the uncertainty of the belief. The noise of single trips is left out."""
 
     mean_wh: float
     sd_wh: float

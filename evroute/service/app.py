@@ -70,7 +70,7 @@ def make_app(
     Parameters
     ----------
     beliefs
-        Folder with a folder for each belief, by name; it is made with the first trips.
+        Folder with a folder for each belief, by name. It is made with the first trips.
     token
         Secret that every request but ``/healthz`` must carry; none if empty.
     hosts
@@ -206,7 +206,7 @@ class _Service(FastAPI):
 
 
 def _of_body(model: type[B]) -> Any:
-    """Return the dependency on a request from the body; it is read in a thread of its own."""
+    """Return the dependency on a request from the body. It is read in a thread of its own."""
 
     def read(request: Request) -> B:
         return parsed(model, request.scope[BODY], request.headers.get("content-type", ""))

@@ -43,7 +43,7 @@ def parsed(model: type[B], body: bytes | bytearray, content_type: str) -> B:
     Raises
     ------
     RefusedError
-        If the body is no such request; the message has the first problem.
+        If the body is no such request. The message has the first problem.
     EvrouteError
         As the model raises it.
     """

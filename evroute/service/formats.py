@@ -19,7 +19,7 @@ JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
 FORMATS = (JSON, ARROW, PARQUET)
-"""Media types of a matrix; the first one is sent where a client accepts several equally."""
+"""Media types of a matrix. The first one is sent where a client accepts several equally."""
 MOST_JSON_PAIRS = 100_000
 
 

@@ -27,15 +27,15 @@ class Limits:
     Parameters
     ----------
     body_bytes
-        Largest body; a larger one is answered with 413.
+        Largest body. A larger one is answered with 413.
     bodies_bytes
-        Size of all bodies at once; further bodies are answered with 429.
+        Size of all bodies at once. Further bodies are answered with 429.
     large_bytes
         Bodies above this size are answered one after the other.
     read_s
-        Time to send a body, s; a slower one is answered with 408.
+        Time to send a body, s. A slower one is answered with 408.
     waiting
-        Number of requests that are answered or wait at once; further ones are answered with 429.
+        Number of requests that are answered or wait at once. Further ones are answered with 429.
     """
 
     body_bytes: int = 16 * 2**20

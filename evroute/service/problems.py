@@ -41,7 +41,7 @@ def problem(
     status
         Status of the answer; 429 asks the client to try again after a second.
     detail
-        The first problem; it is cut so that the answer has at most `MOST_BYTES`.
+        The first problem. It is cut so that the answer has at most `MOST_BYTES`.
     start_percent, id
         As in `Problem`.
     close

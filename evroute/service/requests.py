@@ -44,7 +44,7 @@ class Body(BaseModel):
 
 
 class PlanBody(PlanRequest):
-    """One trip to plan; the fields are the options of ``evroute route``.
+    """One trip to plan. The fields are the options of ``evroute route``.
 
     A departure of the conditions counts where ``depart`` is null.
     """
@@ -81,7 +81,7 @@ def _or_problem(body: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 
 class PlanRequests(Body):
-    """Many trips to plan; a request with an invalid field does not stop the others."""
+    """Many trips to plan. A request with an invalid field does not stop the others."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -180,7 +180,7 @@ class Trips(Body):
 
 
 class RangeBody(RangeRequest):
-    """A charge whose range is wanted; the fields are the options of ``evroute range``."""
+    """A charge whose range is wanted. The fields are the options of ``evroute range``."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -50,7 +50,7 @@ from evroute.text import counted
 NETWORKS, BELIEFS = 4, 8
 """Number of networks and beliefs kept in memory, which take seconds to read."""
 PLANNERS = 8
-"""Number of planners kept for usual conditions, and as many for others; they take milliseconds."""
+"""Number of planners kept for usual conditions, and as many for others. They take milliseconds."""
 USUAL = DrivingConditions()
 
 PAUSE_S = 1e-4
@@ -69,7 +69,7 @@ class OnRoads(Protocol):
 
     @property
     def vehicle(self) -> str | None:
-        """Name of the vehicle; None for that of the belief, or the usual one."""
+        """Name of the vehicle, or None for that of the belief, or the usual one."""
 
     @property
     def conditions(self) -> DrivingConditions:
@@ -77,7 +77,7 @@ class OnRoads(Protocol):
 
     @property
     def belief(self) -> str | None:
-        """Name of the belief; None for physics."""
+        """Name of the belief, or None for physics."""
 
     @property
     def depart(self) -> str | None:
@@ -127,7 +127,7 @@ class Work:
             return document(self._planner_of_day(request).plan(request))
 
     def plans(self, requests: Sequence[PlanBody | str]) -> list[dict[str, Any]]:
-        """Return the documents of plans in their order; one that cannot be met has an ``error``.
+        """Return the documents of plans in their order. One that cannot be met has an ``error``.
 
         A text among the requests is the problem of an invalid one.
         """
@@ -176,7 +176,7 @@ class Work:
         }
 
     def matrix(self, request: MatrixBody) -> EnergyMatrix:
-        """Return the least energies between places; other requests go on between two origins.
+        """Return the least energies between places. Other requests go on between two origins.
 
         Raises
         ------
@@ -246,12 +246,12 @@ class Work:
         }
 
     def learn(self, trips: Trips) -> dict[str, Any]:
-        """Learn trips; they are on the disk when this returns.
+        """Learn trips. They are on the disk when this returns.
 
         Raises
         ------
         ConflictingTripsError
-            If a trip's id stands for other measurements; the trips of new ids are learned.
+            If a trip's id stands for other measurements. The trips of new ids are learned.
         EvrouteError
             If no trip can be used, or the belief is about another network or vehicle.
         """

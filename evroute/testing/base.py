@@ -44,7 +44,7 @@ def hold(checks: Iterable[Callable[..., None]], *given: Any) -> None:
 
 
 def ensure(condition: object, found: str = "") -> None:
-    """Raise `ContractError` unless a condition holds; ``found`` describes the value instead."""
+    """Raise `ContractError` unless a condition holds. ``found`` describes the value instead."""
     if not condition:
         raise ContractError(found)
 
@@ -74,7 +74,7 @@ def close(
     Parameters
     ----------
     one, other
-        Values found and expected; a number stands for all values.
+        Values found and expected. A number stands for all values.
     what
         Their name in the message.
     rtol, atol

@@ -66,7 +66,7 @@ def check_belief(kind: type[Belief], *, from_times: bool = False) -> None:
     Parameters
     ----------
     kind
-        The class; `Belief.of_method` makes a belief before any trip.
+        The class. `Belief.of_method` makes a belief before any trip.
     from_times
         As in `Subject`.
 

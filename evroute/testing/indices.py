@@ -54,9 +54,9 @@ def check_index(
     Parameters
     ----------
     options
-        The class; the return type of its ``build`` names the class of the index.
+        The class. The return type of its ``build`` names the class of the index.
     model
-        Name of a model; by default the first that meets the needs of the index.
+        Name of a model. By default the first that meets the needs of the index.
     values
         Values of options.
 

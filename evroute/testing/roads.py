@@ -69,7 +69,7 @@ def hill() -> RoadNetwork:
     """Return a way over a hill and a longer level way, from ``in`` to ``out``, and a road back.
 
     in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m
-    apart along x; the hilltop is 40 m high; the way round is 2,400 m long.
+    apart along x. The hilltop is 40 m high. The way round is 2,400 m long.
     """
     positions = [
         (0.0, 0.0, 0.0),

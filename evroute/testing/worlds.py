@@ -57,7 +57,7 @@ def check_world(options: type[World] | World, *, has_noise: bool = True) -> None
 
 
 def _default(options: type[World]) -> World:
-    """Return the world of a class with its defaults; a plug-in leaves its kind to its name."""
+    """Return the world of a class with its defaults. A plug-in leaves its kind to its name."""
     kind = options.model_fields["kind"]
     values = {"kind": options.__name__} if kind.is_required() else {}
     return options.model_validate(values)

@@ -47,7 +47,7 @@ class Form:
     help
         Sentence on the field.
     name
-        Name in texts; the name of the field if empty. Options write ``_`` as ``-``.
+        Name in texts. The name of the field if empty. Options write ``_`` as ``-``.
     metavar
         Value in the help of an option.
     longest
@@ -60,7 +60,7 @@ class Form:
     longest: int = 200
 
     def read(self, name: str, value: Any) -> Any:
-        """Return a value, or that of its text; values of other types are left to pydantic.
+        """Return a value, or that of its text. Values of other types are left to pydantic.
 
         Parameters
         ----------

@@ -27,16 +27,16 @@ class PartOptions(Options):
     label: ClassVar[str]
     """Name in reports."""
     short: ClassVar[Mapping[str, str]] = {}
-    """Abbreviations of options in file names; the others are written in full."""
+    """Abbreviations of options in file names. The others are written in full."""
 
     @classmethod
     def checked(cls, values: Mapping[str, Any]) -> Self:
-        """Return the options with these values; names that are no option are ignored.
+        """Return the options with these values. Names that are no option are ignored.
 
         Raises
         ------
         EvrouteError
-            If a value is of another type or out of its range; the message names the range.
+            If a value is of another type or out of its range. The message names the range.
         """
         try:
             return cls(**{name: values[name] for name in cls.model_fields if name in values})

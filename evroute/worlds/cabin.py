@@ -6,7 +6,7 @@ learned belief, which are judged on it (`evroute.worlds.year`).
 
 Heat capacity and conductance, with the fresh air, are of the size that cool-down tests of compact
 cars give. With the default numbers a drive from a cold start at -10 °C takes 5.3 kW at first and
-2.5 kW once the cabin is warm; the powers published for electric compacts in winter are 1 to 6 kW.
+2.5 kW once the cabin is warm. The powers published for electric compacts in winter are 1 to 6 kW.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Cabin:
     def performance(self, outside_c: float) -> float:
         """Return the heat into the cabin per electric energy at an outside temperature.
 
-        1 for a resistance heater; a heat pump falls from 2.8 at 10 °C to 1.2 at -15 °C.
+        1 for a resistance heater. A heat pump falls from 2.8 at 10 °C to 1.2 at -15 °C.
         """
         if not self.heat_pump:
             return 1.0

@@ -46,7 +46,7 @@ class Conditions(World):
         Factor of the drag coefficient, as for a roof box or open windows.
     wind_mps
         Steady wind, m/s. Drag is proportional to the signed square of ``speed + headwind``, with
-        the headwind along the line between the edge's two junctions; the effect of side wind
+        the headwind along the line between the edge's two junctions. The effect of side wind
         (Hucho, *Aerodynamics of Road Vehicles*) is neglected.
     wind_from_deg
         Bearing from which the wind blows, degrees clockwise from the map's north.

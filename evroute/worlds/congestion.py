@@ -2,7 +2,7 @@
 
 The random error of each edge in `Rough` has a kernel that no learner here has. Half of its variance
 is a field over the map with an exponential covariance (Matérn-1/2 of the distance in metres,
-isotropic), sampled by random Fourier features (Rahimi & Recht 2007); the other half is independent
+isotropic), sampled by random Fourier features (Rahimi & Recht 2007). The other half is independent
 between edges. The learners' kernels are Matérn-5/2 between contexts and a Matérn kernel on the
 graph of the roads. Factors of trips have heavy tails, and each measured travel time has separate
 noise.

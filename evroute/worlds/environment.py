@@ -78,7 +78,7 @@ def best_by_edges(
 
 
 def vehicle_of(setting: Setting, name: str) -> Vehicle:
-    """Return the vehicle that a trip names; the setting's own for its name and for ""."""
+    """Return the vehicle that a trip names. The setting's own for its name and for ""."""
     return setting.vehicle if name in {"", setting.vehicle.name} else load_vehicle(name)
 
 

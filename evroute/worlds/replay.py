@@ -1,6 +1,6 @@
 """Replay: a world whose energies are a user's measurements by edge, resampled by the seed.
 
-Driving an edge takes the energy of one of its measurements, with equal probability; the true
+Driving an edge takes the energy of one of its measurements, with equal probability. The true
 energy is their mean. An edge without measurements takes its climb and the median multiple of its
 dissipated energy by eq. 8, without noise. So all roads can be used, but the choice among
 unmeasured roads cannot be evaluated.

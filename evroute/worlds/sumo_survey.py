@@ -82,7 +82,7 @@ def drive_everywhere(
     search
         Search over all edges.
     time_s
-        (n,) times of the edges, s, for the choice of routes; edges passed before are avoided.
+        (n,) times of the edges, s, for the choice of routes. Edges passed before are avoided.
     most_trips
         Largest number of trips.
     """

@@ -80,7 +80,7 @@ class SumoWorld:
         options.true_vehicle(setting.vehicle)
 
     def observe(self, t: int) -> Round:
-        """Return the request of round ``t`` over all edges; the learner has limits, not zones."""
+        """Return the request of round ``t`` over all edges. The learner has limits, not zones."""
         trip = self.trips.trip(t)
         return Round(
             t,

@@ -58,7 +58,7 @@ class World(Options):
     """Whether trips may name vehicles, each with separate true energies."""
 
     environment: ClassVar[str]
-    """``module:name`` of the environment; it is built of options, setting, trips and seeds."""
+    """``module:name`` of the environment. It is built of options, setting, trips and seeds."""
 
     kind: str
     name: str = Field("", pattern=r"^[\w.-]*$")
@@ -120,7 +120,7 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
     Raises
     ------
     UnknownNameError
-        If the name or kind is unknown; the message lists the known ones.
+        If the name or kind is unknown. The message lists the known ones.
     EvrouteError
         If a file is missing or not TOML, or an option is unknown or out of its range.
     """

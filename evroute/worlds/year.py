@@ -112,7 +112,7 @@ class YearWorld(Physics):
     setting
         Network, vehicle and prior of the learner.
     trips
-        Trips to drive; the world sets their departures.
+        Trips to drive. The world sets their departures.
     seeds
         Seeds of the world.
 

@@ -138,7 +138,7 @@ class _Window:
         Parameters
         ----------
         tasks
-            The tasks; those not submitted stay in it.
+            The tasks. Those not submitted stay in it.
         ahead
             Largest number of tasks submitted at a time.
         check

@@ -15,7 +15,7 @@ from evroute.given import copy_of
 from evroute.network.catalog import stored_path
 
 SENT = "sent-learned"
-"""Run of a belief that was sent; its folder is named by its digest."""
+"""Run of a belief that was sent. Its folder is named by its digest."""
 _BELIEF = "belief"
 
 

@@ -54,7 +54,7 @@ class Opened:
         return self.planner(vehicle, conditions).of_car(car)
 
     def _stops(self, path: str, digest: str, *, leaving: bool) -> Sequence[Stop]:
-        """Return the places of a table; the digest is that of its copy."""
+        """Return the places of a table. The digest is that of its copy."""
         return read_stops(located(Path(path)), self.roads, leaving=leaving)
 
     def _exits(self, planner: Planner, path: str, digest: str, by: str) -> Exits:
@@ -188,7 +188,7 @@ def _packed(
 
 
 def _texts(row: Row) -> dict[str, Any]:
-    """Return a row without empty cells; cells without a column are kept for their error."""
+    """Return a row without empty cells. Cells without a column are kept for their error."""
     return {name: text for name, text in row.items() if text}
 
 

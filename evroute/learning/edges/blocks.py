@@ -14,7 +14,7 @@ from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
 
 BLOCK = 64
-"""Number of trips learned at once; the rest of a log is learned trip by trip."""
+"""Number of trips learned at once. The rest of a log is learned trip by trip."""
 
 
 def learn_block(

@@ -19,7 +19,7 @@ def add_errors(
     feedback
         The measured trip by edges.
     mean_wh, sd_wh
-        Expected energy and its deviation, Wh; the deviation is NaN if unknown.
+        Expected energy and its deviation, Wh. The deviation is NaN if unknown.
     """
     if isinstance(space, ExpectsTimes):
         errors.add_time(space.time_error(feedback))

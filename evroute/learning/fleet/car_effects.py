@@ -161,7 +161,7 @@ class CarEffects:
         Parameters
         ----------
         car
-            Name of the car; None for one that is not known.
+            Name of the car, or None for one that is not known.
         width
             Number of columns of rows.
         days
@@ -216,7 +216,7 @@ class CarEffects:
         self.by_car[car] = self.after(car, width, days)
 
     def catch_up(self, car: str, width: int, day: float, loosened: int) -> None:
-        """Bring a car to a day, loosened so often; one that is there already stays.
+        """Bring a car to a day, loosened so often. One that is there already stays.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class CarEffects:
         regression
             Posterior of the shared coefficients.
         car
-            Name of the car; None for one that is not known.
+            Name of the car, or None for one that is not known.
         days
             Days since its last trip.
         """
@@ -302,7 +302,7 @@ class CarEffects:
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state; one without cars has none."""
+        """Take over a state. One without cars has none."""
         self.by_car = {}
         if "car_name" not in state:
             return

@@ -1,6 +1,6 @@
 """Errors of trips by car: intervals rest on the car's own errors, and so does the test for changes.
 
-The spread of the next error of a car is that of `learning.intervals` with the car's own scores; the
+The spread of the next error of a car is that of `learning.intervals` with the car's own scores. The
 Student t that joins them is fitted to the trips of all cars. A car that is not known has the scores
 of all. Each car has its own test for changes (`learning.change`). An alarm is one car's matter: a
 flat tyre, another driver. Only if several cars raise one within `WITHIN` of their trips are the
@@ -24,7 +24,7 @@ WITHIN = 30
 FEWEST = 3
 SHARE = 0.25
 KEPT = 480
-"""Scores of a car that are kept; the weight of older ones is below one in 200."""
+"""Scores of a car that are kept. The weight of older ones is below one in 200."""
 KEPT_OF_ALL = 1000
 NEVER = -1
 
@@ -54,7 +54,7 @@ class CarErrors:
     Attributes
     ----------
     all
-        Errors of all trips; with the test of the one car where cars have no names.
+        Errors of all trips. With the test of the one car where cars have no names.
     """
 
     def __init__(self) -> None:
@@ -80,13 +80,13 @@ class CarErrors:
         of_car.test, of_car.since = ChangeTest(), 0
 
     def restart(self) -> None:
-        """Begin all tests anew; the spread stays."""
+        """Begin all tests anew. The spread stays."""
         self.all.restart()
         for each in self._by_car.values():
             each.test, each.since = ChangeTest(), NEVER
 
     def spread(self, car: str | None = "") -> ErrorSpread:
-        """Return the distribution of the next error of a car; None for one that is not known."""
+        """Return the distribution of the next error of a car, or None for one that is not known."""
         of_all = self.all.spread
         if not car or car not in self._by_car:
             return of_all

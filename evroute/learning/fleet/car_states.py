@@ -36,7 +36,7 @@ class CarStates:
         self.by_car: dict[str, CarState] = {}
 
     def of(self, car: str) -> CarState:
-        """Return the state of a car; one that has not driven yet has none so far."""
+        """Return the state of a car. One that has not driven yet has none so far."""
         return self.by_car.get(car) or CarState()
 
     def begin(self, car: str) -> CarState:
@@ -60,7 +60,7 @@ class CarStates:
         return found
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state; an empty one has no cars."""
+        """Take over a state. An empty one has no cars."""
         self.by_car = {}
         for place, car in enumerate(state["car"].tolist() if "car" in state else []):
             for name in PARTS:

@@ -7,7 +7,7 @@ from evroute.learning.fleet.names import check_car
 
 
 class KnowsCars(Protocol):
-    """Cars of a belief; one without a name unless the belief learns fleets.
+    """Cars of a belief. One without a name unless the belief learns fleets.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class KnowsCars(Protocol):
         return ()
 
     def of_car(self, car: str) -> Self:
-        """Return the belief of one car of a fleet, to plan with; the fleet goes on learning.
+        """Return the belief of one car of a fleet, to plan with. The fleet goes on learning.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class KnowsCars(Protocol):
         Raises
         ------
         UnknownNameError
-            If the belief does not know the car; the message has similar names.
+            If the belief does not know the car. The message has similar names.
         """
         check_car(self.source, self.cars, car)
         return self

@@ -30,13 +30,13 @@ class Scales:
     noise
         Noise of trips.
     field_std
-        Deviation of the field; None if there is none.
+        Deviation of the field, or None if there is none.
     cars_std
         (2,) deviations over cars.
     late_std, late_fitted_std
         Deviation of the late field, 0 if it does not join, and as it was fitted.
     features
-        (n, m) features of the late field of the trips, m = 0 if it does not join; None if it was
+        (n, m) features of the late field of the trips, m = 0 if it does not join, or None if it was
         not due.
     """
 
@@ -115,7 +115,7 @@ class Fit:
 
 
 def _scales(found: FittedScales, *, has_field: bool, before: FloatArray) -> Scales:
-    """Return fitted scales without a late field; the deviations over no cars stay as before."""
+    """Return fitted scales without a late field. The deviations over no cars stay as before."""
     return Scales(
         found.noise,
         found.fields[0] if has_field else None,
@@ -124,7 +124,7 @@ def _scales(found: FittedScales, *, has_field: bool, before: FloatArray) -> Scal
 
 
 def driven_cars(effects: CarEffects, trips: KeptColumns) -> DrivenCars:
-    """Return the cars of trips; a car that was loosened counts as another one.
+    """Return the cars of trips. A car that was loosened counts as another one.
 
     Parameters
     ----------

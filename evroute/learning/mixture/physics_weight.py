@@ -2,7 +2,7 @@
 
 Before any trip it is `LIMITS` where the speeds of the network are limits, since cars stop and slow
 down below them, else `UNKNOWN`. Each trip adds the log density of its measured energy under the
-Student t of each belief; the sum of the differences is discounted by `DISCOUNT` a trip.
+Student t of each belief. The sum of the differences is discounted by `DISCOUNT` a trip.
 """
 
 from collections.abc import Mapping

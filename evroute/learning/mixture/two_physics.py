@@ -235,7 +235,7 @@ class TwoPhysics(Belief):
                 each.test_anew()
 
     def restart(self) -> None:
-        """Learn the paces and the deviations of roads anew; all else stays."""
+        """Learn the paces and the deviations of roads anew. All else stays."""
         self.errors.restart()
         self.time_errors.restart()
         self.driving.restart()
@@ -300,7 +300,7 @@ def _add_error(
     *,
     car: str = "",
 ) -> None:
-    """Add the error of an expectation; one beyond belief counts for the test of changes alone.
+    """Add the error of an expectation. One beyond belief counts for the test of changes alone.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from evroute.learning.readers.table import Log, read_log, read_table
 from evroute.methods.setting import Setting
 
 TEXT = ("trip", "edge", "vehicle", "car", "time", "from", "to", "departed")
-"""Columns of text; all others hold numbers."""
+"""Columns of text. All others hold numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,10 @@ class Reader:
     about
         The format in one sentence.
     log
-        Returns the rows of a file; it raises an `EvrouteError` if the file cannot be read.
+        Returns the rows of a file. It raises an `EvrouteError` if the file cannot be read.
     trips
         Returns the trips of a log, of a vehicle with one of these names on the network of a
-        setting; trips of other vehicles and impossible ones are set aside (`Measured.skipped`). It
+        setting. Trips of other vehicles and impossible ones are set aside (`Measured.skipped`). It
         raises an `EvrouteError` if a column is missing.
     suffixes
         Suffixes of its files in lower case; none for CSV and Parquet tables.

@@ -18,7 +18,7 @@ S_PER_DAY = 86_400.0
 
 
 def since_1970(path: Path, texts: Sequence[str | None], network: RoadNetwork) -> FloatArray:
-    """Return times in seconds since 1970-01-01 UTC, (k,); NaN where empty.
+    """Return times in seconds since 1970-01-01 UTC, (k,), or NaN where empty.
 
     Small numbers stay as they are: they have no date. Times without an offset to UTC are local in
     the zone of the network.
@@ -50,7 +50,7 @@ def since_1970(path: Path, texts: Sequence[str | None], network: RoadNetwork) ->
 def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
     """Return times in seconds since the midnight before the first of them, (k,); NaN where empty.
 
-    Small numbers stay as they are. Times without an offset to UTC are local; with an offset, the
+    Small numbers stay as they are. Times without an offset to UTC are local. With an offset, the
     midnight is that of the first time's offset. Seconds and milliseconds since 1970 are UTC.
 
     Raises
@@ -80,7 +80,7 @@ def _first(times: FloatArray) -> float:
 
 
 def _numbers(texts: Sequence[str | None]) -> FloatArray | None:
-    """Return times that are numbers, (k,), NaN where empty; None if one is none."""
+    """Return times that are numbers, (k,), NaN where empty, or None if one is none."""
     times = np.full(len(texts), np.nan)
     try:
         for row, text in enumerate(texts):

@@ -14,7 +14,7 @@ CHARGING_S = 120.0
 CHARGED_SHARE = 0.015
 """A charge that rises by more than this share of the battery while standing so long is charging."""
 CHARGER_W = 400_000.0
-"""Largest charging power; a meter that falls faster is wrong."""
+"""Largest charging power. A meter that falls faster is wrong."""
 EARTH_M = 6_371_000.0
 
 
@@ -42,9 +42,9 @@ def cut(
     time_s
         (p,) times in s, never decreasing.
     lat, lon
-        (p,) positions in degrees; NaN where unknown.
+        (p,) positions in degrees, or NaN where unknown.
     used_wh
-        (p,) energy used up to each point, Wh; NaN where it was not read.
+        (p,) energy used up to each point, Wh, or NaN where it was not read.
     battery_wh
         Usable energy of the battery, Wh.
     gap_s

@@ -20,7 +20,7 @@ MOST_LAT = 90.0
 
 
 def degrees_of(text: str) -> float | None:
-    """Return the degrees of a text with degrees and minutes; None if it has another form."""
+    """Return the degrees of a text with degrees and minutes, or None if it has another form."""
     match = _PARTS.fullmatch(text)
     if match is None:
         return None
@@ -43,12 +43,12 @@ def in_degrees(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def without_minutes(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return positions of the form ``DDMM.mmm`` in degrees; None if they are degrees already.
+    """Return positions of the form ``DDMM.mmm`` in degrees, or None if they are degrees already.
 
     Parameters
     ----------
     lat, lon
-        (k,) numbers; NaN where unknown.
+        (k,) numbers, or NaN where unknown.
     """
     known = lat[np.isfinite(lat)]
     if not len(known) or not (np.median(np.abs(known)) > MOST_LAT):

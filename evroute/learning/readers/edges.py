@@ -5,7 +5,7 @@ time (when the edge was entered), travel_s, departed_s (of the trip, used where 
 vehicle, car, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent
 (charge when the edge was entered), auxiliary_w, temperature_c and payload_kg. Of a trip that begins
 or ends inside an edge start_m and end_m are the metres along its first and its last edge, one value
-a trip; energies and times of these edges are those of the parts driven.
+a trip. Energies and times of these edges are those of the parts driven.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
     setting
         Network and vehicle of the trips.
     vehicle_names
-        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+        Names of the setting's vehicle in the column ``vehicle``. Trips of others are set aside.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
 
 
 def first_number(values: FloatArray) -> float:
-    """Return the first number of a column (k,); NaN if there is none."""
+    """Return the first number of a column (k,), or NaN if there is none."""
     return float(next(iter(values[np.isfinite(values)]), np.nan))
 
 

@@ -20,10 +20,10 @@ READERS = {
     "notebook": "evroute.learning.readers.notebook:READER",
     "edges": "evroute.learning.readers.edges:READER",
 }
-"""The first reader that accepts a table reads it; the last accepts all, and names what it lacks."""
+"""The first reader that accepts a table reads it. The last accepts all, and names what it lacks."""
 
 TABLE_SUFFIXES = (".csv", ".parquet", ".txt")
-"""Suffixes that a dashboard offers for tables; the command line reads tables of any suffix."""
+"""Suffixes that a dashboard offers for tables. The command line reads tables of any suffix."""
 
 
 def suffixes() -> list[str]:
@@ -50,7 +50,7 @@ def reader_named(name: str) -> Reader:
     Raises
     ------
     UnknownNameError
-        If there is no such reader; the message lists the names.
+        If there is no such reader. The message lists the names.
     """
     found = named(READERS, "reader", name)
     if not isinstance(found, Reader):
@@ -80,11 +80,11 @@ def read_measured(
     names
         Names of the vehicle in the table.
     with_routes
-        Whether the trips need routes; a notebook has none.
+        Whether the trips need routes. A notebook has none.
     reader
         Name of the reader; by default the file's suffix or columns choose one of `READERS`.
     cars
-        Types of the cars; trips of cars of other types are set aside. None for one type.
+        Types of the cars. Trips of cars of other types are set aside. None for one type.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read_measured(
 
 
 def _keep_first(measured: Measured) -> None:
-    """Keep the first trip of each name; a folder knows its trips by their names."""
+    """Keep the first trip of each name. A folder knows its trips by their names."""
     first: dict[str, MeasuredTrip] = {}
     repeated = [
         trip.trip for trip in measured.trips if first.setdefault(trip.trip, trip) is not trip

@@ -26,7 +26,7 @@ NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicl
 
 
 def read_gpx(path: Path) -> Log:
-    """Return the track points of a GPX file and their readings; each track is a trip.
+    """Return the track points of a GPX file and their readings. Each track is a trip.
 
     Raises
     ------

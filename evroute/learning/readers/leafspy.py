@@ -24,7 +24,7 @@ DAY_FIRST = "%d/%m/%Y %H:%M:%S"
 
 
 def date_format(texts: Sequence[str]) -> str | None:
-    """Return the order of day and month of all dates; None if they have neither.
+    """Return the order of day and month of all dates, or None if they have neither.
 
     A number above 12 decides. If none does, it is the order in which the dates span less time, and
     month first if both span the same.

@@ -22,7 +22,7 @@ COARSE_PERCENT = 0.5
 class Meter:
     """The energy meter of a log.
 
-    kind: ``energy``, ``power`` or ``charge``.  reading: (p,) Wh, W or %; NaN where not read.
+    kind: ``energy``, ``power`` or ``charge``.  reading: (p,) Wh, W or %, or NaN where not read.
     step_percent: steps of the charge's display, 0 for other kinds.  notes: one sentence each.
     """
 
@@ -36,7 +36,7 @@ class Meter:
         return (self.step_percent / 100 * battery_wh) ** 2 / 6
 
     def used_wh(self, rows: IntArray, time_s: FloatArray, battery_wh: float) -> FloatArray:
-        """Return the energy used up to each row of a trip, (k,) Wh; NaN where it was not read.
+        """Return the energy used up to each row of a trip, (k,) Wh, or NaN where it was not read.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Meter:
 
 
 def meter_of(log: Log) -> Meter:
-    """Return the meter of a log; its energy goes before its power, its power before its charge.
+    """Return the meter of a log. Its energy goes before its power, its power before its charge.
 
     Raises
     ------

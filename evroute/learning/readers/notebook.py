@@ -50,7 +50,7 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
     setting
         Network and vehicle of the trips.
     vehicle_names
-        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+        Names of the setting's vehicle in the column ``vehicle``. Trips of others are set aside.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def plausible_routes(
     origin, destination
         Names, ``"lat,lon"`` or edge ids.
     odometer_km
-        Length of the trip, km; NaN if unknown.
+        Length of the trip, km, or NaN if unknown.
 
     Raises
     ------

@@ -62,7 +62,7 @@ SHORTEST_M = 300.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drive:
-    """A connected part of a trip on the roads; ``match`` counts the (p,) rows of its piece."""
+    """A connected part of a trip on the roads. ``match`` counts the (p,) rows of its piece."""
 
     name: str
     rows: IntArray
@@ -82,7 +82,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     setting
         Network and vehicle of the trips.
     vehicle_names
-        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+        Names of the setting's vehicle in the column ``vehicle``. Trips of others are set aside.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
 
 
 def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
-    """Return latitudes and longitudes, (rows,) degrees; NaN where unknown.
+    """Return latitudes and longitudes, (rows,) degrees, or NaN where unknown.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
 
 
 def _ends(edges: IntArray, at_m: FloatArray, kept: slice, setting: Setting) -> tuple[float, float]:
-    """Return the metres along the first and the last edge between two readings; NaN at its end.
+    """Return the metres along the first and the last edge between two readings, or NaN at its end.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def _with_end(trip: MeasuredTrip, drive: _Drive, soc_percent: FloatArray) -> Mea
     drive
         Rows with energies.
     soc_percent
-        (p,) charge at these rows, %; NaN where there is none.
+        (p,) charge at these rows, %, or NaN where there is none.
     """
     inside = np.arange(drive.match.position[0], drive.match.position[-1] + 1)
     read = inside[np.isfinite(drive.used_wh[inside] + soc_percent[inside])]

@@ -1,6 +1,6 @@
 """CSV and Parquet files as logs: a table under the names used here, and the columns it left out.
 
-A CSV file is separated by commas, semicolons or tabulators; its numbers have a decimal point or a
+A CSV file is separated by commas, semicolons or tabulators. Its numbers have a decimal point or a
 decimal comma.
 """
 
@@ -42,7 +42,7 @@ class Log:
     columns: Mapping[str, Column]
 
     def numbers(self, name: str) -> FloatArray:
-        """Return a column in the unit of its name, (rows,); NaN where there is no number."""
+        """Return a column in the unit of its name, (rows,), or NaN where there is no number."""
         if name not in self.columns:
             return np.full(self.table.num_rows, np.nan)
         column = self.columns[name]
@@ -66,7 +66,7 @@ def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
     path
         CSV or Parquet file.
     text, number
-        Names of the columns here that hold text and numbers; others are left as they are.
+        Names of the columns here that hold text and numbers. Others are left as they are.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def check_columns(
     Raises
     ------
     EvrouteError
-        If a column is missing or unknown; the message names it.
+        If a column is missing or unknown. The message names it.
     """
     for name in needed:
         require(
@@ -237,12 +237,12 @@ def check_columns(
 
 
 def numbers(table: pa.Table, name: str) -> FloatArray:
-    """Return a column of numbers, (k,); NaN where there is none."""
+    """Return a column of numbers, (k,), or NaN where there is none."""
     return np.array(table[name].to_numpy(), dtype=float)
 
 
 def trips_of(path: Path, table: pa.Table) -> Iterator[tuple[str, IntArray]]:
-    """Yield each trip and its rows in their order; the rows of trips may be mixed.
+    """Yield each trip and its rows in their order. The rows of trips may be mixed.
 
     A table without the column ``trip`` is one trip, named by the file.
 

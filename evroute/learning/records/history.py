@@ -47,7 +47,7 @@ class History:
 
     @property
     def in_order(self) -> list[MeasuredTrip]:
-        """The trips in the order of their rows; those without a row follow as recorded."""
+        """The trips in the order of their rows. Those without a row follow as recorded."""
         learned = {trip.trip: trip for trip in self.learned}
         return list((learned | dict(self.trips)).values())
 
@@ -163,7 +163,7 @@ def measured_row(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
 
 
 def numbered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the columns of ``trips.parquet`` from its rows; ``t`` counts them from 1."""
+    """Return the columns of ``trips.parquet`` from its rows. ``t`` counts them from 1."""
     columns = dict.fromkeys(name for row in rows for name in row)
     numbers = list(range(1, len(rows) + 1))
     return {"t": numbers} | {name: [row.get(name) for row in rows] for name in columns}

@@ -38,7 +38,7 @@ DEFAULT_NETWORK = "denver"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model of a belief as the caller names it; None for the folder's, or for the default.
+    """The model of a belief as the caller names it, or None for the folder's, or for the default.
 
     model, options: as `learn.learn` takes them.  prior, kernel: of a model of edges.  terrain:
     ``"edge"`` or ``"profile"``.
@@ -104,7 +104,7 @@ class Start:
 
 @checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Manifest:
-    """Fields of a manifest; the names are those of the file."""
+    """Fields of a manifest. The names are those of the file."""
 
     kind: Literal["learned"]
     method: dict[str, Any]
@@ -156,7 +156,7 @@ def stored_manifest(folder: Folder) -> dict[str, Any]:
     Raises
     ------
     DamagedFileError
-        If it is unreadable, incomplete or of another kind; the message names the remedy.
+        If it is unreadable, incomplete or of another kind. The message names the remedy.
     """
     return checked_manifest(folder.manifest(), str(folder.path / "manifest.json"), folder.remedy)
 
@@ -174,9 +174,9 @@ def start_of(
     made
         Manifest of the folder; empty for a new one.
     network
-        A network, or its name or file; None for that of the manifest, or `DEFAULT_NETWORK`.
+        A network, or its name or file, or None for that of the manifest, or `DEFAULT_NETWORK`.
     vehicle
-        A vehicle, or its name or file; None for that of the manifest, or `defaults.VEHICLE`.
+        A vehicle, or its name or file, or None for that of the manifest, or `defaults.VEHICLE`.
     choice
         Model, prior and terrain.
 

@@ -15,7 +15,7 @@ BY_LENGTH = ("energy_wh", "travel_s")
 
 
 def recorded_m(lines: TripRecord | None, rows: Sequence[int]) -> FloatArray | None:
-    """Return the lengths of the roads of a trip when it was recorded, (k,) m; None if unknown.
+    """Return the lengths of the roads of a trip when it was recorded, (k,) m, or None if unknown.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def on_pieces(
 ) -> dict[str, Any]:
     """Return the values of a trip by edge, and its ends, on the pieces of its roads.
 
-    Pieces that were not driven are left out; the others share by length.
+    Pieces that were not driven are left out. The others share by length.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def on_pieces(
     network
         The network.
     before_m
-        (k,) lengths of the roads when the trip was recorded, m; None for those of now.
+        (k,) lengths of the roads when the trip was recorded, m, or None for those of now.
     """
     counts = np.array([len(edge) for edge in edges])
     edge, road = np.concatenate(edges), np.repeat(np.arange(len(edges)), counts)

@@ -4,7 +4,7 @@
 Further columns have the line of each edge and its heights, and the metadata the terms of each trip,
 so that trips can be learned on other maps; files of earlier versions lack them. The metadata have
 the digest of the columns and terms, and the manifest of the folder too. Each file is a trip table
-that ``evroute learn`` reads. Numbers that are unknown are NaN; in files of earlier versions the
+that ``evroute learn`` reads. Numbers that are unknown are NaN. In files of earlier versions the
 departure is then 0.
 """
 
@@ -56,7 +56,7 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
     Raises
     ------
     DamagedFileError
-        If a file is cut off or was changed, or an earlier version wrote the folder; the message
+        If a file is cut off or was changed, or an earlier version wrote the folder. The message
         names the remedy.
     """
     require(
@@ -110,7 +110,7 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
     Raises
     ------
     DamagedFileError
-        If the file is cut off or was changed; the message names the remedy.
+        If the file is cut off or was changed. The message names the remedy.
     """
     folder = path.parents[1]
     try:
@@ -133,7 +133,7 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
 
 
 def manifest_of(path: Path) -> dict[str, Any] | None:
-    """Return the manifest in the metadata of a file; None if there is none."""
+    """Return the manifest in the metadata of a file, or None if there is none."""
     try:
         metadata = pq.read_schema(path).metadata or {}
         manifest = json.loads(metadata[_MANIFEST])
@@ -154,14 +154,14 @@ def append_part(
     manifest: Mapping[str, Any],
     terms: Sequence[Terms] = (),
 ) -> None:
-    """Record trips in a new file; it is on the disk when this returns.
+    """Record trips in a new file. It is on the disk when this returns.
 
     Parameters
     ----------
     folder
         Folder of ``evroute learn``.
     trips
-        At least one measured trip, wholly on the network; no other file of the folder has a trip of
+        At least one measured trip, wholly on the network. No other file of the folder has a trip of
         the same name, except one without its line.
     setting
         The network whose rows the trips name, and the vehicle.
@@ -277,7 +277,7 @@ def _departures(departed_s: list[float], metadata: Mapping[bytes, bytes]) -> lis
 
 
 def _lines(columns: dict[str, list[Any]], metadata: Mapping[bytes, bytes]) -> TripRecord | None:
-    """Return the roads of all edges of a file, and remove their columns; None if it has none."""
+    """Return the roads of all edges of a file, and remove their columns, or None if it has none."""
     if not has_lines(columns):
         return None
     vehicle = json.loads(metadata.get(_MANIFEST, b"{}")).get("vehicle", {})
@@ -307,7 +307,7 @@ def _trips(
     lines: TripRecord | None,
     terms: Sequence[Terms],
 ) -> Iterable[MeasuredTrip]:
-    """Yield the trips of a file; those that leave the network with their record."""
+    """Yield the trips of a file. Those that leave the network with their record."""
     names = columns["trip"]
     for number, (_, its) in enumerate(groupby(range(len(names)), key=names.__getitem__)):
         rows = list(its)

@@ -64,13 +64,13 @@ def repair(
     Returns
     -------
     Learned
-        The trips; ``aside`` has the damaged files and the earlier belief.
+        The trips. ``aside`` has the damaged files and the earlier belief.
 
     Raises
     ------
     EvrouteError
         If no measured trip is intact, its network is unknown, or another process writes the folder
-        for longer than `learn.WAIT_S`; the folder then is as it was.
+        for longer than `learn.WAIT_S`. The folder then is as it was.
     """
     place = Folder(Path(folder))
     if not part_paths(place.path):

@@ -38,7 +38,7 @@ class Moved:
     size
         Number of roads that are known now.
     is_new_place
-        Whether most roads of the stored belief are not in the network; None if it is its own.
+        Whether most roads of the stored belief are not in the network, or None if it is its own.
     """
 
     roads: IntArray
@@ -155,7 +155,7 @@ class KnownRoads:
         return roads.time_s / roads.share if driving else roads.time_s
 
     def rows_of(self, roads: RoadLines) -> IntArray:
-        """Return the rows of roads (k,); those that are new are added to the lost ones."""
+        """Return the rows of roads (k,). Those that are new are added to the lost ones."""
         roads = roads.on(self.lost.sheets, self.network)
         rows = self._index.rows_of(roads)
         missing = np.flatnonzero(rows == LOST)
@@ -217,7 +217,7 @@ class KnownRoads:
         Parameters
         ----------
         state
-            Of a belief on this network or on another one; an empty state is one of an earlier
+            Of a belief on this network or on another one. An empty state is one of an earlier
             version, on this network.
         network
             The network.

@@ -57,7 +57,7 @@ class TripPlaces:
         edge, share
             (k,) rows of its roads, and the share of each that it drove.
         known
-            Whether its route is known; no road counts otherwise.
+            Whether its route is known. No road counts otherwise.
         """
         self.driven.append(edge if known else edge[:0])
         self.shares.append(share if known else share[:0])
@@ -85,7 +85,7 @@ class TripPlaces:
         edge
             (k,) edges.
         share
-            (k,) shares of them that were driven; None for whole edges.
+            (k,) shares of them that were driven, or None for whole edges.
         """
         if self.junctions is None:
             return np.empty(0)
@@ -150,7 +150,7 @@ class TripPlaces:
         road_std, height_std
             Deviations of the fields, Wh per km and Wh.
         driven
-            Their parts that are driven, on the network; None for whole roads.
+            Their parts that are driven, on the network, or None for whole roads.
         """
         asked = edge.tobytes(), road_std, height_std, len(self.roads), len(self.junctions or ())
         if driven is None and asked in self._unknown:

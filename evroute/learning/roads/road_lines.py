@@ -185,7 +185,7 @@ def placed(
     points_m
         (..., 3) points on the sheets ``there``.
     there, here
-        Coordinate systems by number of the sheet; ``here`` begins with that of the network.
+        Coordinate systems by number of the sheet. ``here`` begins with that of the network.
     network
         The network of sheet 0.
     """

@@ -49,7 +49,7 @@ def terms_at_pace(
     conditions
         Conditions of the day.
     stretches
-        The driven parts of the edges; None for whole edges.
+        The driven parts of the edges, or None for whole edges.
     pace_spm
         (k,) paces, s/m.
     """
@@ -147,7 +147,7 @@ class ArmTerms:
         total
             (p,) sum of the terms of its arms.
         edge
-            (k,) its edges; each of several routes one after another ends at standstill.
+            (k,) its edges. Each of several routes one after another ends at standstill.
         conditions
             Conditions of the day.
         """
@@ -199,9 +199,9 @@ class ArmTerms:
         conditions
             Conditions of the day.
         soc_percent
-            (k,) charge at the start of each arm, or one for all, %; NaN where unknown.
+            (k,) charge at the start of each arm, or one for all, %, or NaN where unknown.
         stretches
-            The driven parts of the edges; None for whole edges.
+            The driven parts of the edges, or None for whole edges.
         """
         network, vehicle = self.setting.network, self.setting.vehicle
         edge, prior = self.edge[arms], self.prior.mean

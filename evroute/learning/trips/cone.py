@@ -35,7 +35,7 @@ def constrained_mode(mean: FloatArray, root: FloatArray, cone: FloatArray) -> Ph
     root
         (p, m) with ``root @ root.T`` the covariance.
     cone
-        (c, p) C; the cone must have a point.
+        (c, p) C. The cone must have a point.
     """
     slack = cone @ mean
     if np.all(slack >= 0.0):

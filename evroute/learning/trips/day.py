@@ -1,7 +1,7 @@
 """TripDay: energies of edges and routes on one day, by a belief of whole trips.
 
 A planner holds it for the conditions of the day. The mean of an edge is the sum of its terms times
-the coefficients in force, which lie in the cone of physical ones; the potential of searches is
+the coefficients in force, which lie in the cone of physical ones. The potential of searches is
 ``c z`` with c between the coefficients of metres down and metres up, so no edge takes less than its
 rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
 """
@@ -46,7 +46,7 @@ class TripDay:
     Parameters
     ----------
     belief
-        Belief of whole trips; it must not learn while this object is in use.
+        Belief of whole trips. It must not learn while this object is in use.
     vehicle
         Battery, and the charge above which recuperation fades.
     space
@@ -205,7 +205,7 @@ class TripDay:
         arms_of_route
             (k,) arms in driving order.
         expected
-            Charge along the route by expected energies; None where the charge is unknown.
+            Charge along the route by expected energies, or None where the charge is unknown.
         driven
             The part of the edge of each arm that is driven.
         """
@@ -341,7 +341,7 @@ class TripDay:
         return terms
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
-        """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""
+        """Return the terms of arms that begin with charges (k,) Wh, (k, c), or None if unknown."""
         terms: FloatArray = self.terms[arms]
         if charge_wh is not None:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100

@@ -101,7 +101,7 @@ class Departures:
         Parameters
         ----------
         departed_s
-            Departure of the next trip, s; None if unknown.
+            Departure of the next trip, s, or None if unknown.
         """
         if departed_s is None or self.departed_s < 0.0:
             return self.place_days
@@ -120,7 +120,7 @@ class Departures:
         Parameters
         ----------
         date
-            As ``YYYY-MM-DD``; None for the day of the last trip.
+            As ``YYYY-MM-DD``, or None for the day of the last trip.
         """
         if date is None or self.departed_s < DATED_S:
             return self.place_days
@@ -196,7 +196,7 @@ class Departures:
         trip
             Measured trip.
         vehicle
-            The car; its auxiliary power is no heating.
+            The car. Its auxiliary power is no heating.
         minutes
             Expected duration, which stands for one that was not measured.
         """
@@ -218,7 +218,7 @@ class Departures:
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state; an empty one of an earlier version has no trips."""
+        """Take over a state. An empty one of an earlier version has no trips."""
         self.ended_s = float(state.get("ended_s", UNKNOWN_S))
         self.departed_s = float(state.get("departed_s", UNKNOWN_S))
         self.place_days = float(state.get("place_days", 0.0))

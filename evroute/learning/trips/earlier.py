@@ -23,7 +23,7 @@ LATER_COLUMNS: dict[str, float | int | str] = {
 
 
 def with_later_terms(state: State, prior: CoefficientPrior) -> State:
-    """Return a state with all terms of a prior; those that it lacks begin at their prior.
+    """Return a state with all terms of a prior. Those that it lacks begin at their prior.
 
     The trips of the state have 0 in these terms, so they have taught nothing about them.
 

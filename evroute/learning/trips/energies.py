@@ -1,14 +1,14 @@
 """TripEnergies: the default belief of ``evroute learn``: whole trips of one vehicle on one network.
 
 With ``physics="driving"`` its arms are the turns, and its mean before any trip is the energy of the
-driver's plan; with ``"eq8"`` they are the edges, at steady speed.
+driver's plan. With ``"eq8"`` they are the edges, at steady speed.
 
 A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
-earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
+earlier trips, and one energy. The belief of the coefficients is `trip_belief`. This module makes
 the rows, and keeps belief and pace together on disk and for plans.
 
 If a test detects a change of the errors of energies or times (`change`), the pace and the
-deviations of roads are learned anew; the coefficients and the spread of the errors stay.
+deviations of roads are learned anew. The coefficients and the spread of the errors stay.
 """
 
 from collections.abc import Mapping, Sequence
@@ -195,7 +195,7 @@ class TripEnergies(Belief):
         return found + ranking(self.car_shares() if shares is None else shares)
 
     def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
-        """Return a trip on the roads of the belief; those that it lacks are added to them."""
+        """Return a trip on the roads of the belief. Those that it lacks are added to them."""
         if trip.record is None:
             return trip
         edge = self.places.known.rows_of(trip.record.lines)
@@ -346,7 +346,7 @@ class TripEnergies(Belief):
         return car_shares(self.belief.cars, self.belief.regression, trips)
 
     def _state(self, car: str) -> CarState:
-        """Return departures and battery of a car; those of the only one if its name is empty."""
+        """Return departures and battery of a car. Those of the only one if its name is empty."""
         return self._states.of(car) if car else CarState(self._departures, self.battery)
 
     def state(self) -> State:

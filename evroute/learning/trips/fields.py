@@ -1,7 +1,7 @@
 """Fields that join the coefficients of trips: heights of junctions, and roads that differ.
 
 - `junction_height`: where a network has no heights, each junction has a potential, Matérn 5/2 of
-  the distance; a trip takes that of its end minus that of its start. Sums over a route telescope:
+  the distance. A trip takes that of its end minus that of its start. Sums over a route telescope:
   a closed loop takes nothing, and two routes between the same ends differ by nothing.
 - `road_deviation`: Wh per km by which roads differ from the coefficients, alike for edges that are
   near and have one direction: Matérn 5/2 of their middles times ``((1 + cos)/2)²`` of the angle.

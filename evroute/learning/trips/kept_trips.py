@@ -125,7 +125,7 @@ def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
     trips
         The n trips.
     width
-        Number of columns of the rows; shorter rows have 0 in the others.
+        Number of columns of the rows. Shorter rows have 0 in the others.
     """
     rows = np.zeros((len(trips), width))
     for i, trip in enumerate(trips):
@@ -167,7 +167,7 @@ def state_of(kind: str, trips: Sequence[KeptTrip], width: int) -> dict[str, npt.
     Parameters
     ----------
     kind
-        Kind of the trips, such as ``learned``; each name begins with it.
+        Kind of the trips, such as ``learned``. Each name begins with it.
     trips, width
         As in `columns_of`.
     """

@@ -1,7 +1,7 @@
 """Landmarks: a Gaussian process as further coefficients, by whitened features at places on trips.
 
 A field is ``s f``, f a Gaussian process of given covariance over places and s its standard
-deviation. Places on trips become landmarks in the order in which they come; with L the Cholesky
+deviation. Places on trips become landmarks in the order in which they come. With L the Cholesky
 factor of their covariance, the features of a place x are ``L^-1 k(landmarks, x)`` and f(x) is their
 product with independent standard normal coefficients. A place that the landmarks determine but for
 `TOLERANCE` of its variance becomes none, so features of earlier trips do not depend on later ones.
@@ -56,7 +56,7 @@ class Landmarks:
             self._add(place, stored=True)
 
     def _add(self, place: int, *, stored: bool = False) -> None:
-        """Make a landmark of a place that needs it; one that is stored always becomes one."""
+        """Make a landmark of a place that needs it. One that is stored always becomes one."""
         here = np.array([place])
         row, own = self.features(here)[0], float(self._covariance(here, here)[0, 0])
         rest = own - float(row @ row)

@@ -8,7 +8,7 @@ certainty, as an Ornstein-Uhlenbeck process with a half-life of a year:
 
     c <- k c + N(0, 0.15² (1 - k²)),   k = 2^(-d/365)
 
-Tyres, load, drivers and a battery that ages change the consumption of a car between trips; after a
+Tyres, load, drivers and a battery that ages change the consumption of a car between trips. After a
 long gap forecasts are wider by what may have changed.
 """
 

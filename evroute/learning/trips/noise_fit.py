@@ -37,7 +37,7 @@ EVIDENCE = 3.0
 class LateField:
     """A field that joins when there is evidence for it.
 
-    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features; the
+    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features. The
     centre of its log-normal prior, and the least deviation that counts.
     """
 
@@ -81,9 +81,9 @@ def is_late_fit_due(n_trips: int) -> bool:
 
 
 def _ends_stage(n_trips: int, every: int) -> bool:
-    """Return whether a stage ends; its length doubles with the number of trips from `STEADY` on.
+    """Return whether a stage ends. Its length doubles with the number of trips from `STEADY` on.
 
-    A fit costs as much as the trips that it is made of; all fits together then cost a constant
+    A fit costs as much as the trips that it is made of. All fits together then cost a constant
     number of passes over the trips.
     """
     doublings = max(n_trips // STEADY, 1).bit_length() - 1
@@ -131,7 +131,7 @@ def fit_scales(
         over each trip, and the centre of the log-normal prior of its standard deviation, in Wh per
         unit of the features.
     cars
-        Cars of the trips; None if all are of one.
+        Cars of the trips, or None if all are of one.
     """
     own = [] if cars is None else cars.centre.tolist()
     stds = [std for _, std in fields]

@@ -69,7 +69,7 @@ def learn_by_days(
     Parameters
     ----------
     regression, trips, noise, prior
-        As in `learn_at_once`; the regression has learned none of them.
+        As in `learn_at_once`. The regression has learned none of them.
     today
         Day since the first trip.
     """
@@ -185,7 +185,7 @@ def learn_again(
     Parameters
     ----------
     regression, effects, trips, noise, prior
-        As in `learn_next`; the regression has learned none of them.
+        As in `learn_next`. The regression has learned none of them.
     today
         Day since the first trip, where cars have no names.
     """

@@ -1,7 +1,7 @@
 """Bayesian linear regression of trip energies with known noise, exact in any order of trips.
 
 ``y_i = x_i' b + e_i`` with ``b ~ N(m, diag(s²))`` and ``e_i ~ N(0, v_i)``. The state is the
-posterior mean and a square root R of the posterior covariance; each trip changes both, O(p²).
+posterior mean and a square root R of the posterior covariance. Each trip changes both, O(p²).
 
 A Gaussian process joins as more coefficients: the features of a basis, whitened, as further columns
 of the rows with prior mean 0 and standard deviation 1. R then holds its cross-covariance with b.
@@ -23,10 +23,10 @@ class CoefficientPrior:
     mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``; c may be 0.
     names: of the coefficients, for stored states; may be empty.  later: names that states of
     earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
-    multiplied: (p,) prior means of the terms that the level multiplies, others 0; None for none.
+    multiplied: (p,) prior means of the terms that the level multiplies, others 0, or None for none.
     metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
     by_car: function that returns the coefficients (p, 2) by which single cars deviate, times a
-    factor each (`fleet.car_effects`), from the shared ones; None for no single cars.
+    factor each (`fleet.car_effects`), from the shared ones, or None for no single cars.
     """
 
     mean: FloatArray

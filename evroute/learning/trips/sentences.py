@@ -57,13 +57,13 @@ def sentences(
     Parameters
     ----------
     members
-        Beliefs after the trips; the first has the coefficients.
+        Beliefs after the trips. The first has the coefficients.
     vehicle
         The vehicle.
     trips
         Rows of ``trips.parquet``.
     places
-        Number of places with a learned height; None if the network has heights.
+        Number of places with a learned height, or None if the network has heights.
     changed_after
         Number of trips before the last detected change; 0 if there was none.
     """

@@ -28,7 +28,7 @@ trip the mean is that power. The warm-up is one number of a whole trip (`departe
 All terms but the warm-up are sums over edges or turns, so a search can use them. The sums in the
 table are over the pieces of an edge with one slope each: one piece where the network has no
 profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the
-charge above which recuperation fades; the coefficient of that term is the share of recuperation
+charge above which recuperation fades. The coefficient of that term is the share of recuperation
 lost per 10 % above ``s0``.
 
 Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
@@ -184,7 +184,7 @@ def edge_terms(
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 11), those of full battery and level 0; a row is their sum.
+    """Return the terms of edges, (k, 11), those of full battery and level 0. A row is their sum.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def edge_terms(
     edges
         The k edges as they are driven.
     auxiliary_w
-        Auxiliary power known at departure, W; its term is 0 where it is None (unknown).
+        Auxiliary power known at departure, W. Its term is 0 where it is None (unknown).
     heating
         (3,) terms of heating, warm-up and cooling of one minute (`Heating.per_minute`).
     air_density_kgpm3
@@ -348,7 +348,7 @@ def returned_by_pieces(
     Parameters
     ----------
     network
-        The roads; an edge is one piece where they have no profile.
+        The roads. An edge is one piece where they have no profile.
     edge
         (k,) rows.
     terms

@@ -64,7 +64,7 @@ class TripTimes:
         edge
             (k,) edges of the trip, or of its plausible routes, one after another.
         departed_s
-            Departure since a midnight, s; None for the mean of the day.
+            Departure since a midnight, s, or None for the mean of the day.
         speed_factor
             Driven speed over the usual one.
         routes

@@ -12,7 +12,7 @@ the prior variances grow tenfold, at most `MAX_INFLATIONS` times, and all of the
 Gaussian processes join as fields (`fields`): further columns of the rows, whose standard
 deviation is fitted with the noise. Columns of the first kind are there from the start and are added
 as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
-on the features of all trips so far; it has columns only while the evidence for it is strong.
+on the features of all trips so far. It has columns only while the evidence for it is strong.
 
 Trips of named cars are those of a fleet: the coefficients are shared, and each car has an effect,
 which drifts in the place of the level, and errors of its own (`evroute.learning.fleet`).
@@ -262,11 +262,11 @@ class TripBelief:
             self.cars.loosen(car)
 
     def test_anew(self) -> None:
-        """Begin the test for changes anew; all that was learned stays."""
+        """Begin the test for changes anew. All that was learned stays."""
         self._errors.restart()
 
     def restart(self) -> None:
-        """Begin the test anew, and take the features of the late field anew; all else stays."""
+        """Begin the test anew, and take the features of the late field anew. All else stays."""
         self._errors.restart()
         self._recent = []
         if self.late_std and self.late is not None:
@@ -366,7 +366,7 @@ class TripBelief:
         self._take()
 
     def _refit(self, trips: KeptColumns) -> None:
-        """Fit the noise and the deviations of fields; those that join change the rows."""
+        """Fit the noise and the deviations of fields. Those that join change the rows."""
         if self.prior.by_car is not None and self.cars:
             self.cars.weights = self.prior.by_car(self.present[: len(self.prior.mean)])
         centres, late = (self._noise_centre, self._field_centre), self.late

@@ -52,7 +52,7 @@ class TripForecast:
         Of the energy of the whole trip.
     covariance
         Function that returns the (k, k) predictive covariance of the energies up to the ends of the
-        k edges, noise included, Wh²; only charges along the way need it.
+        k edges, noise included, Wh². Only charges along the way need it.
     time
         Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
     battery_share

@@ -138,7 +138,7 @@ class Usual:
 
 
 def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
-    """Return the usual trip by the newest trips; None if they are fewer than `FEWEST`.
+    """Return the usual trip by the newest trips, or None if they are fewer than `FEWEST`.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ K)``. With ``q_j = y'(I + c_j K / sigma²)^-1 y + sigma² ln det(I + c_j K / sig
 
 is the logarithm of a non-negative supermartingale that starts at 1: with probability ``1 - delta``
 it never exceeds ``ln(1 / delta)`` (Ville), for any choice of the ``x_s``. The scales c must be
-fixed before the run; the weights pi are equal here. The mixture over several c is our extension; it
+fixed before the run. The weights pi are equal here. The mixture over several c is our extension. It
 costs at most ``2 sigma² ln(1 / pi_j)`` over the best of them.
 """
 

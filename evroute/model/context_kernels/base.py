@@ -1,6 +1,6 @@
 """ContextKernel: the protocol of kernels between contexts, and distances that siblings share.
 
-Contexts x and y are scaled by one lengthscale for each dimension. A kernel is 1 at distance 0; so
+Contexts x and y are scaled by one lengthscale for each dimension. A kernel is 1 at distance 0. So
 are the mean (`Sum`) and the product of two kernels.
 """
 
@@ -67,7 +67,7 @@ class ContextKernel(Protocol):
         Returns
         -------
         FloatArray
-            (d, size) angular frequencies w; the kernel is the mean of ``cos(w'(x - y))``.
+            (d, size) angular frequencies w. The kernel is the mean of ``cos(w'(x - y))``.
         """
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":

@@ -1,7 +1,7 @@
 """Log likelihood of the driven trips as a function of the kernel's numbers, with its gradient.
 
 Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Measurements of one arm enter by
-their number, mean and scatter; the remaining term of the likelihood is added.
+their number, mean and scatter. The remaining term of the likelihood is added.
 
 The gradient is computed backwards: the likelihood returns its derivative by the covariance,
 `covariance` returns the derivative of the covariance by the numbers.
@@ -48,7 +48,7 @@ class Driven:
 
     @classmethod
     def of(cls, trips: Sequence[Feedback]) -> "Driven":
-        """Merge the measurements of trips; arms are sorted by id and context."""
+        """Merge the measurements of trips. Arms are sorted by id and context."""
         rows = np.concatenate([np.column_stack([trip.id, trip.features]) for trip in trips])
         residual_wh = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
         arms, arm, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)

@@ -3,7 +3,7 @@
 Fitted are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior
 deviations, a factor of all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel. The
 search is L-BFGS from the present kernel, once for each nu. The paper fixes these numbers (section
-B.3); so does evroute by default.
+B.3). So does evroute by default.
 """
 
 import logging
@@ -21,7 +21,7 @@ from evroute.model.kernels.graph_matern import GraphMatern, filter_blocks, raw_d
 
 NUS = (1, 2, 3)
 MOST_ARMS = 1000
-"""Arms used in a fit, the most visited; a search step costs the cube of their number."""
+"""Arms used in a fit, the most visited. A search step costs the cube of their number."""
 MOST_STEPS = 100
 TOLERANCE_NATS = 1e-3
 """Gain of a step, per nat gained so far beyond the first, below which a search ends."""
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyperparameters:
-    """Numbers of a kernel and its noise; those with a unit are factors of a first kernel's numbers.
+    """Numbers of a kernel and its noise. Those with a unit are factors of a first kernel's numbers.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def fit(
     driven
         Merged measurements.
     prior_log_std
-        Deviation of a log-normal prior around the start, for every number; None for no prior.
+        Deviation of a log-normal prior around the start, for every number, or None for no prior.
     """
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, prior_log_std)
@@ -178,7 +178,7 @@ class _Problem:
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
 
     def origin(self, nu: int) -> FloatArray:
-        """Return the start of the search; the mean graph variance is the same for every nu."""
+        """Return the start of the search. The mean graph variance is the same for every nu."""
         kernel, edges = self.kernel, np.unique(self.driven.id)
         filtered, _ = filter_blocks(kernel.matern.laplacian, nu, kernel.matern.kappa, edges)
         share = kernel.graph_share

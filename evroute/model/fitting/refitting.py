@@ -19,7 +19,7 @@ from evroute.model.fitting.hyperparameters import Fit, Hyperparameters, fit
 from evroute.model.kernels.arms import EdgeContextKernel
 
 FIRST_FITS = (10, 30)
-"""Trips after the first fits; the next fits follow after ten times as many trips."""
+"""Trips after the first fits. The next fits follow after ten times as many trips."""
 PRIOR_LOG_STD = 1.0
 """Deviation of the log-normal prior around the start of every fit, for few trips."""
 
@@ -106,7 +106,7 @@ class Refitting:
         return trips | {f"model.{name}": part for name, part in self._model.state().items()}
 
     def restore(self, state: State) -> None:
-        """Restore a state; `fits` is not part of it.
+        """Restore a state. `fits` is not part of it.
 
         Raises
         ------

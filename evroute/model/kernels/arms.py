@@ -3,7 +3,7 @@
 Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges
 (eq. 134) and k_f, k_f' Matérn 5/2 kernels on contexts (eqs. 135-136) with separate lengthscales.
 The paper does not state how the prior variance is split between the two terms; our default is one
-half each. We also use a separate prior standard deviation for every edge; the paper has one
+half each. We also use a separate prior standard deviation for every edge. The paper has one
 number.
 
 `TurnGraph` is the graph kernel between turns, by the edges that they leave and enter. Two turns

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
-    """Build the paper's graph kernel; its diagonal is cached in ``cache_dir`` if given."""
+    """Build the paper's graph kernel. Its diagonal is cached in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = cache_path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     return GraphMatern(
@@ -71,7 +71,7 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
     arms
         All arms of the kernel.
     cache_dir
-        Folder of the cache; None for none.
+        Folder of the cache, or None for none.
     """
 
     def factor() -> FloatArray:
@@ -83,7 +83,7 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
 
 
 def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
-    """Return an array mapped from its file; it is made and stored where it is missing or damaged.
+    """Return an array mapped from its file. It is made and stored where it is missing or damaged.
 
     Without a path it is made. Of several processes of a machine one makes it, and the others wait.
     """
@@ -101,14 +101,14 @@ def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
 
 
 def cache_path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
-    """Return the file that caches an array; None without a cache.
+    """Return the file that caches an array, or None without a cache.
 
     Parameters
     ----------
     kind
         Kind of the array, the first part of the name of the file.
     cache_dir
-        Folder of the cache; None for no cache.
+        Folder of the cache, or None for no cache.
     digest
         Digest of the values that the array depends on.
     """

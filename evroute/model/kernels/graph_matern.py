@@ -75,7 +75,7 @@ class GraphMatern:
         return self._rows[self._slot[edge_a, np.newaxis], edge_b]
 
     def matrix(self) -> FloatArray:
-        """Return the full k_G, (n, n), seconds on a city; no row is kept."""
+        """Return the full k_G, (n, n), seconds on a city. No row is kept."""
         full = self._raw.matrix()
         full *= self._scale
         return full

@@ -3,7 +3,7 @@
 With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1``
 (Sandberg et al., eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no
 negative entry, its rows sum to 1/s, and they decay with every turn away from their edge. So the
-network is cut into tiles; the rows of a tile's edges are solved on a patch of the network around
+network is cut into tiles. The rows of a tile's edges are solved on a patch of the network around
 it, and small entries are dropped. The result is a sparse matrix, computed once and kept. For any
 dropped entries, ``R R'`` is symmetric and positive semi-definite to the last bit.
 
@@ -304,7 +304,7 @@ class PriorDraws:
     def __call__(
         self, edge: IntArray, features: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Draw the residuals of arms jointly, (a,) Wh; an edge may occur in several contexts.
+        """Draw the residuals of arms jointly, (a,) Wh. An edge may occur in several contexts.
 
         Parameters
         ----------

@@ -146,9 +146,9 @@ class Batches:
         whitened: FloatArray,
         rng: np.random.Generator,
     ) -> None:
-        """Store measurements until the batch closes; in strict mode, until it is measured.
+        """Store measurements until the batch closes. In strict mode, until it is measured.
 
-        A trip that was not planned closes the batch; its measurements are learned at once.
+        A trip that was not planned closes the batch. Its measurements are learned at once.
 
         Parameters
         ----------

@@ -122,7 +122,7 @@ class BKBOptions(RedrawOptions):
 
 
 class CBKBOptions(DictionaryOptions):
-    """CBKB: BKB as the baseline of EK-UCB; the first arm is always kept, oversampled tenfold."""
+    """CBKB: BKB as the baseline of EK-UCB. The first arm is always kept, oversampled tenfold."""
 
     label = engine = "CBKB"
 

@@ -101,7 +101,7 @@ class Rule(Protocol):
 
 
 class NystromOptions(ModelOptions):
-    """Options of a Nyström model; a subclass adds the options of its rule."""
+    """Options of a Nyström model. A subclass adds the options of its rule."""
 
     has_kernel = True
     engine: ClassVar[str]
@@ -211,7 +211,7 @@ class NystromGP:
         return self.rule.waits
 
     def update(self, feedback: Feedback) -> None:
-        """Update with the measurements of one trip or several; repeated arms count each time."""
+        """Update with the measurements of one trip or several. Repeated arms count each time."""
         if not len(feedback.id):
             return
         slots = self.sparse.slots(feedback.id, feedback.features)

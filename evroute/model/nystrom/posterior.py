@@ -95,7 +95,7 @@ class SparsePosterior:
         return self._embedding[: len(self.basis), : len(self)]
 
     def slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); new arms get new slots."""
+        """Return the slot of each arm, (k,). New arms get new slots."""
         new = self.arms.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])

@@ -58,7 +58,7 @@ def draw(p: FloatArray, rng: np.random.Generator, most: int | None = None) -> In
     rng
         Source of randomness.
     most
-        Cap; the positions of greatest probability are kept.
+        Cap. The positions of greatest probability are kept.
 
     Returns
     -------

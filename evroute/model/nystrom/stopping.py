@@ -1,7 +1,7 @@
 """When a batch closes: bounds on the shrinkage of variances since mean and dictionary were frozen.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process
-Optimization with Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is
+Optimization with Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3. ``product`` is
 Desautels, Krause & Burdick 2014. Each rule bounds ``max_x s_start(x) / s_now(x)``, s the scaled
 variance, given the pending pulls of a posterior. A batch continues while the bound is at most a
 threshold. "All x" are the reference arms and the arms of the batch.
@@ -28,7 +28,7 @@ def global_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float
 def local_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``max_x 1 + sum_j k~(x, x_j)² / s(x)`` (Lemma 3).
 
-    Two sums are computed at each x, with the covariance k~ and with its explained part; the larger
+    Two sums are computed at each x, with the covariance k~ and with its explained part. The larger
     counts. The first alone bounds the ratio only where the unexplained covariance is not negative.
     """
     return 1.0 + max(

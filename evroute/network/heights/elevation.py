@@ -26,7 +26,7 @@ from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0
 GREATEST_SMOOTHING_M = 1e6
-"""Greatest strength of the smoothing of heights, m; it leaves no hill."""
+"""Greatest strength of the smoothing of heights, m. It leaves no hill."""
 # Largest share of junctions without a height that is filled from their neighbours.
 GREATEST_MISSING_SHARE = 0.1
 # Few streets are as steep as this; more often a bridge or tunnel is mapped on the ground.

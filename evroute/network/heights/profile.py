@@ -40,7 +40,7 @@ FINE_M = 30.0
 COARSEST_M = 120.0
 """Largest cells that are sampled; those of 3 arc-seconds measure 93 m."""
 LEAST_M = 1e-6
-"""Least strength, m; it keeps the road straight where no height is known."""
+"""Least strength, m. It keeps the road straight where no height is known."""
 APART_M = 3.0
 """An edge's own heights are not trusted if an end lies farther than this from its junction."""
 
@@ -103,14 +103,14 @@ def sampled(
     network
         The network with the heights of its junctions.
     read
-        The network as its reader returned it; the table ``shape``, with the heights ``z_m`` (p,)
+        The network as its reader returned it. The table ``shape``, with the heights ``z_m`` (p,)
         of its shape points, counts where there are no rasters.
     rasters
-        Files of heights; the first with a value at a place counts.
+        Files of heights. The first with a value at a place counts.
     smoothing_m
         Strength of the smoothing of the junctions, >= 0, m.
     spacing_m
-        Distance of the heights inside edges, m; edges are cut into pieces of equal length.
+        Distance of the heights inside edges, m. Edges are cut into pieces of equal length.
 
     Raises
     ------

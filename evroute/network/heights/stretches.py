@@ -12,7 +12,7 @@ from evroute.network.road_network import RoadNetwork
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Parts of k edges of a network; an edge may occur several times.
+    """Parts of k edges of a network. An edge may occur several times.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ class Stretches:
     def pieces(self, network: RoadNetwork) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return length and climb of the parts of pieces, (q,) m, and the stretch of each, (q,).
 
-        A piece of the profile has one slope; without a profile an edge is one piece. Pieces that
-        are not driven have no length; every stretch has a piece.
+        A piece of the profile has one slope. Without a profile an edge is one piece. Pieces that
+        are not driven have no length. Every stretch has a piece.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ def part_shape(
     edge
         Network row.
     from_m, to_m
-        Metres along the edge; its shape is stretched to its length. None is its end.
+        Metres along the edge. Its shape is stretched to its length. None is its end.
     """
     points = slice(network.shape_start[edge], network.shape_start[edge + 1])
     step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))

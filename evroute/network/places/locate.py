@@ -37,7 +37,7 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
     Raises
     ------
     UnknownNameError
-        If the text is none of these; the message lists names or ids that are spelt similarly.
+        If the text is none of these. The message lists names or ids that are spelt similarly.
     EvrouteError
         If several places have that name, or the place is not on the earth, or more than 500 m from
         the nearest edge.
@@ -59,14 +59,14 @@ def coordinates(text: str) -> tuple[float, float]:
 
 
 def named_place(network: RoadNetwork, text: str) -> Place | None:
-    """Return the place that a text names; None for an edge id and for "lat,lon".
+    """Return the place that a text names, or None for an edge id and for "lat,lon".
 
     Raises
     ------
     UnknownNameError
-        If there is no such place; the message lists names or ids that are spelt similarly.
+        If there is no such place. The message lists names or ids that are spelt similarly.
     EvrouteError
-        If several places have that name; the message lists them.
+        If several places have that name. The message lists them.
     """
     if not isinstance(text, str):
         raise UnknownNameError(
@@ -130,7 +130,7 @@ def nearest_lines(
     network
         The roads.
     lat, lon
-        WGS 84 position, degrees; it is projected onto the shapes of the edges.
+        WGS 84 position, degrees. It is projected onto the shapes of the edges.
     farthest_m
         Greatest distance of the road, m.
 

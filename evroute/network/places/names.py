@@ -67,7 +67,7 @@ class Place:
     Parameters
     ----------
     label
-        Its name; with latitude and longitude in brackets where places far apart share the name.
+        Its name. With latitude and longitude in brackets where places far apart share the name.
     lon, lat
         WGS 84 position, degrees.
     junctions
@@ -299,7 +299,7 @@ def _index(network: RoadNetwork) -> _Index:
 
 
 def _stations(network: RoadNetwork) -> list[_Row]:
-    """Return the charging stations that have a name, once each; their table has their sockets."""
+    """Return the charging stations that have a name, once each. Their table has their sockets."""
     table = network.tables.get("chargers", {})
     columns = (table.get(column, ()) for column in ("name", "lon", "lat"))
     try:

@@ -90,7 +90,7 @@ def nearest_positions(
     network
         The roads.
     lat, lon
-        WGS 84 position, degrees; the shapes of edges are stretched to their lengths.
+        WGS 84 position, degrees. The shapes of edges are stretched to their lengths.
     leaving
         As in `positions`. Where several edges meet, those on which no metre is left for a start, or
         none is driven for a destination, are left out.
@@ -129,7 +129,7 @@ def point(network: RoadNetwork, position: Position) -> "shapely.Point":
     network
         The roads.
     position
-        The position; the shape of its edge is stretched to its length.
+        The position. The shape of its edge is stretched to its length.
     """
     share = position.along_m / float(network.length_m[position.edge])
     start, end = network.shape_start[position.edge], network.shape_start[position.edge + 1]

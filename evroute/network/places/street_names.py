@@ -18,7 +18,7 @@ NEAR_M = 20.0
 LEAST_COS = 0.87
 """Least cosine of the angle between them, whichever way they are driven: 30 degrees."""
 SAMPLES = 5
-"""Positions along an edge; more than half of them must be on a street that gives its name."""
+"""Positions along an edge. More than half of them must be on a street that gives its name."""
 
 
 def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:

@@ -137,7 +137,7 @@ def _kind(place: Place, stations: frozenset[str]) -> str:
 
 
 def _roads(network: RoadNetwork) -> list[Suggestion]:
-    """Return the roads by name; each stands for the middle of its edge that is nearest its mean."""
+    """Return the roads by name. Each stands for the middle of its edge that is nearest its mean."""
     streets = np.array([names.clean(street) for street in network.street])
     rows = np.flatnonzero(streets != "")
     if not len(rows):

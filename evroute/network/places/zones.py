@@ -20,7 +20,7 @@ DATED_S = 1e8
 
 
 def local_s(departed_s: float | None, network: RoadNetwork) -> float | None:
-    """Return the time since the local midnight of a departure, s; None if it is unknown.
+    """Return the time since the local midnight of a departure, s, or None if it is unknown.
 
     Parameters
     ----------

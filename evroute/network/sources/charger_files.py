@@ -81,11 +81,11 @@ class ListedSocket:
     kind
         Kind of the socket; None if cars have no such plug, or if neither kind nor power is known.
     kw
-        Power, kW; None if unknown.
+        Power, kW, or None if unknown.
     assumed
         Numbers that the file does not state: ``"socket"``, ``"power"``, both, or none.
     price_kwh, price_minute
-        Prices of a kWh from the wall and of a minute, money; None where the first is unknown.
+        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown.
     """
 
     kind: str | None
@@ -207,7 +207,7 @@ def _table(path: Path) -> Iterator[ListedStation]:
 
 
 def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
-    """Return the station of a row of a table; ``where`` stands for the row in messages."""
+    """Return the station of a row of a table. ``where`` stands for the row in messages."""
     kind = (row["socket"] or "").strip().lower()
     if kind not in _KINDS and kind != "unknown":
         raise EvrouteError(
@@ -231,7 +231,7 @@ def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
 
 
 def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
-    """Return a price of a row, money; None if it is empty."""
+    """Return a price of a row, money, or None if it is empty."""
     text = (row.get(column) or "").strip()
     try:
         price = _number(text) if text else None
@@ -303,7 +303,7 @@ def _sockets_of_tags(tags: Mapping[str, str], where: str) -> Iterator[ListedSock
 
 
 def _kw_of_tag(text: str, where: str) -> float | None:
-    """Return the power of a tag such as ``22 kW`` or ``22000``, kW; None if it has no number."""
+    """Return the power of a tag such as ``22 kW`` or ``22000``, kW, or None if it has no number."""
     power = re.match(r"\d+(?:\.\d+)?", text.replace(",", "."))
     value = float(power[0]) if power else None
     return _kw(value / 1000 if value and value > 1000 else value, where)  # some write W
@@ -321,7 +321,7 @@ def _number(value: object) -> float:
 
 
 def _kw(value: object, where: str) -> float | None:
-    """Return a power, kW; None where it is missing."""
+    """Return a power, kW, or None where it is missing."""
     if value is None:
         return None
     try:

@@ -49,7 +49,7 @@ class Socket:
         Values that the source does not state: ``"socket"``, ``"power"``, ``"socket and power"`` or
         "".
     price_kwh, price_minute
-        Prices of a kWh from the wall and of a minute, money; None where the first is unknown, 0
+        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown, 0
         where there is no price of a minute.
     """
 
@@ -138,7 +138,7 @@ def with_stations(
     Parameters
     ----------
     network
-        The roads; it is returned as it is where no station can be used.
+        The roads. It is returned as it is where no station can be used.
     listed
         The stations of a source.
     credit

@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A network file on the internet; ``git_blob`` is the required id of its bytes."""
+    """A network file on the internet. ``git_blob`` is the required id of its bytes."""
 
     name: str
     url: str
@@ -49,7 +49,7 @@ def find(name: str) -> Published:
     Raises
     ------
     UnknownNameError
-        If no published network has that name; the message lists the names.
+        If no published network has that name. The message lists the names.
     """
     known = published()
     require(

@@ -13,7 +13,7 @@ from evroute.network.sources.osmnx_graph import columns_of
 
 
 def read(path: Path, name: str) -> RoadNetwork:
-    """Read an OSMnx graph as network ``name``; edges are named ``u,v,key``.
+    """Read an OSMnx graph as network ``name``. Edges are named ``u,v,key``.
 
     Raises
     ------

@@ -34,14 +34,14 @@ TYPICAL_KMH = {
 }
 NAME_SEPARATOR = " / "
 PLACE_KEYS = ("amenity", "tourism", "leisure", "shop", "historic", "place", "aeroway")
-"""Keys of places to drive to; with a name."""
+"""Keys of places to drive to. With a name."""
 STOPS = (
     ("highway", "bus_stop"),
     ("railway", "station"),
     ("railway", "halt"),
     ("railway", "tram_stop"),
 )
-"""Tags of stations and stops, which are places to drive to; with a name."""
+"""Tags of stations and stops, which are places to drive to. With a name."""
 VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
@@ -61,7 +61,7 @@ _CLOSED = {
     "use_sidepath",
 }
 _OPEN_TRACK = _OPEN - {"destination"}
-"""Words that open a track; a track for access alone is no way through."""
+"""Words that open a track. A track for access alone is no way through."""
 _OUT_OF_USE = ("abandoned", "demolished", "disused", "razed", "removed")
 """Prefixes of keys for what is no longer there, such as ``disused:highway``."""
 _SERVICES_LEFT_OUT = {

@@ -126,7 +126,7 @@ def _notes(attribution: str, control: IntArray | None) -> Iterator[str]:
 
 
 def _first(data: dict[str, Any], key: str) -> str:
-    """Return an attribute as text; the first value if a simplified edge has several."""
+    """Return an attribute as text. The first value if a simplified edge has several."""
     value = data.get(key, "")
     return str(value[0] if isinstance(value, list) and value else value or "")
 

@@ -4,7 +4,7 @@ Source: https://wiki.openstreetmap.org/wiki/Relation:restriction. ``no_*`` forbi
 ``only_*`` every other. Each relation becomes forbidden successions of edges. A succession of two is
 a turn, which is removed. A longer one, from a restriction via a way, needs a memory that turns do
 not have, unless it can only be entered, or only be left, as a whole: if e2 is entered from e1
-alone, forbidding (e1, e2, e3) is forbidding the turn (e2, e3); if e2 leads to e3 alone, it is
+alone, forbidding (e1, e2, e3) is forbidding the turn (e2, e3). If e2 leads to e3 alone, it is
 forbidding the turn (e1, e2). Those hold exactly (for trips that do not begin or end on the way
 between). Other relations are counted and left out.
 """
@@ -50,7 +50,7 @@ _HOURS = {"hour_on", "hour_off", "day_on", "day_off"}
 class Relation:
     """A restriction as mapped.
 
-    A member is (type, id, role); its type is "node", "way" or "relation".
+    A member is (type, id, role). Its type is "node", "way" or "relation".
     """
 
     tags: Tags
@@ -108,11 +108,11 @@ class Outcome:
 
 
 class _LeftOutError(Exception):
-    """A relation that is not applied; the message is one of the module's constants."""
+    """A relation that is not applied. The message is one of the module's constants."""
 
 
 def apply(relations: Iterable[Relation], roads: Roads, turns: Iterable[Turn]) -> Outcome:
-    """Return the turns after applying restrictions; ``only_u_turn`` adds turns.
+    """Return the turns after applying restrictions. ``only_u_turn`` adds turns.
 
     Several ``only_*`` relations that begin on the same edge allow each of their turns.
 

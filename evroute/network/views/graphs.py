@@ -84,7 +84,7 @@ def route_table(
 def to_networkx(network: Roads) -> "nx.MultiDiGraph":
     """Return the network as an OSMnx graph, one arc an edge; parallel edges have other keys.
 
-    Nodes have x, y, elevation and street_count; edges have osmid, length, speed_kph, travel_time,
+    Nodes have x, y, elevation and street_count. Edges have osmid, length, speed_kph, travel_time,
     grade and geometry. Nodes are the junction ids if all of them are whole numbers, as OSMnx
     requires, else junction rows. An ``osmid`` numbers the streets of this network: both directions
     of a street share it if they have one line. A network keeps no ids of OpenStreetMap's ways.

@@ -88,7 +88,7 @@ class ChargeFunctions:
         piece_wh, length_m
             (q,) energy by physics, Wh, and length of each part, m.
         arm
-            (q,) position of its arm, rising; each arm has a part.
+            (q,) position of its arm, rising. Each arm has a part.
         energy_wh
             (c,) energy of each arm, Wh.
         """
@@ -114,7 +114,7 @@ class ChargeFunctions:
         )
 
     def take(self, arms: IntArray) -> "ChargeFunctions":
-        """Return the functions of arms (k,), in their order; an arm may repeat."""
+        """Return the functions of arms (k,), in their order. An arm may repeat."""
         row, place = expanded(self.start, arms)
         start = np.searchsorted(place, np.arange(len(arms) + 1))
         return ChargeFunctions(self.energy_wh[arms], start, self.step_wh[row])

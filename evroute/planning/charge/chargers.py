@@ -35,13 +35,13 @@ class Charger:
     assumed
         Values of the socket that its source does not state, in words; "" if it states all.
     price_kwh, price_minute
-        Prices of a kWh from the wall and of a minute, money; None where the first is unknown, 0
+        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown, 0
         where there is no price of a minute.
     station_id, network
         Id of the station in its source, and its charging network; maybe empty, or several with
         commas between.
     halt
-        Positions on roads at which it stands; None for one that stands at the ends of ``nodes``.
+        Positions on roads at which it stands, or None for one that stands at the ends of ``nodes``.
     """
 
     station: str
@@ -62,21 +62,21 @@ class Charger:
         Parameters
         ----------
         halts
-            Halts of a request; None for a request without.
+            Halts of a request, or None for a request without.
         """
         if self.halt is None or halts is None:
             return self
         return replace(self, nodes=halts.nodes.get(self.halt, ()))
 
     def paid(self, energy_wh: Number, time_s: Number, own: float | None) -> Number | None:
-        """Return the price of charges, money; None where it is unknown.
+        """Return the price of charges, money, or None where it is unknown.
 
         Parameters
         ----------
         energy_wh, time_s
             Energies into the battery, Wh, and their times, s.
         own
-            Price of a kWh where the station has none, money; None if it is unknown, too.
+            Price of a kWh where the station has none, money, or None if it is unknown, too.
         """
         per_kwh = own if self.price_kwh is None else self.price_kwh
         if per_kwh is None:
@@ -98,7 +98,7 @@ class StopWishes:
     arrive_percent
         Least charge at the end, %.
     own_price
-        Price of a kWh where a station has none, money; None if it is unknown.
+        Price of a kWh where a station has none, money, or None if it is unknown.
     """
 
     setup_s: float = SETUP_S
@@ -160,10 +160,10 @@ class ChargingStop:
     assumed
         Values of the socket that its source does not state, in words; "" if it states all.
     paid
-        Price of the charge at the station, money; None if it is unknown.
+        Price of the charge at the station, money, or None if it is unknown.
     at_m, from_m
         Metres along the edge before the stop at which the car stops, and along the one behind it
-        from which it goes on; None at the end of an edge.
+        from which it goes on, or None at the end of an edge.
     """
 
     station: str

@@ -42,7 +42,7 @@ def with_advice(
     charging
         Whether the request may charge on the way.
     tried
-        Function that returns the stops of a plan that starts with a whole per cent, or None; it is
+        Function that returns the stops of a plan that starts with a whole per cent, or None. It is
         asked where the needs are not exact. None if they are.
     """
     if stops:
@@ -92,7 +92,7 @@ def _without_start(
 
 
 def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[int, str] | None:
-    """Return the least whole per cent at the start, and the first station; None for none.
+    """Return the least whole per cent at the start, and the first station, or None for none.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[
 
 
 def least_that_succeeds(succeeds: Callable[[int], bool], first: int, guess: int) -> int | None:
-    """Return the least whole per cent that succeeds, up to 100; None if 100 does not.
+    """Return the least whole per cent that succeeds, up to 100, or None if 100 does not.
 
     The steps from the guess double until the answer changes; then the interval is halved.
 

@@ -103,7 +103,7 @@ class RiskSearch:
         *,
         most_wh: float = np.inf,
     ) -> tuple[Route | None, float]:
-        """Return the result of `best` from known candidates; None if no route was found.
+        """Return the result of `best` from known candidates, or None if no route was found.
 
         Parameters
         ----------

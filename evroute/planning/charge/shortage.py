@@ -38,7 +38,7 @@ class Shortage:
     head_wh
         (a,) potential after each arm, Wh.
     charge
-        Charge functions of the arms; their energies are not below the rise of the potential.
+        Charge functions of the arms. Their energies are not below the rise of the potential.
     """
 
     legs: Legs
@@ -49,7 +49,7 @@ class Shortage:
         """Return the least charge at the start with a route that keeps the reserve, Wh.
 
         Infinite if no route exists, or a full battery does not suffice. The capacity may be
-        infinite; the charge of ``battery`` at the start does not matter.
+        infinite. The charge of ``battery`` at the start does not matter.
         """
         needs_wh = [
             self.charge.before(battery, battery.reserve_wh, piece.arm) for piece in self.legs.pieces
@@ -94,7 +94,7 @@ class Shortage:
         ]
 
     def _back(self, battery: Battery, until: Sequence[int]) -> Back:
-        """Return the turns back from the destination; the search ends after some states."""
+        """Return the turns back from the destination. The search ends after some states."""
         legs, last = self.legs, len(self.legs.stops) - 1
         first = last * legs.search.line_graph.n_edges
         roots = [(first + edge, battery.reserve_wh, -1) for edge in legs.stops[last]]
@@ -104,7 +104,7 @@ class Shortage:
         return backwards(legs, self.head_wh, roots, until)
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
-        """Return the error with the missing charge or capacity; a plan with that much succeeds."""
+        """Return the error with the missing charge or capacity. A plan with that much succeeds."""
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.asked_wh)
         need_wh = self.least_start_wh(battery) + battery.warm_up_wh
@@ -216,7 +216,7 @@ def least_needs(
     battery
         Capacity and reserve.
     stations
-        Stations that may be used; None for none.
+        Stations that may be used, or None for none.
     """
     n_states, n_nodes = len(back.ends), legs.search.line_graph.n_edges
     if stations is None:

@@ -51,7 +51,7 @@ class Needs:
     names: Sequence[str]
 
     def at(self, state: int) -> Need | None:
-        """Return the least charge after a state and its station; None if none is held.
+        """Return the least charge after a state and its station, or None if none is held.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class StationNeeds:
         Parameters
         ----------
         battery
-            Capacity and reserve; the charge at the start does not matter.
+            Capacity and reserve. The charge at the start does not matter.
         """
         least = min(self._at_starts(battery, self.needs(battery)), default=Need(np.inf, ""))
         held = least.charge_wh <= battery.capacity_wh + TOLERANCE_WH

@@ -50,7 +50,7 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
 
 
 def halt_of(network: RoadNetwork, station: Station) -> Halt | None:
-    """Return the positions at which a station stands; None if no car may stop there.
+    """Return the positions at which a station stands, or None if no car may stop there.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def wanted(chargers: Sequence[Charger], request: PlanRequest) -> tuple[Charger, 
     Raises
     ------
     UnknownNameError
-        If no station has a name, network or id to avoid; the message has similar ones.
+        If no station has a name, network or id to avoid. The message has similar ones.
     EvrouteError
         If no socket is left.
     """
@@ -136,7 +136,7 @@ def _called(text: str, chargers: Sequence[Charger]) -> list[int]:
     Raises
     ------
     UnknownNameError
-        If there are none; the message has similar texts.
+        If there are none. The message has similar texts.
     """
     part = text.casefold()
     rows = [row for row, each in enumerate(chargers) if part in _ids(each)]
@@ -182,18 +182,18 @@ def rows_of_plan(
     request
         The wishes of the plan.
     battery
-        Charge at the start and reserve; None for no bounds.
+        Charge at the start and reserve, or None for no bounds.
     chargers
         Sockets that fit the car.
     forecasts
-        Forecasts that a limit of risk needs; None without a limit.
+        Forecasts that a limit of risk needs, or None without a limit.
     halting
         Returns the request with the numbers of its arms where routes may stop at halts.
 
     Raises
     ------
     NotEnoughChargeError
-        If the destination cannot be reached with this charge and risk; the message has the advice.
+        If the destination cannot be reached with this charge and risk. The message has the advice.
     """
     if battery is None:
         return choose_rows(problem, fastest, request, None)
@@ -250,7 +250,7 @@ class _Charging:
         return choose_safe_rows(self.safe, self.request)
 
     def stopping(self) -> Rows | None:
-        """Return the rows with stops; None if there are none."""
+        """Return the rows with stops, or None if there are none."""
         if self.safe is None:
             return self.stop_rows.choose(self.fastest)
         within = partial(self.within, self.battery)
@@ -297,14 +297,14 @@ class _Charging:
 
     @cached_property
     def safe(self) -> RiskSearch | None:
-        """Searches for routes without stops within the limit of risk; None without a limit."""
+        """Searches for routes without stops within the limit of risk, or None without a limit."""
         if self.forecasts is None or self.request.risk is None:
             return None
         return self.forecasts.search(self.problem, self.battery, self.request.risk)
 
     @cached_property
     def at_risk(self) -> SearchProblem:
-        """The request with stations; with a limit of risk each arm takes its quantile."""
+        """The request with stations. With a limit of risk each arm takes its quantile."""
         if self.forecasts is None or self.request.risk is None:
             return self.with_halts
         std_wh = self.forecasts.std_wh(self.with_halts)

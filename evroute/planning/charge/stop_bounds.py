@@ -39,7 +39,7 @@ class StopBounds:
     Parameters
     ----------
     rest_wh, rest
-        (s,) least energy, Wh, and least cost of driving to the destination; the latter may be minus
+        (s,) least energy, Wh, and least cost of driving to the destination. The latter may be minus
         infinity.
     rest_both
         (s,) least sum of cost and energy, each Wh at ``per_wh``.
@@ -90,7 +90,7 @@ class StopBounds:
         rest_wh
             (s,) from `energies_left`.
         stops
-            Whether each plan stops; the least cost of driving alone then bounds little.
+            Whether each plan stops. The least cost of driving alone then bounds little.
         """
         each_per_wh = _least_per_wh(battery, aim)
         slow = _slow(each_per_wh)

@@ -59,7 +59,7 @@ class StopRows:
         )
 
     def choose(self, fastest: Route) -> Rows | None:
-        """Return the rows by expected energies; None if no plan keeps the reserve.
+        """Return the rows by expected energies, or None if no plan keeps the reserve.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class StopRows:
         return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
 
     def choose_within(self, fastest: Route, search: RiskSearch, within: Within) -> Rows | None:
-        """Return the rows that keep a limit of risk; None if no plan was found that keeps it.
+        """Return the rows that keep a limit of risk, or None if no plan was found that keeps it.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ if another one of its state has, for each of its charges, as much at no more cos
 that arrives is the best plan.
 
 The bound of a label with charge s is the cost left, or that of the route for which cost and energy
-at the power of the best socket cost least in sum, less the cost to charge s at that power; one
+at the power of the best socket cost least in sum, less the cost to charge s at that power. One
 set-up is added where s does not suffice for the least energy left. Driving takes at least the
 expected energy, and charging at least energy by power, so the bound never exceeds the cost. Charges
 that lose regeneration which fades near a full battery are whole per cents.
@@ -131,7 +131,7 @@ def best_plan(
     effort: int = GREATEST_EFFORT,
     rest_wh: FloatArray | None = None,
 ) -> StopPlan | None:
-    """Return the plan of least cost with any number of stops; None if none keeps the reserve.
+    """Return the plan of least cost with any number of stops, or None if none keeps the reserve.
 
     Parameters
     ----------

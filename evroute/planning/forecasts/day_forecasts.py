@@ -28,7 +28,7 @@ def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
     Parameters
     ----------
     day
-        Energies of the arms; None without a belief.
+        Energies of the arms, or None without a belief.
     space
         The arms of the plan.
 

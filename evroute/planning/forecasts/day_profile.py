@@ -44,19 +44,19 @@ def quarter_of(departed_s: float | None) -> int | None:
 
 
 class DayProfile:
-    """Values of n edges by quarter of the day; the order in which they came does not matter.
+    """Values of n edges by quarter of the day. The order in which they came does not matter.
 
     Parameters
     ----------
     n_edges
         Number of edges.
     moments
-        Those of another profile, to continue it; None before any trip.
+        Those of another profile, to continue it, or None before any trip.
 
     Attributes
     ----------
     moments
-        (3, 5, n) number of values, their sum and the sum of their squares, by quarter; the last
+        (3, 5, n) number of values, their sum and the sum of their squares, by quarter. The last
         are those of trips without a time of departure, which count in the mean alone.
     """
 
@@ -74,7 +74,7 @@ class DayProfile:
         value
             (k,) values of these edges.
         departed_s
-            Departure, s since midnight; None if unknown.
+            Departure, s since midnight, or None if unknown.
         """
         quarter = QUARTERS if departed_s is None else quarter_of(departed_s)
         for power, sums in enumerate(self.moments[:, quarter]):
@@ -101,7 +101,7 @@ class DayProfile:
         edge
             (k,) edges.
         departed_s
-            Departure, s since midnight; None for the whole day.
+            Departure, s since midnight, or None for the whole day.
 
         Returns
         -------

@@ -29,7 +29,7 @@ def energy_by_condition(
     network, vehicle
         Roads, and the vehicle that drives them.
     conditions
-        Conditions of the day; each is left out in turn while the others stay.
+        Conditions of the day. Each is left out in turn while the others stay.
     route
         A route on the network.
     time_s

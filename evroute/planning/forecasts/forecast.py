@@ -54,7 +54,7 @@ class EnergyForecast(Protocol):
         """Return the forecast by name, as JSON documents hold it."""
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
-        """Forecast the charge along the route; ``expected`` is the charge by expected energies."""
+        """Forecast the charge along the route. ``expected`` is the charge by expected energies."""
 
 
 _NO_JOINT = "{} has no joint posterior, which an interval of a route needs"
@@ -194,7 +194,7 @@ def forecast(
     arms_of_route
         (k,) positions among ``arms``, in driving order.
     share
-        (k,) shares of their edges that are driven; None for whole edges.
+        (k,) shares of their edges that are driven, or None for whole edges.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def difference_std_wh(
     arms_of_route, others
         Positions among ``arms``, in driving order.
     shares
-        Shares of their edges that are driven; None for whole edges.
+        Shares of their edges that are driven, or None for whole edges.
 
     Raises
     ------
@@ -257,14 +257,14 @@ def predict(
 ) -> tuple[float, float]:
     """Return mean and standard deviation of the measured energy of one trip, Wh.
 
-    The deviation includes belief and noise; it is NaN if the model has no joint posterior.
+    The deviation includes belief and noise. It is NaN if the model has no joint posterior.
 
     Parameters
     ----------
     model
         Any model.
     arms, arms_of_route, share
-        As in `forecast`; the means count by the shares too.
+        As in `forecast`. The means count by the shares too.
     """
     mean_wh = means(model, arms, arms_of_route)
     if share is not None:

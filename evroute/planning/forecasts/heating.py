@@ -69,7 +69,7 @@ class DayHeating:
         vehicle, conditions
             Car and conditions.
         day
-            Energies of the day by a belief; None for physics.
+            Energies of the day by a belief, or None for physics.
         """
         heating = conditions.heating(vehicle)
         if day is not None:
@@ -147,11 +147,11 @@ def with_departure(
     Parameters
     ----------
     route
-        Numbers of the arms; the charge begins after the warm-up.
+        Numbers of the arms. The charge begins after the warm-up.
     heating
         Heating and cooling of the trip.
     battery
-        Charge before the warm-up; None for no charge.
+        Charge before the warm-up, or None for no charge.
     """
     described = replace(route, heating_wh=float(heating.total_wh))
     warm_up_wh = float(heating.warm_up_wh)

@@ -101,7 +101,7 @@ class Day(Protocol):
         expected
             Charge along the trip, None if unknown.
         stretches
-            The part of the edge of each arm that is driven; None for whole edges.
+            The part of the edge of each arm that is driven, or None for whole edges.
         """
 
     def difference_std_wh(
@@ -119,7 +119,7 @@ class Day(Protocol):
         arms_of_route, others
             Arms of two routes between the same places, in driving order.
         stretches
-            Parts of the edges of both that are driven; None for whole edges.
+            Parts of the edges of both that are driven, or None for whole edges.
         """
 
     def reached_std_wh(
@@ -189,7 +189,7 @@ def belief_of_car(belief: LearnedEnergies | None, car: str) -> LearnedEnergies:
     Parameters
     ----------
     belief
-        Belief of a plan; None for physics.
+        Belief of a plan, or None for physics.
     car
         Name of the car.
 
@@ -211,7 +211,7 @@ def vehicle_of(
     Parameters
     ----------
     vehicle
-        A vehicle, its name, or a TOML file; None for that of the belief, or `defaults.VEHICLE`.
+        A vehicle, its name, or a TOML file, or None for that of the belief, or `defaults.VEHICLE`.
     belief
         The belief of the plan, if it has one.
 

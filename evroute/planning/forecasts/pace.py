@@ -71,7 +71,7 @@ class Pace:
     start_factor
         Driven time over the map's time before any trip.
     network
-        Network of the edges, whose zone has the local clock of dated departures; None if no
+        Network of the edges, whose zone has the local clock of dated departures, or None if no
         departure has a date.
     alone
         Whether each road goes by its own passes alone, and by the map before the first.
@@ -194,7 +194,7 @@ class Pace:
         return (unseen_s + self._seconds[edge]) / passes
 
     def paces(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
-        """Return the expected paces of edges (k,) at a departure, s/m; None for the mean."""
+        """Return the expected paces of edges (k,) at a departure, s/m, or None for the mean."""
         return self.times(edge, departed_s) / self._length_m[edge]
 
     def _clock_s(self, departed_s: float | None) -> float | None:
@@ -225,9 +225,9 @@ class Pace:
         edge
             (k,) edges driven.
         travel_s
-            (k,) travel times, s; NaN where not measured.
+            (k,) travel times, s, or NaN where not measured.
         departed_s
-            Departure since 1970-01-01 UTC or on a local clock, s; None if unknown.
+            Departure since 1970-01-01 UTC or on a local clock, s, or None if unknown.
         """
         measured = np.isfinite(travel_s)
         if not measured.any():
@@ -253,7 +253,7 @@ class Pace:
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over the sums of another estimator on the same edges; an empty state has none.
+        """Take over the sums of another estimator on the same edges. An empty state has none.
 
         Raises
         ------

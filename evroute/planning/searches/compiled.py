@@ -23,7 +23,7 @@ def run(search: Search, loop: Function, pieces: tuple[Function, ...], *groups: N
     loop
         Function that numba can compile.
     pieces
-        Functions that it calls; they are compiled with it.
+        Functions that it calls. They are compiled with it.
     *groups
         Its arguments, with arrays of `read_only`.
     """

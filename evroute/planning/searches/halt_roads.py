@@ -113,7 +113,7 @@ class HaltRoads:
         return own.problem(replace(base, legs=legs))
 
     def _add_first(self, own: OwnArms, starts: Sequence[Position]) -> None:
-        """Add the ways from starts to halts ahead on their edges; a start may be at a halt."""
+        """Add the ways from starts to halts ahead on their edges. A start may be at a halt."""
         for start in starts:
             for node, to_m in self.halts.on_edge(start.edge):
                 if start.along_m <= to_m + JUNCTION_M:

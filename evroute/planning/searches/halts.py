@@ -31,7 +31,7 @@ class PartRows:
     Parameters
     ----------
     starts, ends, pieces
-        Arms by the edge and the metres from which it is driven; by the edge before, the edge, and
+        Arms by the edge and the metres from which it is driven. By the edge before, the edge, and
         the metres up to which it is driven; and by the edge and both metres.
     """
 
@@ -45,7 +45,7 @@ class PartRows:
         Parameters
         ----------
         arms
-            (k,) arms over its whole edges; they are changed.
+            (k,) arms over its whole edges. They are changed.
         part
             The part of a route.
         """
@@ -101,7 +101,7 @@ class Halts:
         Parameters
         ----------
         nodes
-            Nodes; the route stops at those of arrival.
+            Nodes. The route stops at those of arrival.
         start_m, end_m
             Metres along the edges on which the request begins and ends.
         """

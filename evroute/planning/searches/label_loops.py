@@ -1,6 +1,6 @@
 """The loop of the label searches: plain Python, or compiled by numba (extra ``fast``).
 
-numba compiles a cached function anew if the file that defines it changes; it does not look at other
+numba compiles a cached function anew if the file that defines it changes. It does not look at other
 files. So every function and constant of the loop is in this file. The pieces that run at every turn
 take few arrays: numba counts the references to each of them. The search with charging stops has a
 loop of its own (`stop_loops`).
@@ -67,9 +67,9 @@ class Charges(NamedTuple):
     Parameters
     ----------
     first_wh, capacity_wh
-        Charge at the start and usable capacity, Wh; the capacity may be infinite.
+        Charge at the start and usable capacity, Wh. The capacity may be infinite.
     least_wh, reserve_wh
-        Least charge allowed and the reserve, Wh; the first is lower by a rounding.
+        Least charge allowed and the reserve, Wh. The first is lower by a rounding.
     lossless_wh, fade
         Charge up to which no regeneration is lost, Wh, and the share of it lost per Wh above.
     """
@@ -120,7 +120,7 @@ class Limits(NamedTuple):
 def settle_two_costs(
     ways: Ways, steps: Steps, charges: Charges, costs: Costs, limits: Limits
 ) -> tuple[list[int], bool]:
-    """Settle labels in the order of one cost; a later label of a state must be better in the other.
+    """Settle labels in the order of one cost. A later label of a state must be better in the other.
 
     The order is that of the energy unless it costs nothing. Each found route lowers the limit of
     the worth.

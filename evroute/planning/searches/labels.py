@@ -45,7 +45,7 @@ class LabelSearch:
     legs
         The legs of the request.
     tail_wh, head_wh
-        (a,) potential before and after each arm, Wh; no arm takes less energy than its rise.
+        (a,) potential before and after each arm, Wh. No arm takes less energy than its rise.
     charge
         Charge functions of the arms.
     """
@@ -71,7 +71,7 @@ class LabelSearch:
         Parameters
         ----------
         battery
-            Bounds of the charge; None for an unbounded battery.
+            Bounds of the charge, or None for an unbounded battery.
         time_s
             (a,) travel time of each arm, or another additive cost.
         limit_s
@@ -79,7 +79,7 @@ class LabelSearch:
         worth
             Cost of one Wh and of one second, >= 0, one of them > 0.
         better_than
-            Cost of a known route; only better ones are returned.
+            Cost of a known route. Only better ones are returned.
         most_wh
             Greatest energy, Wh.
         effort
@@ -88,7 +88,7 @@ class LabelSearch:
         Returns
         -------
         route
-            The best route found; None if none is better than the known one.
+            The best route found, or None if none is better than the known one.
         complete
             True if no better one exists; False if the search stopped before that was proven.
         """

@@ -84,7 +84,7 @@ class LeastEnergies:
         return joined([pair is not None for pair in whole], over, others)
 
     def route(self, starts: Sequence[Position], ends: Sequence[Position]) -> Route | None:
-        """Return the route of least energy between positions; None if there is none.
+        """Return the route of least energy between positions, or None if there is none.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class LeastEnergies:
         starts, ends
             As in `route`.
         fast
-            A hierarchy in place of the search; None for the search, which is exact.
+            A hierarchy in place of the search, or None for the search, which is exact.
         """
         own = OwnArms(self.numbers, self.search)
         own.add_starts(starts)

@@ -81,7 +81,7 @@ class Legs:
     pieces
         Routes on one edge.
     halts
-        Halts at which routes may stop; their nodes are behind the edges. None for none.
+        Halts at which routes may stop. Their nodes are behind the edges. None for none.
     beyond
         Nodes to which a car drives on from the destination, and the arms on which it does so; None
         for no metres.

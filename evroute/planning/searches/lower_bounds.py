@@ -32,7 +32,7 @@ def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
     Returns
     -------
     rest
-        (l * n + 1,) one per state; the last is arrival.
+        (l * n + 1,) one per state. The last is arrival.
     """
     begins = [tuple(each.edge for each in legs.starts), *legs.stops]
     trees = [np.zeros(1)]
@@ -132,7 +132,7 @@ def _to_exits(legs: Legs, weights: FloatArray, until: Sequence[int], beyond: flo
     legs
         The legs of a request.
     weights, until, beyond
-        As in `Search.rest`; ``until`` does not matter if ``beyond`` is infinite.
+        As in `Search.rest`. ``until`` does not matter if ``beyond`` is infinite.
     """
     last = cheapest_exits(weights, legs.exits)
     if not last:

@@ -64,7 +64,7 @@ class Search:
         Parameters
         ----------
         closed
-            Network rows; the search itself is returned if there are none.
+            Network rows. The search itself is returned if there are none.
         """
         if not len(closed):
             return self
@@ -148,7 +148,7 @@ class Search:
         weights
             (a,) as in `route`.
         origins, destinations
-            First and last edges; their costs are those of driving the first edge, and what follows
+            First and last edges. Their costs are those of driving the first edge, and what follows
             the end of the last one.
 
         Returns
@@ -186,7 +186,7 @@ class Search:
         weights
             (n,) cost of each edge, +inf where it is closed.
         origin
-            Network row; its cost is included.
+            Network row. Its cost is included.
         limit
             Costs above it may be +inf.
 
@@ -265,7 +265,7 @@ class Search:
         Returns
         -------
         before
-            The edge before each edge; negative where routes begin, and where none leads.
+            The edge before each edge. Negative where routes begin, and where none leads.
 
         Raises
         ------

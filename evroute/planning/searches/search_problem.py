@@ -31,7 +31,7 @@ class SearchProblem:
         (a,) travel time and length of the edge of each arm.
     charge
         Charge functions of the arms. Their energies are the expected ones, not below the rise of
-        the potential; the same numbers are shown.
+        the potential. The same numbers are shown.
     noise_std_wh
         (a,) standard deviation of one measurement, for the weight rules.
     tail_wh, head_wh
@@ -146,7 +146,7 @@ class SearchProblem:
         best
             The route of least cost without a battery.
         drivable
-            A route that keeps the reserve; it is returned where the effort runs out.
+            A route that keeps the reserve. It is returned where the effort runs out.
         """
         if self.keeps(battery, best):
             return best, True

@@ -128,7 +128,7 @@ def at_leaving(held: Segment, full_wh: float) -> Segment:
 
 
 def driven(steps: Steps, charges: Charges, held: Segment, arm: int, cost: float) -> Segment:
-    """Return the segment after an arm; its high charge is below the reserve if none gets over it.
+    """Return the segment after an arm. Its high charge is below the reserve if none gets over it.
 
     Charges that lose regeneration are left out as long as a lower one does not, and then all but
     the least. Without a fade that loses nothing, since the charge left is the same.

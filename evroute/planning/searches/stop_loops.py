@@ -130,7 +130,7 @@ def _push(
     bounds: Bounds,
     names: tuple[int, int, int],
 ) -> None:
-    """Put a driven segment into the queue; on arrival with the charge that costs least.
+    """Put a driven segment into the queue. On arrival with the charge that costs least.
 
     The names are its state, the label before, and the first state of arrival.
     """

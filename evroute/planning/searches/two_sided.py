@@ -106,7 +106,7 @@ class TwoSided:
         weights
             (a,) cost of each arm, not negative, +inf where it is closed.
         origin, destination
-            Network rows; the cost of the start does not matter.
+            Network rows. The cost of the start does not matter.
         """
         room = self._room()
         edges: IntArray = _route(self._arcs, _owned(weights), room, origin, destination)

@@ -124,9 +124,9 @@ class ArmNumbers:
         Parameters
         ----------
         arms
-            (k,) rows of arms; an arm may repeat.
+            (k,) rows of arms. An arm may repeat.
         stretches
-            The part of the edge of each that is driven; no energy is taken over no metres.
+            The part of the edge of each that is driven. No energy is taken over no metres.
         """
         share = stretches.share(self.network)
         charge, order = self.charge.take(arms), np.arange(len(arms))
@@ -147,7 +147,7 @@ class ArmNumbers:
         return DrivenArms(arms, stretches, share, length_m, time_s, charge)
 
     def _known_charge(self, arms: IntArray, stretches: Stretches) -> ChargeFunctions:
-        """Return `_charge_of`; the last parts are kept, since routes of a plan share their ends."""
+        """Return `_charge_of`. The last parts are kept, since routes of a plan share their ends."""
         ends = arms.tolist(), stretches.from_m.tolist(), stretches.to_m.tolist()
         keys = list(zip(*ends, strict=True))
         kept = self.kept.copy()

@@ -45,13 +45,13 @@ class ArmSpace(Protocol):
         """Return the ids of the arms of a route, (k,), in driving order."""
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Convert feedback on edges to feedback on the arms; a space may learn speeds from it."""
+        """Convert feedback on edges to feedback on the arms. A space may learn speeds from it."""
 
     def state(self) -> State:
         """Return the learned state of the space as arrays; empty if it learns nothing."""
 
     def restore(self, state: State) -> None:
-        """Restore the state of the space; other entries are ignored."""
+        """Restore the state of the space. Other entries are ignored."""
 
 
 class SearchSpace(ArmSpace, Protocol):
@@ -90,7 +90,7 @@ class SearchSpace(ArmSpace, Protocol):
         """The potential before and after each arm."""
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-        """Return the prior of all arms; ``spread`` is one of `energy.prior.SPREADS`."""
+        """Return the prior of all arms. ``spread`` is one of `energy.prior.SPREADS`."""
 
     def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the kernel between arms by location, derived from that between the edges."""

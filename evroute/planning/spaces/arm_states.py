@@ -9,7 +9,7 @@ from evroute.arrays import FloatArray, IntArray, freeze
 ROUNDING_WH = 1e-9
 """Differences of energies that are rounding."""
 MAX_PASSES = 200
-"""Relaxations of the potential; more are needed only where closed walks gain energy."""
+"""Relaxations of the potential. More are needed only where closed walks gain energy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ArmStates:
         (a,) states before and after each arm: junctions, or ends of edges. The head of an arm is
         the tail of the arms that follow it.
     state_wh
-        (s,) potential of the states, Wh; the energy of an arm by physics is never below its rise.
+        (s,) potential of the states, Wh. The energy of an arm by physics is never below its rise.
     """
 
     edge: IntArray
@@ -57,7 +57,7 @@ class ArmStates:
 
         The potential of physics is lowered along the arms until it fits, as in Johnson's algorithm
         (Johnson 1977, *Efficient algorithms for shortest paths in sparse networks*). It exists
-        unless a closed walk gains energy; after `MAX_PASSES` relaxations the rest is left over.
+        unless a closed walk gains energy. After `MAX_PASSES` relaxations the rest is left over.
 
         Parameters
         ----------

@@ -104,7 +104,7 @@ class Corridor:
         """Do nothing: the model has the whole state."""
 
     def _within(self, request: Round) -> Round:
-        """Return the round with the arms of its corridor only; the last round's are cached."""
+        """Return the round with the arms of its corridor only. The last round's are cached."""
         if self._last is None or self._last[0] is not request:
             arms = request.arms
             weights = np.full(self.edges.size, np.inf)

@@ -25,7 +25,7 @@ class DayEnergies:
     space
         The arms, under the conditions of the day.
     learned
-        Energies by a belief on the same arms; None for those of physics.
+        Energies by a belief on the same arms, or None for those of physics.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class DrivenSpeeds:
         known_mps
             (n,) speeds known of the day, m/s.
         departed_s
-            Departure, s since midnight; None for the mean of the day.
+            Departure, s since midnight, or None for the mean of the day.
         """
         if not self.trips:
             return known_mps
@@ -102,7 +102,7 @@ class DrivenSpeeds:
         return {f"{PREFIX}{name}": values for name, values in self._pace.state().items()}
 
     def restore(self, state: State) -> None:
-        """Take over a state, also that of an earlier version; other entries are ignored."""
+        """Take over a state, also that of an earlier version. Other entries are ignored."""
         if f"{EARLIER}count" in state:
             self._pace.restore(self._earlier(state))
             return

@@ -12,7 +12,7 @@ def over_edges(
 ) -> Belief:
     """Return the posterior of each edge from that of all turns and starts.
 
-    The mean is eq. 8 plus the mean learned deviation of the turns into the edge; the standard
+    The mean is eq. 8 plus the mean learned deviation of the turns into the edge. The standard
     deviation is the root mean square of theirs. An edge that no turn enters has its start.
 
     Parameters

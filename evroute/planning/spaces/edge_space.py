@@ -147,7 +147,7 @@ class EdgeSpace:
         return np.ones(self.reference.features.shape[1])
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-        """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
+        """Return the prior of every edge: eq. 8 and its spread. ``spread`` is one of `SPREADS`."""
         return spread_around(self.parts.total_wh, self._potentials_wh[""], spread)
 
     def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
@@ -228,7 +228,7 @@ class EdgeSpace:
 
     @cached_property
     def _part_sums(self) -> Callable[[int, float, float], dict[str, float]]:
-        """Eq. 8 by cause of an edge and metres along it, Wh; the last ones are kept."""
+        """Eq. 8 by cause of an edge and metres along it, Wh. The last ones are kept."""
 
         @lru_cache(KEPT_PARTS)
         def sums(edge: int, from_m: float, to_m: float) -> dict[str, float]:
@@ -244,7 +244,7 @@ class EdgeSpace:
         return self.parts.total_wh
 
     def stretch_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
-        """Return eq. 8 of parts of edges, (k,) Wh; the arms are these edges."""
+        """Return eq. 8 of parts of edges, (k,) Wh. The arms are these edges."""
         parts, place = self.stretch_parts(stretches)
         return summed(parts.total_wh, place, len(stretches))
 
@@ -295,6 +295,6 @@ class EdgeSpace:
 
     @cached_property
     def _potentials_wh(self) -> dict[str, FloatArray]:
-        """(n,) ``m g dz`` by the name of the vehicle; the empty name is the space's vehicle."""
+        """(n,) ``m g dz`` by the name of the vehicle. The empty name is the space's vehicle."""
         own = potential_wh(self._loaded, self.network.climb_m)
         return {"": own, self.vehicle.name: own}

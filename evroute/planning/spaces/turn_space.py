@@ -158,7 +158,7 @@ class TurnSpace:
         )
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-        """Return the prior of turns: energies and their spread; ``spread`` is one of `SPREADS`."""
+        """Return the prior of turns: energies and their spread. ``spread`` is one of `SPREADS`."""
         return fit(self.energy, spread)
 
     def graph(self, of_edges: ArmGraph) -> ArmGraph:
@@ -232,7 +232,7 @@ class TurnSpace:
         return self._speeds.state()
 
     def restore(self, state: State) -> None:
-        """Restore the state of the space; other entries are ignored."""
+        """Restore the state of the space. Other entries are ignored."""
         if self.learn_speeds:
             self._speeds.restore(state)
             self._forget()
@@ -240,7 +240,7 @@ class TurnSpace:
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each.
 
-        ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8.
+        ``auxiliary`` is that of the expected time. ``turning`` is all else above eq. 8.
         """
         parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
         time_s, expected_wh = self.time_s[route.rows], self._expected_wh[arms]
@@ -256,7 +256,7 @@ class TurnSpace:
 
     @cached_property
     def _part_wh(self) -> Callable[[int, float, float], float]:
-        """`stretch_wh` of one arm and metres along its edge; the last ones are kept."""
+        """`stretch_wh` of one arm and metres along its edge. The last ones are kept."""
         return lru_cache(KEPT_PARTS)(self._one_wh)
 
     def _one_wh(self, arm: int, from_m: float, to_m: float) -> float:

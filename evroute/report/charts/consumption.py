@@ -33,7 +33,7 @@ def trip_points(trips: Sequence[MeasuredTrip], network: RoadNetwork) -> "pd.Data
     Returns
     -------
     pandas.DataFrame
-        ``trip``, ``km``, ``wh_per_km``, ``temperature_c`` and ``speed_kmh``; NaN where unknown.
+        ``trip``, ``km``, ``wh_per_km``, ``temperature_c`` and ``speed_kmh``, or NaN where unknown.
     """
     rows = []
     for trip in trips:

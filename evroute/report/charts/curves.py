@@ -34,7 +34,7 @@ class Curve:
     wanted
         Returns whether rounds have the numbers of the figure.
     small
-        Returns the figure of one trip as one chart, whose width may change; None if it has none.
+        Returns the figure of one trip as one chart, whose width may change, or None if it has none.
     """
 
     caption: str
@@ -59,7 +59,7 @@ def thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the middle of the block of trips of each round; a block is 1/50 of the trips."""
+    """Return the middle of the block of trips of each round. A block is 1/50 of the trips."""
     block = max(1, int(rounds["t"].max()) // N_BLOCKS)
     return (rounds["t"] - 1) // block * block + (block + 1) / 2
 
@@ -77,11 +77,11 @@ def in_panels(
     Parameters
     ----------
     frame
-        Rounds with a column ``value``; ``t`` is the trip number, or the lengthscale.
+        Rounds with a column ``value``. ``t`` is the trip number, or the lengthscale.
     title
         Title of the figure, with the unit.
     rule_at
-        Value of a horizontal rule; None for none.
+        Value of a horizontal rule, or None for none.
     log_scale
         Whether the values have a log scale.
     by_trip
@@ -176,7 +176,7 @@ def in_one(
     unit
         Title of the vertical axis.
     rule_at
-        Value of a horizontal rule; None for none.
+        Value of a horizontal rule, or None for none.
     """
     curve, styles = means(frame, ["method", "t"]).round(6), method_styles(frame)
     axis: dict[str, Any] = {

@@ -6,7 +6,7 @@ from evroute.arrays import FloatArray
 
 
 def half_interval(values: FloatArray, level: float) -> float:
-    """Return half the width of the interval of a mean by Student's t; NaN for one value.
+    """Return half the width of the interval of a mean by Student's t, or NaN for one value.
 
     Parameters
     ----------

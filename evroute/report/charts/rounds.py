@@ -201,7 +201,7 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
     Parameters
     ----------
     values
-        (n,) values of the edges; those that are not finite are left out.
+        (n,) values of the edges. Those that are not finite are left out.
     title
         The quantity with its unit.
     weights

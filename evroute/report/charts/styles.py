@@ -94,7 +94,7 @@ def _styles(
 
 
 def _label(model: str, index: str) -> str:
-    """Return the label of a pair; names stand for models and indices that are not installed."""
+    """Return the label of a pair. Names stand for models and indices that are not installed."""
     labels = []
     for options_of, name in ((model_options, model), (index_options, index)):
         try:

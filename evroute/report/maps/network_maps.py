@@ -129,7 +129,7 @@ def quantities_map(
     network
         The roads.
     quantities
-        (n,) values of each edge by title with unit, NaN where an edge has none; the first is shown.
+        (n,) values of each edge by title with unit, NaN where an edge has none. The first is shown.
     around
         (k,) edges to which the map is fitted.
     collapsed
@@ -161,7 +161,7 @@ def class_lines(
     network
         The roads.
     values
-        (n,) quantity of each edge; edges of NaN are left out.
+        (n,) quantity of each edge. Edges of NaN are left out.
     classes
         Classes of the quantity.
     """

@@ -70,7 +70,7 @@ def folder_verdicts(folder: RunFolder) -> list[Verdict]:
 
 
 def claims_table(judged: list[Verdict]) -> "pd.DataFrame":
-    """Return one row per claim and panel; the first `N_NAMES` columns are text."""
+    """Return one row per claim and panel. The first `N_NAMES` columns are text."""
     return pd.DataFrame(
         [
             {

@@ -23,7 +23,7 @@ from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table
 
 MOST_DRAWN = 20_000
-"""Edges of the largest network that is drawn; the map of a larger one would fill the notebook."""
+"""Edges of the largest network that is drawn. The map of a larger one would fill the notebook."""
 SHOWN_ROWS = 10
 
 

@@ -199,7 +199,7 @@ def _drawings(
 
 
 def judged_claims(folder: RunFolder, notes: list[str]) -> list[Verdict]:
-    """Return the verdicts on the folder's claims; if they cannot be judged, add a note."""
+    """Return the verdicts on the folder's claims. If they cannot be judged, add a note."""
     try:
         return folder_verdicts(folder)
     except EvrouteError as error:
@@ -276,7 +276,7 @@ def _lead(rounds: "pd.DataFrame") -> str:
 
 
 def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
-    """Return the table as text; a row is ``first`` if another trip begins there.
+    """Return the table as text. A row is ``first`` if another trip begins there.
 
     The first ``n_names`` columns are names.
     """
@@ -289,12 +289,12 @@ def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
 
 
 def _filled(table: "pd.DataFrame", n_names: int) -> dict[str, Any] | None:
-    """Return `cells` of a table; None if it is empty."""
+    """Return `cells` of a table, or None if it is empty."""
     return None if table.empty else cells(table, n_names)
 
 
 def _learned(learned: Learned) -> dict[str, Any]:
-    """Format the tables of a belief; the first two columns are names."""
+    """Format the tables of a belief. The first two columns are names."""
     frames = (learned.coefficients, learned.intervals, learned.roads)
     tables = [cells(frame, 2) for frame in frames if frame is not None]
     for table in tables:

@@ -48,7 +48,7 @@ ORIGINS = 200
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Trips of a file in order of departure; after the last the list repeats, whole days later.
+    """Trips of a file in order of departure. After the last the list repeats, whole days later.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def _vehicles(path: Path, table: "pa.Table", setting: Setting) -> list[str]:
 
 
 class _Ends:
-    """Edge rows of pairs of places; each pair is looked up once."""
+    """Edge rows of pairs of places. Each pair is looked up once."""
 
     def __init__(self, setting: Setting) -> None:
         self._network = setting.network

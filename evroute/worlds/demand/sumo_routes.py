@@ -125,7 +125,7 @@ def _wrong(ids: list[str], network: RoadNetwork, turns: set[tuple[int, int]] | N
 
 
 def _seconds(depart: str) -> float | None:
-    """Return seconds from a number or H:M:S, as SUMO writes them; None for other texts."""
+    """Return seconds from a number or H:M:S, as SUMO writes them, or None for other texts."""
     try:
         total = 0.0
         for part in depart.split(":"):
