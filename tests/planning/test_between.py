@@ -1,5 +1,6 @@
 """Searches between positions, against all routes of small networks with pieces cut by hand."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -8,15 +9,18 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
+from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.energy.vehicle import Vehicle, load_vehicle
-from evroute.errors import NoRouteError
+from evroute.errors import NoRouteError, NotEnoughChargeError
 from evroute.network.heights.stretches import Stretches
 from evroute.network.places.positions import Position
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
+from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.shortage import Shortage
+from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
 from evroute.planning.searches.search_problem import SearchProblem
@@ -24,6 +28,7 @@ from evroute.planning.searches.tradeoff import cheapest_within
 
 MakeNetwork = Callable[..., RoadNetwork]
 CAR = load_vehicle("reference")
+MOST_RISK = 0.05
 
 
 def hilly(make_network: MakeNetwork, seed: int) -> RoadNetwork:
@@ -215,6 +220,60 @@ def single(request: pytest.FixtureRequest) -> bool:
     if not request.param:
         pytest.importorskip("numba")
     return bool(request.param)
+
+
+def risk_along(
+    problem: SearchProblem, std_wh: FloatArray, factor: float = 1.0
+) -> Callable[[Route, Battery], float]:
+    """Return a risk of routes over independent arms with these deviations, times a factor."""
+
+    def risk_of(route: Route, battery: Battery) -> float:
+        room_wh = problem.follow(battery, route).charge_wh[1:] - battery.reserve_wh
+        arms = np.diag(std_wh[problem.legs.arms_of_route(route)] ** 2)
+        return factor * first_passage(room_wh, arms.cumsum(axis=0).cumsum(axis=1), 6.0)
+
+    return risk_of
+
+
+@pytest.mark.parametrize("physics", ["eq8", "driving"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_limit_of_risk_keeps_the_best_of_all_routes(
+    make_network: MakeNetwork, seed: int, physics: str
+) -> None:
+    network = hilly(make_network, seed)
+    planner = Planner(network, CAR, physics=physics)
+    rng, seen = np.random.default_rng(seed + 300), Counter[str]()
+    while seen["compared"] < 6:
+        starts, via, ends = drawn_ends(network, rng)
+        known = {each.route: each for each in all_candidates(planner, starts, via, ends)}
+        if not known:
+            continue
+        problem = problem_between(planner.numbers, planner.search, starts, via, ends)
+        std_wh = rng.uniform(0.05, 0.6, len(problem.energy_wh)) * np.abs(problem.energy_wh) + 2.0
+
+        risk_of = risk_along(problem, std_wh)
+        least_wh = min(each.energy_wh for each in known.values())
+        battery = Battery(5000.0, max(least_wh, 0.0) + 20.0 + rng.uniform(10.0, 90.0), 20.0)
+        risks = {route: risk_of(route, battery) for route in known}
+        safe = [each for route, each in known.items() if risks[route] <= MOST_RISK]
+        search = RiskSearch(
+            problem, battery, MOST_RISK, risk_of, risk_along(problem, std_wh, 0.5), std_wh
+        )
+        if not safe:
+            with pytest.raises(NotEnoughChargeError):
+                search.best((1.0, 0.0), problem.time_s)
+            seen["none"] += 1
+            continue
+        for worth, name in (((1.0, 0.0), "energy_wh"), ((0.0, 1.0), "time_s")):
+            best, gap = search.best(worth, problem.time_s)
+            assert gap == 0.0
+            least = min(getattr(each, name) for each in safe)
+            assert getattr(known[best], name) == pytest.approx(least, abs=1e-6)
+        seen["compared"] += 1
+        seen["another"] += min(known, key=lambda route: known[route].energy_wh) not in {
+            each.route for each in safe
+        }
+    assert seen["none"] + seen["another"] >= 1, seen
 
 
 @pytest.mark.parametrize("physics", ["eq8", "driving"])
