@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from charging_checks import NEAR, Request, planned
+from charging_checks import NEAR, planned
+from charging_requests import Request
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from evroute.arrays import FloatArray

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from charging_checks import Request, draw_curve
+from charging_requests import Request, draw_curve
 
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.energy.vehicle import Vehicle, load_vehicle

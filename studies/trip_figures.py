@@ -26,6 +26,7 @@ from evroute.learning.baseline import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
 from evroute.learning.readers.formats import read_measured
+from evroute.learning.records.history import measured_row
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.road_network import RoadNetwork, Source
@@ -69,24 +70,11 @@ def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> 
         expected = energies.expected(trip)
         rows.append([expected[name] for name in ("predicted_wh", "low90_wh", "high90_wh")])
         energies.learn(trip)
-    parts = [driven(setting, trip) for trip in trips]
-    km, climb_m, descent_m, eq8_wh = np.array(parts).T
-    measured_wh = np.array([trip.energy_wh.sum() for trip in trips])
-    regression_wh = online_regression(km, climb_m, descent_m, measured_wh)
+    numbers = pd.DataFrame([measured_row(setting, trip) for trip in trips])
+    names = ["length_m", "climb_m", "descent_m", "energy_wh", "eq8_wh"]
+    length_m, climb_m, descent_m, measured_wh, eq8_wh = numbers[names].to_numpy().T
+    regression_wh = online_regression(length_m / 1000, climb_m, descent_m, measured_wh)
     return Outcome(measured_wh, *np.array(rows).T, regression_wh, eq8_wh, energies)
-
-
-def driven(setting: Setting, trip: MeasuredTrip) -> tuple[float, float, float, float]:
-    """Return km, climb and descent, m, and energy by eq. 8, Wh, of the parts of a trip's edges."""
-    network, edge = setting.network, trip.edge
-    share, stretches = trip.share(network.length_m), trip.stretches(network)
-    rise_m = share * network.climb_m[edge]
-    climb_m, descent_m = np.maximum(rise_m, 0), np.maximum(-rise_m, 0)
-    if stretches is not None:
-        climb_m, descent_m = stretches.heights(network)
-    eq8_wh = share * setting.arms.prior_mean_wh[edge]
-    km = share * network.length_m[edge] / 1000
-    return tuple(float(each.sum()) for each in (km, climb_m, descent_m, eq8_wh))
 
 
 def resampled(outcome: Outcome, of: slice, value: Callable[[FloatArray], float]) -> str:

@@ -4,7 +4,7 @@ import csv
 import json
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -45,22 +45,6 @@ DENVER = DoorNames("denver", physics="driving")
 PLACES = 18
 RUNNER = CliRunner()
 Rows = list[dict[str, str | None]]
-
-
-@pytest.fixture(scope="module")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Dask cluster of two processes with four threads each, and a cache folder of their own."""
-    from distributed import LocalCluster
-
-    caches = str(tmp_path_factory.mktemp("workers"))
-    Path(caches).chmod(0o700)
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=4,
-        dashboard_address="127.0.0.1:0",
-        env={"EVROUTE_CACHE_DIR": caches},
-    ) as made:
-        yield made
 
 
 def requests(network: RoadNetwork, count: int) -> Rows:

@@ -4,7 +4,7 @@ import os
 import pickle
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import active_children
@@ -64,22 +64,6 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Results of 12 runs, one after the other in this process."""
     return content(simulate(experiment(4), tmp_path_factory.mktemp("few") / "runs"))
-
-
-@pytest.fixture(scope="module")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Dask cluster of two processes with four threads each, and a cache folder of their own."""
-    from distributed import LocalCluster
-
-    caches = str(tmp_path_factory.mktemp("workers"))
-    Path(caches).chmod(0o700)
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=4,
-        dashboard_address="127.0.0.1:0",
-        env={"EVROUTE_CACHE_DIR": caches},
-    ) as made:
-        yield made
 
 
 def by_processes(wanted: Experiment, out: Path, scheduler: Any) -> RunFolder:

@@ -14,6 +14,7 @@ import charging_orders as orders
 import numpy as np
 import pytest
 from charging_positions import draw as between_positions
+from charging_requests import Request, draw_country, draw_network, wished
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
@@ -198,24 +199,24 @@ def test_no_plan_of_random_networks_is_earlier_and_rounding_costs_what_is_stated
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
+@pytest.mark.parametrize("draw", [draw_network, draw_country])
 def test_plans_that_may_always_stop_equal_an_independent_search(
-    draw: Callable[[int], checks.Request], compiled: bool
+    draw: Callable[[int], Request], compiled: bool
 ) -> None:
     if compiled:
         pytest.importorskip("numba")
     seen = Counter(checks.check(draw(seed), compiled=compiled, step=1.0) for seed in range(30))
     assert seen["stops"] >= 3, seen
-    if draw is checks.draw_country:
+    if draw is draw_country:
         # a slower route needs no stop
         assert seen["stops, also without"] >= 2, seen
     else:
         assert seen["no stop"] >= 3, seen
 
 
-@pytest.mark.parametrize(("draw", "n_cases"), [(checks.draw_network, 30), (checks.draw_country, 4)])
+@pytest.mark.parametrize(("draw", "n_cases"), [(draw_network, 30), (draw_country, 4)])
 def test_least_energy_with_stops_equals_an_independent_search(
-    draw: Callable[[int], checks.Request], n_cases: int
+    draw: Callable[[int], Request], n_cases: int
 ) -> None:
     seen = Counter(
         checks.check_energy(draw(seed), compiled=False, step=1.0) for seed in range(n_cases)
@@ -223,18 +224,19 @@ def test_least_energy_with_stops_equals_an_independent_search(
     assert seen["stops"] >= 3, seen
 
 
-@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
-def test_wishes_for_the_stops_are_kept_at_least_time(draw: Callable[[int], checks.Request]) -> None:
+@pytest.mark.parametrize("draw", [draw_network, draw_country])
+def test_wishes_for_the_stops_are_kept_at_least_time(
+    draw: Callable[[int], Request],
+) -> None:
     seen = Counter(
-        checks.check(checks.wished(draw(seed), seed), compiled=False, step=1.0)
-        for seed in range(30)
+        checks.check(wished(draw(seed), seed), compiled=False, step=1.0) for seed in range(30)
     )
     assert seen["stops"] >= 3, seen
 
 
-@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country])
+@pytest.mark.parametrize("draw", [draw_network, draw_country])
 def test_least_money_with_stops_equals_an_independent_search(
-    draw: Callable[[int], checks.Request],
+    draw: Callable[[int], Request],
 ) -> None:
     seen = Counter(checks.check_money(draw(seed), compiled=False, step=1.0) for seed in range(30))
     assert seen["stops"] >= 3, seen
@@ -258,9 +260,7 @@ def test_fixed_routes_equal_frvcpy() -> None:
 
 
 def test_steps_of_a_tenth_come_as_near_as_they_should() -> None:
-    seen = Counter(
-        checks.check(checks.draw_network(seed), compiled=False, step=0.1) for seed in range(30)
-    )
+    seen = Counter(checks.check(draw_network(seed), compiled=False, step=0.1) for seed in range(30))
     assert seen["stops"] >= 3, seen
 
 
@@ -399,12 +399,12 @@ def _less_fails_and_as_much_succeeds(
     return True
 
 
-@pytest.mark.parametrize("draw", [checks.draw_network, checks.draw_country, between_positions])
+@pytest.mark.parametrize("draw", [draw_network, draw_country, between_positions])
 def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
-    draw: Callable[[int], checks.Request],
+    draw: Callable[[int], Request],
 ) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(15 if draw is checks.draw_country else 60):
+    for seed in range(15 if draw is draw_country else 60):
         request = draw(seed)
         low = replace(request.battery, start_wh=request.battery.reserve_wh)
         problem = request.problem(compiled=False)
@@ -428,7 +428,7 @@ def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
                 assert need.station in {needs.station_at(state) for state in reached}
         seen["a station" if need.station else "no station"] += 1
     assert seen["a station"] >= 3, seen
-    if draw is not checks.draw_country:
+    if draw is not draw_country:
         assert min(seen.values()) >= 3, seen
 
 
@@ -436,7 +436,7 @@ def test_compiled_needs_and_charges_are_those_of_plain_python() -> None:
     pytest.importorskip("numba")
     reached = 0
     for seed in range(12):
-        request = checks.wished(checks.draw_network(seed), seed)
+        request = wished(draw_network(seed), seed)
         battery = replace(request.battery, full_percent=80.0, fade=0.05)
         found = []
         for compiled in (False, True):

@@ -23,7 +23,7 @@ def missing() -> Iterator[str]:
     """Yield a line for each thing that is missing."""
     yield from versions_that_differ()
     yield from surface_that_differs()
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads(_text("pyproject.toml"))
     if not settings["tool"]["evroute"]["home"]:
         yield "home of [tool.evroute] in pyproject.toml is empty: links of README stay relative"
     yield from repository(settings["project"]["version"])
@@ -33,16 +33,14 @@ def missing() -> Iterator[str]:
 
 def versions_that_differ() -> Iterator[str]:
     """Yield the files whose version is not that of pyproject.toml."""
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "version"
-    ]
+    version = tomllib.loads(_text("pyproject.toml"))["project"]["version"]
     places = {
         "evroute/__init__.py": rf'^__version__ = "{re.escape(version)}"$',
         "CITATION.cff": rf"^version: {re.escape(version)}$",
         "CHANGELOG.md": rf"^## {re.escape(version)}( |$)",
     }
     for name, pattern in places.items():
-        if not re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE):
+        if not re.search(pattern, _text(name), re.MULTILINE):
             yield f"{name} does not have version {version} of pyproject.toml"
 
 

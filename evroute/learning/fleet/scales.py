@@ -15,10 +15,13 @@ from evroute.learning.fleet.car_noise import DrivenCars
 from evroute.learning.trips import noise_fit
 from evroute.learning.trips.kept_trips import FIELD, KM, LATE, KeptColumns
 from evroute.learning.trips.level import features_by_month
-from evroute.learning.trips.noise_fit import EVIDENCE, FittedScales, LateField, TripNoiseScale
+from evroute.learning.trips.noise_fit import FittedScales, LateField, TripNoiseScale
 
 STD_OF_CARS: FloatArray = np.array([0.08, 0.3])
 """Centres of the priors of the deviations of factor and heating over cars."""
+
+EVIDENCE = 3.0
+"""Least gain in log posterior density for which a late field joins."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,8 +29,6 @@ REFIT_EVERY = 50
 LATE_REFITS = (50, 100)
 LATE_EVERY = 200
 STEADY = 1000
-EVIDENCE = 3.0
-"""Least gain in log posterior density for which a late field joins."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

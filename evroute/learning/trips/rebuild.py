@@ -1,7 +1,10 @@
 """Learning of kept trips in their order, with the parts of them that were measured."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from evroute.arrays import FloatArray
 from evroute.learning.fleet.car_effects import CarEffects, Seen
 from evroute.learning.trips.kept_trips import KM, KeptColumns, Parts
 from evroute.learning.trips.level import drift
@@ -57,6 +60,18 @@ def _learn_parts(regression: TripRegression, trips: KeptColumns, prior: Coeffici
     regression.learn_in_turn(parts.rows, parts.energy_wh, parts.noise_wh2)
 
 
+def _in_turn(
+    trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
+) -> Iterator[list[tuple[FloatArray, float, float]]]:
+    """Yield row, energy and variance of each trip, and then those of its part if it has one."""
+    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    parts, has_part = trips.parts(prior), trips.part_wh2 > 0.0
+    part = zip(parts.rows, parts.energy_wh.tolist(), parts.noise_wh2.tolist(), strict=True)
+    whole = zip(trips.rows, trips.energy_wh.tolist(), noise_wh2.tolist(), strict=True)
+    for trip, also in zip(whole, has_part.tolist(), strict=True):
+        yield [trip, next(part)] if also else [trip]
+
+
 def learn_by_days(
     regression: TripRegression,
     trips: KeptColumns,
@@ -76,16 +91,11 @@ def learn_by_days(
     level, then = prior.level, 0.0
     assert level is not None
     std = float(regression.prior_std[level])
-    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
-    parts, measured = trips.parts(prior), trips.part_wh2 > 0.0
-    part = np.cumsum(measured) - 1
-    for place, day in enumerate(trips.day.tolist()):
+    for day, measured in zip(trips.day.tolist(), _in_turn(trips, noise, prior), strict=True):
         drift(regression, level, std, day - then)
         then = max(then, day)
-        regression.update(trips.rows[place], trips.energy_wh[place], noise_wh2[place])
-        if measured[place]:
-            its = part[place]
-            regression.update(parts.rows[its], parts.energy_wh[its], parts.noise_wh2[its])
+        for row, energy_wh, noise_wh2 in measured:
+            regression.update(row, energy_wh, noise_wh2)
     drift(regression, level, std, today - then)
 
 
@@ -106,18 +116,11 @@ def seen_of_cars(
     Parts
         Rows of the shared coefficients: one for each trip, and for each measured part.
     """
-    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
-    parts, measured = trips.parts(prior), trips.part_wh2 > 0.0
-    part, width = np.cumsum(measured) - 1, trips.rows.shape[1]
-    seen: list[Seen] = []
-    for place, car in enumerate(trips.car.tolist()):
+    width, seen = trips.rows.shape[1], list[Seen]()
+    walk = zip(trips.car.tolist(), _in_turn(trips, noise, prior), strict=True)
+    for place, (car, measured) in enumerate(walk):
         effects.catch_up(car, width, float(trips.day[place]), int(trips.loosened[place]))
-        wh, row = float(trips.energy_wh[place]), trips.rows[place]
-        seen.append(effects.learn(car, row, wh, float(noise_wh2[place])))
-        if measured[place]:
-            its = part[place]
-            wh, wh2 = float(parts.energy_wh[its]), float(parts.noise_wh2[its])
-            seen.append(effects.learn(car, parts.rows[its], wh, wh2))
+        seen += [effects.learn(car, *each) for each in measured]
     return Parts(
         np.array([each.row for each in seen]).reshape(len(seen), width),
         np.array([each.energy_wh for each in seen]),
