@@ -151,14 +151,12 @@ def write_pairs(
 
     Parameters
     ----------
-    names
-        Names of the roads, and of belief or physics.
+    names, engine
+        As in `answer_batch`.
     matrix
         The tables.
     texts
         Texts of the vehicle and the day.
-    engine
-        An executor, or a number of processes.
 
     Raises
     ------

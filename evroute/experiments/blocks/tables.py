@@ -68,10 +68,8 @@ def write_matrix_by(
 
     Parameters
     ----------
-    executor
-        An executor, or a number of processes.
-    door
-        Names of the roads, and of belief or physics.
+    executor, door
+        As in `answers_by`.
     tables
         CSV tables of origins and destinations, with the column ``place`` and, if wanted, ``id``.
     out

@@ -96,7 +96,7 @@ def climbs_wh(legs: Legs, head_wh: FloatArray) -> FloatArray:
     Parameters
     ----------
     legs
-        The legs of a request.
+        As in `rest`.
     head_wh
         (a,) potential after each arm, Wh.
     """
@@ -114,7 +114,7 @@ def excess_wh(legs: Legs, above_wh: FloatArray) -> float:
     Parameters
     ----------
     legs
-        The legs of a request.
+        As in `rest`.
     above_wh
         (a,) energy of each arm above the rise of the potential, Wh. It may be below 0 at halts,
         where cars go on in another direction than they came.
