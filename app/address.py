@@ -63,7 +63,7 @@ _WHOLE = "address_whole"
 
 
 def read_address() -> bool:
-    """Take the inputs from the page address, once per session; return True in that run.
+    """Take the inputs from the page address, once per session. Return True in that run.
 
     Names and values that no input has are left out, and noted in `state.ignored`.
     """
@@ -94,7 +94,7 @@ def is_whole_plan() -> bool:
 
 
 def _values(name: str, text: str) -> dict[str, Any] | None:
-    """Return the values of inputs that a text of the address has; empty if it is no such text.
+    """Return the values of inputs that a text of the address has, or empty if it is no such text.
 
     None for texts that are read otherwise: places, and fields that no input shows.
     """
@@ -114,7 +114,7 @@ def _values(name: str, text: str) -> dict[str, Any] | None:
 
 
 def _value(name: str, text: str) -> dict[str, Any]:
-    """Return the value of an input of a page; empty if the text is none."""
+    """Return the value of an input of a page, or empty if the text is none."""
     kind = name.partition(":")[0]
     if kind in _TEXTS:
         return {name: text}

@@ -4,6 +4,7 @@ A trip that is added changes the forecasts of further plans. The earlier plan st
 page as it was, beside the drive.
 """
 
+import re
 from dataclasses import dataclass
 
 import streamlit as st
@@ -72,28 +73,26 @@ def ask(request: Request, plan: Plan, name: str) -> None:
     planned, battery = plan.routes[name], plan.battery
     assert battery is not None
     assert planned.charge is not None
-    arrival = battery.percent(float(planned.charge.charge_wh[-1]))
-    expected = round(min(max(arrival, 0.0), 100.0))
     actual = st.number_input(
-        "Charge on arrival (%)",
-        0,
-        100,
-        expected,
-        help="As the car displays it.",
-        key=f"arrived:{name}:{expected}",
+        "Charge on arrival (%)", 0, 100, None, help="As the car displays it.", key="arrived"
     )
     kwh = st.number_input(
         "or energy of the trip (kWh)", -100.0, 1000.0, None, KWH_STEP, format="%.2f", key="drove"
     )
     minutes = st.number_input("Minutes (optional)", 0.1, 6000.0, None, 1.0, key="took")
-    energy_wh = battery.start_wh - actual / 100 * battery.capacity_wh
-    known_wh2 = (PERCENT_STEP / 100 * battery.capacity_wh) ** 2 / 6  # both ends are rounded
+    judged: tuple[str, ...] = ()
+    energy_wh = known_wh2 = 0.0
     if kwh is not None:
         energy_wh, known_wh2 = kwh * 1000, (KWH_STEP * 1000) ** 2 / 12
-    judged = judgement(planned, battery.capacity_wh, energy_wh, known_wh2**0.5)
+    elif actual is not None:
+        energy_wh = battery.start_wh - actual / 100 * battery.capacity_wh
+        known_wh2 = (PERCENT_STEP / 100 * battery.capacity_wh) ** 2 / 6  # both ends are rounded
+    is_driven = kwh is not None or actual is not None
+    if is_driven:
+        judged = judgement(planned, battery.capacity_wh, energy_wh, known_wh2**0.5)
     for words in judged:
         st.write(sentence(words))
-    if st.button("Add this trip", key="add_trip", disabled=reads_only()):
+    if st.button("Add this trip", key="add_trip", disabled=reads_only() or not is_driven):
         try:
             learned = add_planned(
                 request.network,
@@ -105,13 +104,19 @@ def ask(request: Request, plan: Plan, name: str) -> None:
                 travel_s=None if minutes is None else minutes * 60,
             )
         except EvrouteError as error:
-            st.error(sentence(str(error)))
+            st.error(sentence(_without_ids(str(error))))
             return
         trips = counted(learned.trips.num_rows, "trip")
         done = f"added; the page My car shows {trips} of this car"
         st.session_state[ADDED] = Added(request.places, (done, *judged))
         choose_next("folder", learned.folder.name)
         st.rerun()
+
+
+def _without_ids(message: str) -> str:
+    """Return why a trip cannot be added, without the file and the ids of a table of trips."""
+    reason = re.sub(r"^.* can be used; '[^']*': ", "", message)
+    return re.sub(r"edge '[^']*'", "a road", reason)
 
 
 def judgement(
@@ -128,13 +133,13 @@ def judgement(
     energy_wh, rounded_wh
         Driven energy and the standard deviation of its reading, Wh.
     """
-    more_wh = energy_wh - planned.energy_wh
+    more_kwh = round(energy_wh / 1000, 2) - round(planned.energy_wh / 1000, 2)  # as they are shown
     driven = (
         f"planned {planned.energy_wh / 1000:.2f} kWh, driven "
         f"{energy_wh / 1000:.2f} ± {rounded_wh / 1000:.2f} kWh"
     )
-    if abs(more_wh) >= 5.0:
-        driven += f": {abs(more_wh) / 1000:.2f} kWh {'more' if more_wh > 0 else 'less'}"
+    if abs(more_kwh) >= 0.005:
+        driven += f": {abs(more_kwh):.2f} kWh {'more' if more_kwh > 0 else 'less'}"
     forecast = planned.charge_forecast
     if forecast is None:
         return (driven,)

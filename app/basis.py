@@ -39,7 +39,7 @@ def basis_label(folder: str, roads: RoadNetwork, vehicle: Vehicle) -> str:
 
 
 def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
-    """Ask for the basis; folder and run are empty for physics alone."""
+    """Ask for the basis. Folder and run are empty for physics alone."""
     folder = basis(roads, vehicle)
     st.selectbox(
         "Based on",
@@ -73,7 +73,7 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
 
 
 def belief_vehicle(folder: str) -> str:
-    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
+    """Return the name of the vehicle of the beliefs in a folder, or empty if there are none."""
     if folder not in {path.parent.name for path in RUNS.glob("*/manifest.json")}:
         return ""
     return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
@@ -96,7 +96,7 @@ def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
 
 
 def _runs(folder: str, network_name: str) -> list[str]:
-    """Return the runs of a folder that have a belief, those on a network; all of own trips."""
+    """Return the runs of a folder that have a belief, those on a network. All of own trips."""
     runs = RunFolder(RUNS / folder)
     return [
         name

@@ -28,6 +28,7 @@ from evroute.network.catalog import keep, load_network, network_names, network_v
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import read_stations
 from evroute.network.sources.chargers import add_chargers, stations, with_stations
+from evroute.newest import Newest
 from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
 
@@ -102,7 +103,7 @@ def _choices() -> list[str]:
 
 
 def choose_known_network() -> str:
-    """Ask for a network by name; uploads have no name that a run folder could store."""
+    """Ask for a network by name. Uploads have no name that a run folder could store."""
     names = list(network_names())
     planned_on = st.session_state.get(key("network"))
     likely = next((name for name in (planned_on, DEFAULT_NETWORK) if name in names), names[0])
@@ -182,7 +183,7 @@ def planner(
     roads, vehicle, conditions
         As in `Planner`.
     folder, run
-        Run folder and run of the belief; empty for physics alone.
+        Run folder and run of the belief, or empty for physics alone.
 
     Raises
     ------
@@ -194,20 +195,19 @@ def planner(
     if folder and path.exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
-    return _planner(roads, vehicle, conditions, folder, run, version)
+
+    def make() -> Planner:
+        belief = load_belief(RUNS / folder, run, network=roads) if folder else None
+        return Planner(roads, vehicle, belief, conditions=conditions, uncertainty=physics_belief)
+
+    return _planners(roads, vehicle, conditions, folder, run).of(version, make)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: asdict})
-def _planner(
-    roads: RoadNetwork,
-    vehicle: Vehicle,
-    conditions: DrivingConditions,
-    folder: str,
-    run: str,
-    version: tuple[int, ...],
-) -> Planner:
-    belief = load_belief(RUNS / folder, run, network=roads) if folder else None
-    return Planner(roads, vehicle, belief, conditions=conditions, uncertainty=physics_belief)
+def _planners(
+    roads: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, folder: str, run: str
+) -> Newest[Planner]:
+    return Newest()
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)

@@ -78,7 +78,8 @@ def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
     assert refused.charge_forecast is not None
     keep = battery.percent(battery.reserve_wh)
     lowest = battery.percent(float(charge.low_wh.min()))
-    words = f"Falls to {lowest:.1f} %, below the {keep:.0f} % to keep."
+    falls = f"to {lowest:.1f} %," if round(lowest, 1) < keep else "just"
+    words = f"Falls {falls} below the {keep:.0f} % to keep."
     if charge.low_wh.min() >= battery.reserve_wh:
         share = refused.charge_forecast.never_below_reserve
         words = f"Keeps {keep:.0f} % in only {100 * share:.0f} % of trips."
@@ -93,7 +94,7 @@ def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
 
 
 def same_arrival(plan: Plan) -> str:
-    """Return the charge on arrival if all cards have the same whole per cent; empty otherwise."""
+    """Return the charge on arrival if all cards have the same whole per cent. Empty otherwise."""
     rows = [plan.routes[name] for name in shown_rows(plan)]
     if len(rows) < 2 or len({round(_arrival_percent(plan, each)) for each in rows}) > 1:
         return ""
@@ -178,7 +179,8 @@ def extra_time(plan: Plan, name: str, selected: str) -> str:
 
 def _title(name: str, names: list[str], recommended: str) -> str:
     first = "Recommended" if name == recommended else _sentence(TITLES[name])[:-1]
-    others = [TITLES[other] for other in names if other != name and other in ("time", "distance")]
+    said = () if name == recommended else (name,)  # the recommended row may be the fastest itself
+    others = [TITLES[each] for each in ("time", "distance") if each in names and each not in said]
     return f"{first}, also the {' and the '.join(others)}" if others else first
 
 

@@ -1,14 +1,21 @@
-"""Choice of a car by its name."""
+"""Choice of a car by its name, and the energy of each car on a trip."""
 
+import numpy as np
 import streamlit as st
-from cache import RUNS
+from cache import RUNS, planner
 from search_component import Choice, search
 from search_routes import car_label, cars_address
 from state import key
 
-from evroute.energy.vehicle import find_vehicles, vehicle_names
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import find_vehicles, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import Plan, gained
+
+WIDTHS = {"Car": 122, "kWh": 45, "Arrive": 52, "min": 40}
+"""Widths of the columns of `compare_cars`, pixels: all are seen in a chip and on a phone."""
 
 
 def own_cars() -> list[str]:
@@ -45,3 +52,49 @@ def _take_car(choice: Choice) -> None:
         found = find_vehicles(choice["text"], own_cars())
     if found:
         st.session_state[key("vehicle")] = found[0]
+
+
+def show_cars(roads: RoadNetwork, chosen: str, conditions: DrivingConditions, plan: Plan) -> None:
+    """Show the table of `compare_cars`."""
+    widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+    table = compare_cars(roads, chosen, conditions, plan)
+    st.dataframe(table, hide_index=True, column_config=widths)
+
+
+def compare_cars(
+    roads: RoadNetwork, chosen: str, conditions: DrivingConditions, plan: Plan
+) -> dict[str, list[str]]:
+    """Return energy, arrival and minutes of each car of the catalogue, by physics.
+
+    The chosen car comes first, with a mark, then the others by their energy.
+
+    Parameters
+    ----------
+    roads, conditions
+        Network and day of the plan.
+    chosen
+        Name of the chosen car.
+    plan
+        Routes. The trip is theirs, the charge is that at the start, %.
+    """
+    rows = []
+    for name in vehicle_names():
+        car = load_vehicle(name)
+        label = f"✓ {car_label(name)}" if name == chosen else car_label(name)
+        try:
+            made = planner(roads, car, conditions, "", "").plan(
+                plan.request.model_copy(
+                    update={"vehicle": car, "car": None, "risk": None, "charge": False}
+                )
+            )
+        except EvrouteError:
+            rows.append((name != chosen, np.inf, (label, "", "too low", "")))
+            continue
+        best = made.recommended_route
+        assert made.battery is not None
+        assert best.charge is not None
+        arrival = made.battery.percent(float(best.charge.charge_wh[-1]))
+        energy, took = gained(best.energy_wh / 1000, 2), f"{best.time_s / 60:.1f}"
+        rows.append((name != chosen, best.energy_wh, (label, energy, f"{arrival:.0f} %", took)))
+    shown = [texts for *_, texts in sorted(rows)]
+    return dict(zip(WIDTHS, map(list, zip(*shown, strict=True)), strict=True))

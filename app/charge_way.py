@@ -5,36 +5,11 @@ from typing import Any
 import numpy as np
 from map_component import flipped
 
-from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import Plan
 from evroute.report.lines import route_heights, route_line
 
 DIGITS = 4
-
-
-def _below_start(
-    band: FloatArray, percent: FloatArray, planned: PlannedRoute, battery: Battery
-) -> FloatArray:
-    """Return a band that rises above the charge at the start by recuperation alone.
-
-    Parameters
-    ----------
-    band
-        (k + 1, 2) low and high end of the 90 % band, %.
-    percent
-        (k + 1,) expected charge, %.
-    planned, battery
-        The route and the battery.
-    """
-    recovered_wh = np.cumsum(-np.minimum(planned.edge_wh, 0.0))
-    charged_wh = np.zeros(len(recovered_wh))
-    for stop in planned.stops:
-        charged_wh[stop.after_edges :] += stop.energy_wh
-    gained = np.concatenate([[0.0], recovered_wh + charged_wh]) / battery.capacity_wh * 100
-    most = np.maximum(percent[0] + gained, percent)
-    return np.column_stack([band[:, 0], np.minimum(band[:, 1], most)])
 
 
 def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | None:
@@ -61,7 +36,7 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
     percent = planned.charge.charge_wh / battery.capacity_wh * 100
     band = np.column_stack([percent, percent])
     if planned.charge_forecast is not None:
-        band = _below_start(planned.charge_forecast.band_percent, percent, planned, battery)
+        band = planned.charge_forecast.band_percent
     rows = np.column_stack([km, percent, band])
     after = np.array([stop.after_edges for stop in planned.stops], dtype=int)
     left = rows[after]

@@ -37,7 +37,7 @@ class Load:
     step
         Number of the step of `STEPS` that runs.
     error
-        Why it ended; "" for none.
+        Why it ended, or "" for none.
     is_done
         Whether the network is stored.
     """
@@ -100,7 +100,7 @@ def free_name(name: str) -> str:
 
 
 def ask_city() -> None:
-    """Ask for a city: its name, then whether to load the area found; show how far a load is."""
+    """Ask for a city: its name, then whether to load the area found. Show how far a load is."""
     if st.session_state.get(LOADING):
         _show_load()
         return
@@ -160,7 +160,7 @@ def _begin(city: City) -> None:
 
 @st.fragment(run_every=EVERY_S)
 def _show_load() -> None:
-    """Show how far a load is; at its end the page plans on the city."""
+    """Show how far a load is. At its end the page plans on the city."""
     name = st.session_state.get(LOADING)
     load = _loads.get(name)
     if load is None:

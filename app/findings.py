@@ -8,6 +8,9 @@ from literal import literal
 
 from evroute.report.abstract import Finding
 
+NAMES_WIDTH = 240
+"""Of the names of a turned table, pixels."""
+
 
 def show_findings(findings: Iterable[Finding]) -> None:
     """Show findings, those of a certain saving in green."""
@@ -21,4 +24,5 @@ def show_table(table: pd.DataFrame) -> None:
     turned = texts.T
     if texts["method"].is_unique:
         turned = texts.set_index("method").T
-    st.dataframe(turned.rename(columns=str), width="stretch")
+    names = {"_index": st.column_config.TextColumn(width=NAMES_WIDTH)}
+    st.dataframe(turned.rename(columns=str), width="stretch", column_config=names)

@@ -9,7 +9,7 @@ from evroute.planning.planner import Planner
 
 
 def with_bands(planner: Planner, plan: Plan) -> Plan:
-    """Return a plan whose charges have forecasts; before any trip by the uncertainty of physics.
+    """Return a plan whose charges have forecasts. Before any trip by the uncertainty of physics.
 
     Rows that share a route still share it, so that they have one card.
 

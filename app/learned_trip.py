@@ -109,7 +109,7 @@ def ask_named(network_name: str) -> None:
 
 
 def _ends(roads: RoadNetwork, text: str) -> list[str]:
-    """Return the two places of a text; empty ones if it names no two places."""
+    """Return the two places of a text. Empty ones if it names no two places."""
     parts = text.split(BETWEEN)
     for cut in range(1, len(parts)):
         ends = [BETWEEN.join(parts[:cut]), BETWEEN.join(parts[cut:])]

@@ -1,7 +1,8 @@
-"""The base address of the pages, written into their document.
+"""Lines in the documents of the pages: their base address, and the files of the map.
 
 Streamlit's script asks below the page's own address first, such as ``/learn/_stcore/health``, and
-browsers show the refused requests as errors. With the base address it asks there at once.
+browsers show the refused requests as errors. With the base address it asks there at once. The
+files of the map are asked for with the document, not after all scripts of Streamlit.
 """
 
 from pathlib import Path
@@ -20,8 +21,14 @@ SCRIPT = (
 ).encode()
 
 
+MAP_FILES = (
+    b'<link rel="preload" href="/app/static/leaflet/leaflet.js" as="script">'
+    b'<link rel="preload" href="/app/static/leaflet/leaflet.css" as="style">'
+)
+
+
 class BaseAddress:
-    """Middleware that writes the base address into the document of a page below it.
+    """Middleware that completes the documents of the pages.
 
     Parameters
     ----------
@@ -35,21 +42,22 @@ class BaseAddress:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and complete the document of a page."""
         name = str(scope.get("path", "")).rstrip("/").rpartition("/")[2]
-        if scope["type"] != "http" or scope["method"] != "GET" or name not in NAMES:
+        if scope["type"] != "http" or scope["method"] != "GET" or name not in ("", *NAMES):
             await self.app(scope, receive, send)
             return
         plain = MutableHeaders(raw=list(scope["headers"]))
         plain["accept-encoding"] = "identity"
         del plain["if-none-match"], plain["if-modified-since"], plain["range"]
-        document = _Document(send)
+        document = _Document(send, MAP_FILES + (SCRIPT if name else b""))
         await self.app(scope | {"headers": plain.raw}, receive, document.send)
 
 
 class _Document:
-    """Holds the answer back until the document is whole; other answers pass."""
+    """Holds the answer back until the document is whole. Other answers pass."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, lines: bytes) -> None:
         self._send = send
+        self._lines = lines
         self._start: Message | None = None
         self._body = b""
 
@@ -66,7 +74,7 @@ class _Document:
         self._body += message.get("body", b"")
         if message.get("more_body"):
             return
-        body = self._body.replace(HEAD, SCRIPT + HEAD, 1)
+        body = self._body.replace(HEAD, self._lines + HEAD, 1)
         headers = MutableHeaders(raw=list(self._start["headers"]))
         headers["content-length"] = str(len(body))
         del headers["etag"], headers["last-modified"]

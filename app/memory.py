@@ -56,7 +56,7 @@ class Profile:
         return replace(self, inputs={**self.inputs, **changes})
 
     def with_home(self, network: str, place: str) -> "Profile":
-        """Return the profile with a home on a network; an empty text removes it."""
+        """Return the profile with a home on a network. An empty text removes it."""
         home = {name: each for name, each in self.home.items() if name != network}
         return replace(self, home=home | ({network: place} if place else {}))
 
@@ -97,6 +97,14 @@ def load() -> tuple[Profile, str]:
         return Profile(), f"the profile cannot be read ({_line(error)}); nothing is remembered"
     except ValueError:
         return _mended()
+
+
+def glance() -> Profile:
+    """Return the profile, or an empty one if it cannot be read. A damaged file stays as it is."""
+    try:
+        return _read()
+    except (OSError, ValueError, EvrouteError):
+        return Profile()
 
 
 def _mended() -> tuple[Profile, str]:
@@ -153,7 +161,7 @@ def forget() -> None:
 
 
 def _read() -> Profile:
-    """Read the profile; raise ValueError if it is damaged."""
+    """Read the profile. Raise ValueError if it is damaged."""
     content = parse_json(read_text(path(), "json_mb"), str(path()))
     if not isinstance(content, dict):
         raise ValueError("it holds no table")

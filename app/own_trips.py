@@ -149,7 +149,7 @@ def is_usable(folder: Folder, roads: RoadNetwork, vehicle: Vehicle) -> bool:
 def belief_folder(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
     """Return the folder of a car's trips that plans on a network use.
 
-    It is the folder of this network; else, as a belief goes with the car, the folder of another
+    It is the folder of this network. Else, as a belief goes with the car, the folder of another
     network with most trips. It may not exist yet.
     """
     here = folder_of(roads, vehicle)
@@ -253,7 +253,7 @@ def add_planned(
     Parameters
     ----------
     roads, planner
-        Network, car and day of the trip; wind and speeds of the day are not recorded.
+        Network, car and day of the trip. Wind and speeds of the day are not recorded.
     planned
         The route, with the metres along its first and its last road. The difference from its
         expected energy is shared out by length.
@@ -321,7 +321,7 @@ def undo(roads: RoadNetwork, vehicle: Vehicle) -> None:
 
 
 def learn_again(roads: RoadNetwork, vehicle: Vehicle) -> None:
-    """Learn the recorded trips of a car; set damaged files aside.
+    """Learn the recorded trips of a car. Set damaged files aside.
 
     Raises
     ------

@@ -34,7 +34,7 @@ def remembered_words(profile: Profile) -> str:
     Parameters
     ----------
     profile
-        The profile; inputs that the pages do not have are left out.
+        The profile. Inputs that the pages do not have are left out.
     """
     known = []
     of_cars = [name for name in profile.inputs if ":" in name]

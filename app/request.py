@@ -8,27 +8,26 @@ import streamlit as st
 from address import COMPASS, without_input
 from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
-from cars import ask_car
+from cars import ask_car, show_cars
 from example import is_shown
 from forecasts import with_bands
 from layers import LAYERS
 from literal import literal
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
-from state import forget_change, key, starting
+from state import WHILE_CLOSED, forget_change, key, starting
 from stop_wishes import ask_stops
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
-from evroute.errors import EvrouteError
 from evroute.learning.trips.fields import has_heights
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
-from evroute.planning.plan import Plan, gained
+from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
 
@@ -43,7 +42,7 @@ CARS = "cars"
 LOWERED = "lowered_reserve"
 """Wished charge to keep, and the charge to keep that it gave, %."""
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
-"""Offered limits of risk, %; 0 is none."""
+"""Offered limits of risk, %. 0 is none."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Request:
     network, vehicle, usual
         Roads, the vehicle, and the vehicle with the values of the catalogue.
     places
-        Origin, stops and destination; empty ones are missing.
+        Origin, stops and destination. Empty ones are missing.
     example
         Whether they are those of the example.
     wishes
@@ -63,7 +62,7 @@ class Request:
     layers
         Names of the layers that the map shows.
     folder, run
-        Folder and run of the belief; empty for physics alone.
+        Folder and run of the belief, or empty for physics alone.
     effects
         Captions below the inputs, by the changed field.
     """
@@ -153,7 +152,7 @@ def planner_of(request: Request) -> Planner:
 
 
 def planned(request: Request) -> Plan:
-    """Return the plan of the inputs; raise EvrouteError if it cannot be met."""
+    """Return the plan of the inputs. Raise EvrouteError if it cannot be met."""
     known = planner_of(request)
     return with_bands(known, known.plan(request.asked()))
 
@@ -172,37 +171,7 @@ def show_effects(request: Request, plan: Plan) -> None:
             place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
     with request.effects[CARS]:
         if st.toggle("Compare all cars on this trip, by physics", key="compare"):
-            st.dataframe(compare_cars(request, plan), hide_index=True)
-
-
-def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
-    """Return energy, arrival and minutes of each car of the catalogue, by physics.
-
-    Parameters
-    ----------
-    request, plan
-        Inputs and routes. The trip and the day are theirs, the charge is that at the start, %.
-    """
-    rows = []
-    for name in vehicle_names():
-        car = load_vehicle(name)
-        try:
-            made = planner(request.network, car, request.conditions, "", "").plan(
-                plan.request.model_copy(
-                    update={"vehicle": car, "car": None, "risk": None, "charge": False}
-                )
-            )
-        except EvrouteError:
-            rows.append((name, "", "charge too low", ""))
-            continue
-        best = made.recommended_route
-        assert made.battery is not None
-        assert best.charge is not None
-        arrival = made.battery.percent(float(best.charge.charge_wh[-1]))
-        energy, took = gained(best.energy_wh / 1000, 2), f"{best.time_s / 60:.1f}"
-        rows.append((name, energy, f"{arrival:.0f} %", took))
-    columns = ("car", "kWh", "arrives with", "min")
-    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+            show_cars(request.network, request.usual.name, request.conditions, plan)
 
 
 def link_of(request: Request) -> dict[str, object]:
@@ -226,7 +195,7 @@ def link_of(request: Request) -> dict[str, object]:
 
 
 def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
-    """Ask for the vehicle in a chip; return it with its usual and with the given numbers."""
+    """Ask for the vehicle in a chip. Return it with its usual and with the given numbers."""
     name = starting("vehicle", defaults.VEHICLE, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
@@ -240,7 +209,12 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
                 label = "Drag area (m²)"
             starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))
             changed[part] = st.number_input(
-                literal(label), low, high, step=step, key=key(f"{part}:{name}")
+                literal(label),
+                low,
+                high,
+                step=step,
+                key=key(f"{part}:{name}"),
+                persist_state=WHILE_CLOSED,
             )
             effects[part] = st.empty()
     return usual, replace(usual, **changed)
@@ -257,19 +231,20 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
     title = f"{soc:d} %, keep {reserve:d} %"
     title = f"{title}, risk {percent:g} %" if percent else f"Charge {title}"
     with st.popover(literal(title), key="chip:soc"):
-        st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
+        st.slider("Charge at the start (%)", 1, 100, key=key("soc"), persist_state=WHILE_CLOSED)
         starting("range", False)
         st.toggle("Show how far this charge reaches", key=key("range"))
         starting("charge", False)
         charges = bool(stations(roads)) and st.toggle(
             "Charge on the way where it falls short", key=key("charge")
         )
-        st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
+        st.slider("Charge to keep (%)", 0, soc, key=key("reserve"), persist_state=WHILE_CLOSED)
         st.pills(
             "Chance of ever falling below the charge to keep, at most",
             sorted({*RISKS, percent}),
             format_func=lambda each: f"{each:g} %" if each else "no limit",
             key=key("risk"),
+            persist_state=WHILE_CLOSED,
         )
     return {"soc": soc, "reserve": reserve, "charge": charges, "risk": percent / 100 or None}
 
@@ -309,14 +284,18 @@ def _ask_conditions(effects: dict[str, DeltaGenerator]) -> dict[str, Any]:
         starting("bearing", "west", list(COMPASS))
         starting("speed", 100, (30, 120))
         starting("payload", 0, (0, 2000))
-        st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
+        st.slider("Temperature (°C)", -30, 45, key=key("temperature"), persist_state=WHILE_CLOSED)
         effects["temperature_c"] = st.empty()
-        wind = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
+        wind = st.slider("Wind (m/s)", 0, 25, key=key("wind"), persist_state=WHILE_CLOSED)
         effects["wind_mps"] = st.empty()
         wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
-        speed = st.slider("Speed against the limits (%)", 30, 120, key=key("speed"))
+        speed = st.slider(
+            "Speed against the limits (%)", 30, 120, key=key("speed"), persist_state=WHILE_CLOSED
+        )
         effects["speed_factor"] = st.empty()
-        payload = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
+        payload = st.slider(
+            "Payload (kg)", 0, 2000, step=25, key=key("payload"), persist_state=WHILE_CLOSED
+        )
         effects["payload_kg"] = st.empty()
     return {
         "temperature": temperature,
@@ -351,6 +330,7 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             0,
             100,
             key=key("extra"),
+            persist_state=WHILE_CLOSED,
             disabled=charges or not limited,
         )
         starting("price", 0.0, (0.0, 10.0))
@@ -360,6 +340,7 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             10.0,
             step=0.05,
             key=key("price"),
+            persist_state=WHILE_CLOSED,
             help="That of the charge at the start, and of stations without a price of their own.",
         )
         starting("time_value", 0.0, (0.0, 1000.0))
@@ -369,6 +350,7 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             1000.0,
             step=1.0,
             key=key("time_value"),
+            persist_state=WHILE_CLOSED,
             disabled=risky or not price,
             help="With a price, the plan of least cost is recommended; not with stops and a risk.",
         )

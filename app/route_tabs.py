@@ -7,18 +7,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import altair as alt
 import numpy as np
 import segno
 import streamlit as st
 from after_trip import after_trip
 from literal import sentence
+from map_component import show_energy
 from request import Request
 
 from evroute.network.places.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.chargers import ChargingStop
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import SMALL_WH, Plan, PlannedRoute, gained
 from evroute.report.colours import PART_COLOURS
 from evroute.report.directions import google_maps_link
 from evroute.report.exports import route_geojson, route_gpx
@@ -55,12 +55,17 @@ STREET_FORMATS = {
     "lights": st.column_config.NumberColumn(format="%d", width=50),
 }
 """Digits and widths of `street_table`, pixels."""
+TAB = "tab"
+"""Key of the open tab."""
+LEAST_WH = 0.5
+"""Of a shown part of the energy."""
 CODE_WIDTH = 200
 """Of the code of a link, pixels."""
 
 
+@st.fragment
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
-    """Show the tabs of a row.
+    """Show the tabs of a row. Only the open one has contents, and opening one runs this alone.
 
     Parameters
     ----------
@@ -69,36 +74,52 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
     name
         The selected row.
     notes
-        Sentences below the chart of the energy.
+        Sentences below the parts of the energy.
     """
     roads, planned = request.network, plan.routes[name]
-    energy, streets, export, after = st.tabs(["Energy", "Streets", "Export", "After the trip"])
-    with energy:
-        st.altair_chart(energy_bar(planned), theme="streamlit")
-        for note in notes:
-            st.caption(sentence(note))
-    streets.dataframe(
-        street_table(roads, planned),
-        hide_index=True,
-        column_config=STREET_FORMATS,
+    energy, streets, exports, after = st.tabs(
+        ["Energy", "Streets", "Export", "After the trip"], on_change="rerun", key=TAB
     )
-    with export:
-        st.download_button(
-            "GPX",
-            partial(route_gpx, roads, replace(plan, recommended=name)),
-            f"{roads.name}-route.gpx",
-            on_click="ignore",
-        )
-        on_a_phone(roads, plan, name)
-        st.download_button(
-            "GeoJSON",
-            lambda: json.dumps(route_geojson(roads, plan)),
-            f"{roads.name}-route.geojson",
-            on_click="ignore",
-        )
-        st.caption("The address of this page reopens this plan.")
-    with after:
-        after_trip(request, plan, name)
+    if energy.open:
+        with energy:
+            show_energy(energy_parts(planned))
+            for note in notes:
+                st.caption(sentence(note))
+    if streets.open:
+        table = street_table(roads, planned)
+        streets.dataframe(table, hide_index=True, column_config=STREET_FORMATS)
+    if exports.open:
+        with exports:
+            export(roads, plan, name)
+    if after.open:
+        with after:
+            after_trip(request, plan, name)
+
+
+def export(roads: RoadNetwork, plan: Plan, name: str) -> None:
+    """Offer a row as files, and on a phone.
+
+    Parameters
+    ----------
+    roads, plan
+        Network and plan.
+    name
+        The row.
+    """
+    st.download_button(
+        "GPX",
+        partial(route_gpx, roads, replace(plan, recommended=name)),
+        f"{roads.name}-route.gpx",
+        on_click="ignore",
+    )
+    on_a_phone(roads, plan, name)
+    st.download_button(
+        "GeoJSON",
+        lambda: json.dumps(route_geojson(roads, plan)),
+        f"{roads.name}-route.geojson",
+        on_click="ignore",
+    )
+    st.caption("The address of this page reopens this plan.")
 
 
 def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
@@ -125,30 +146,28 @@ def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
     )
 
 
-def energy_bar(planned: PlannedRoute) -> alt.Chart:
-    """Draw the parts of the energy of a route, kWh: used right of 0, recovered left of 0."""
-    parts = {
-        part: energy_wh / 1000
+def energy_parts(planned: PlannedRoute) -> list[dict[str, Any]]:
+    """Return the parts of the energy of a route for `map_component.show_energy`.
+
+    Parts below half a watt-hour are left out. Their unit is that of the whole.
+
+    Parameters
+    ----------
+    planned
+        The route.
+    """
+    small = abs(planned.energy_wh) < SMALL_WH
+    return [
+        {
+            "label": PARTS[part],
+            "colour": PART_COLOURS[part],
+            "text": f"{energy_wh:.0f} Wh" if small else f"{gained(energy_wh / 1000, 2)} kWh",
+            "size": abs(energy_wh),
+            "recovered": energy_wh < 0.0,
+        }
         for part, energy_wh in planned.parts_wh.items()
-        if abs(energy_wh) >= 0.5
-    }
-    records = [{"part": PARTS[part], "kwh": round(kwh, 4)} for part, kwh in parts.items()]
-    scale = alt.Scale(
-        domain=[PARTS[part] for part in parts], range=[PART_COLOURS[part] for part in parts]
-    )
-    chart: alt.Chart = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(size=28)
-        .encode(
-            x=alt.X("kwh:Q", title="energy (kWh)", stack="zero", axis=alt.Axis(tickCount=5)),
-            color=alt.Color(
-                "part:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3)
-            ),
-            tooltip=["part:N", alt.Tooltip("kwh:Q", title="kWh", format=".2f")],
-        )
-        .properties(height=130)
-    )
-    return chart
+        if abs(energy_wh) >= LEAST_WH
+    ]
 
 
 def street_table(roads: RoadNetwork, planned: PlannedRoute) -> dict[str, list[Any]]:

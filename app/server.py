@@ -2,9 +2,13 @@
 
 import lan
 import main_page
+import warm
 from search_routes import routes
 from streamlit.starlette import App
 
 app = App(
-    "streamlit_app.py", routes=routes(), middleware=[*lan.middleware(), *main_page.middleware()]
+    "streamlit_app.py",
+    lifespan=warm.lifespan,
+    routes=routes(),
+    middleware=[*lan.middleware(), *main_page.middleware()],
 )

@@ -6,6 +6,7 @@ started it ends, for any reason.
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,7 @@ def folder_name(experiment: Experiment) -> str:
     """Return the folder name of an experiment: equal experiments continue the same runs."""
     ((network_name, trips),) = experiment.trips.items()
     name = f"{network_name}-{'-'.join(trips)}"
-    safe = "".join(sign if sign.isalnum() or sign == "-" else "_" for sign in name)[:60]
+    safe = re.sub(r"[^\w-]+|_+", "_", name)[:60].rstrip("_")
     return f"{safe}-{crc32(experiment.model_dump_json().encode()):08x}"
 
 
@@ -77,7 +78,7 @@ def start(experiment: Experiment, folder: RunFolder) -> None:
 
 
 def stop(folder: RunFolder) -> None:
-    """Stop the runs of a folder, in any process; finished runs are kept.
+    """Stop the runs of a folder, in any process. Finished runs are kept.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def progress(folder: RunFolder) -> tuple[float, str]:
 
 
 def trouble(folder: RunFolder) -> str:
-    """Return the error of this server's last process on a folder; empty if it did not fail."""
+    """Return the error of this server's last process on a folder, or empty if it did not fail."""
     return "" if _alive(folder) else _troubles.get(folder.path.resolve(), "")
 
 

@@ -1,6 +1,6 @@
 """State of a session: inputs kept across pages, and values where the given ones do not fit."""
 
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,6 +13,9 @@ IGNORED = "ignored"
 PAGE = "page"
 BASELINE = "remembered"
 """Inputs of this tab as they were when they were last compared with the profile."""
+WHILE_CLOSED: Literal["session"] = "session"
+"""Argument ``persist_state`` of inputs with numbers. The browser makes an input when its chip is
+opened, and without this argument it would show the default value in place of the kept one."""
 
 
 def key(name: str) -> str:
@@ -83,7 +86,7 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     value
         First value. Its type is that of the input.
     allowed
-        Range (low, high) or list of allowed values; None allows all. Of an input that is a list,
+        Range (low, high) or list of allowed values. None allows all. Of an input that is a list,
         the values that are not allowed are left out.
     """
     if NEXT + name in st.session_state:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 from literal import literal
-from state import key, starting
+from state import WHILE_CLOSED, key, starting
 
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
@@ -54,6 +54,7 @@ def ask_stops(roads: RoadNetwork) -> dict[str, Any]:
             high,
             step=1.0,
             key=key("arrive"),
+            persist_state=WHILE_CLOSED,
             format="%g",
             disabled=how != PERCENT,
         )
@@ -79,6 +80,7 @@ def _ask_number(name: str) -> float:
         step=step,
         format="%g",
         key=key(name),
+        persist_state=WHILE_CLOSED,
         help=literal(entries()[name].form.help),
     )
 

@@ -4,7 +4,6 @@ Pages have no icons: Streamlit fetches them, as the tab's picture, from the inte
 """
 
 import streamlit as st
-from altair.utils.schemapi import disable_debug_mode
 from state import keep_inputs
 
 # a bar of 48 px; charts in panels have a width of their own, a phone and half a page are narrower
@@ -23,6 +22,7 @@ STYLE = """<style>
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
 .st-key-plan { flex-wrap: nowrap; }
+.st-key-early { display: none; }
 .st-key-plan-left { height: var(--evroute-full-height) !important; overflow: hidden auto; gap: 10px;
   padding: 4px 6px 8px 4px; flex-wrap: nowrap; }
 .st-key-plan-left > * { flex-shrink: 0; }
@@ -56,7 +56,6 @@ STYLE = """<style>
   .st-key-places .evroute-search input { padding-left: 12px; }
 }
 </style>"""
-disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a second sooner
 st.set_page_config(page_title="evroute", layout="wide")
 st.html(STYLE)
 pages = [
@@ -71,4 +70,8 @@ keep_inputs(chosen.url_path)
 with st.container(horizontal=True, gap="xsmall", key="pages"):  # on a phone, in place of a drawer
     for page in pages:
         st.page_link(page)
+if chosen.url_path:  # the other pages draw charts, which tests check
+    from altair.utils.schemapi import disable_debug_mode
+
+    disable_debug_mode()
 chosen.run()

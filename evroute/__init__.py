@@ -34,6 +34,7 @@ _LAZY = {
     "reachable": "evroute.door.reachable",
     "route_map": "evroute.report.maps.network_maps",
     "simulate": "evroute.experiments.experiment",
+    "tour": "evroute.door.tour",
 }
 
 _DRAWING = ("belief_html", "folder_html", "network_html", "plan_html")
@@ -42,6 +43,7 @@ _LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.di
 if TYPE_CHECKING:
     from evroute.door.plan import plan
     from evroute.door.reachable import reachable
+    from evroute.door.tour import tour
     from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import Vehicle, load_vehicle
     from evroute.experiments.experiment import Experiment, simulate
@@ -75,6 +77,7 @@ __all__ = [
     "reachable",
     "route_map",
     "simulate",
+    "tour",
 ]
 
 

@@ -1,6 +1,6 @@
 """Values of one round of Algorithm 1: arms, request, route, feedback and belief.
 
-On a road network the values are energies from the battery in watt-hours (Wh); smaller is better,
+On a road network the values are energies from the battery in watt-hours (Wh). Smaller is better,
 and negative means regenerated. Bandits without roads (`evroute.bandits`) use the same classes for
 losses without a unit.
 Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
@@ -29,7 +29,7 @@ class Arms:
     features
         (a, d) contexts, standardised to unit standard deviation (`network.context`).
     prior_mean_wh
-        (a,) expected energy by physics (eq. 8), Wh; 0 in bandits without roads.
+        (a,) expected energy by physics (eq. 8), Wh. 0 in bandits without roads.
 
     Raises
     ------
@@ -81,13 +81,13 @@ class Round:
     t
         Number of the round, from 1.
     arms
-        The open edges; `planning.arm_space` derives the arms of a learner from them.
+        The open edges. `planning.arm_space` derives the arms of a learner from them.
     origin, destination
         Network rows of the first and the last edge.
     departed_s
         Time of departure since the midnight before the first trip, s, or None if unknown.
     vehicle
-        Name of the vehicle; empty for the vehicle of the run.
+        Name of the vehicle, or empty for the vehicle of the run.
     """
 
     t: int
@@ -124,7 +124,7 @@ class Route:
     edges
         Network rows. An edge on which the route stops and goes on comes twice.
     start_m, end_m
-        Metres along the first edge at which the route begins, and along the last at which it ends;
+        Metres along the first edge at which the route begins, and along the last at which it ends.
         None for the end of the last edge.
     pauses
         Stops inside edges, in driving order.
@@ -180,7 +180,7 @@ class Route:
 class Feedback:
     """Semi-bandit feedback: the measured energy of one trip on each arm of its route.
 
-    Worlds and measured trips give feedback on edges; `ArmSpace.feedback` converts it to the arms of
+    Worlds and measured trips give feedback on edges. `ArmSpace.feedback` converts it to the arms of
     a learner.
 
     Parameters
@@ -194,7 +194,7 @@ class Feedback:
     energy_wh
         (k,) measured energy, Wh.
     trip_id
-        Name of the trip; empty if it has none.
+        Name of the trip, or empty if it has none.
     vehicle, departed_s
         As in `Round`.
     travel_s
@@ -348,7 +348,7 @@ class Total:
     def noise_wh2(self, noise_std_wh: FloatArray) -> float:
         """Return the noise variance of the measurement, Wh².
 
-        The noise of the passages adds up; over plausible routes it is their average.
+        The noise of the passages adds up. Over plausible routes it is their average.
 
         Parameters
         ----------
@@ -359,7 +359,7 @@ class Total:
 
 
 def _freeze_arms(values: Arms | Feedback | Total) -> int:
-    """Check and freeze the rows, contexts and prior means that values share; return their number.
+    """Check and freeze the rows, contexts and prior means that values share. Return their number.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
 
     Owner i has the rows ``start[i]`` to ``start[i + 1]``.
     """
-    count = np.diff(start)[owners]
+    count = start[owners + 1] - start[owners]
     place = np.repeat(np.arange(len(owners)), count)
     return np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place], place
 

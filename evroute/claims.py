@@ -26,7 +26,7 @@ class Claim(Options):
     source
         Paper and place.
     statistic
-        Column of the run table (`report.claims.run_table`); smaller is better.
+        Column of the run table (`report.claims.run_table`). Smaller is better.
     runs
         Values of columns that select the runs of the statement: ``{ method = "GP-TS" }``.
     against

@@ -25,7 +25,7 @@ TEMPORARY = f".*{_MARK}*"
 
 @contextmanager
 def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield a temporary path; rename it to ``path`` on success, delete it on any failure.
+    """Yield a temporary path. Rename it to ``path`` on success, delete it on any failure.
 
     Temporary files that killed writers left in that folder are deleted. A link stays a link, to the
     new file. Devices and pipes, which nothing can replace, are yielded themselves.
@@ -102,7 +102,7 @@ def private_folder(path: Path) -> Path:
 
 
 def _temporary(path: Path) -> tuple[int, Path]:
-    """Make and lock a temporary file in the folder of ``path``; return its handle and path."""
+    """Make and lock a temporary file in the folder of ``path``. Return its handle and path."""
     while True:
         handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}{_MARK}", suffix=path.suffix)
         if fcntl is None:

@@ -51,6 +51,6 @@ def located(path: Path) -> Path:
 
 
 def digest_of_copy(name: str) -> str:
-    """Return the digest of the copy of a file or network; empty if none is given."""
+    """Return the digest of the copy of a file or network, or empty if none is given."""
     copy = _COPIES.get(name)
     return "" if copy is None else copy.digest

@@ -12,7 +12,7 @@ EXTRAS = {
     "gp": ("gpytorch", "torch"),
     "app": ("segno", "streamlit"),
     "fast": ("numba",),
-    "serve": ("fastapi", "uvicorn"),
+    "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "sumo": ("libsumo",),
     "dask": ("distributed",),
 }
@@ -33,7 +33,7 @@ def check_extra(extra: str) -> None:
 
 
 def missing(error: ModuleNotFoundError) -> MissingPackageError | None:
-    """Return the error for users if an optional package was not found; None for other modules."""
+    """Return the error for users if an optional package was not found. None for other modules."""
     package = (error.name or "").partition(".")[0]
     extras = (extra for extra, packages in EXTRAS.items() if package in packages)
     return next((MissingPackageError(package, extra) for extra in extras), None)

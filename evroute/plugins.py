@@ -40,7 +40,7 @@ def use(name: str) -> None:
     Parameters
     ----------
     name
-        A module, or one part of it, ``module:name``; then no other part of it can be looked up.
+        A module, or one part of it, ``module:name``. Then no other part of it can be looked up.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def use_parts(names: Iterable[str]) -> None:
     Parameters
     ----------
     names
-        Names; two kernels may be joined by ``+`` or ``*``.
+        Names. Two kernels may be joined by ``+`` or ``*``.
 
     Raises
     ------

@@ -117,7 +117,7 @@ class Ranking:
         return rows[order[:most]].tolist()
 
     def scores(self, text: str) -> FloatArray:
-        """Return the score of each name, (n,) from 0 to 1; 0 for a text without words."""
+        """Return the score of each name, (n,) from 0 to 1. 0 for a text without words."""
         words = words_of(text[:LONGEST_TEXT])[:MOST_WORDS]
         if not words or not self.words:
             return np.zeros(len(self.total))
@@ -154,7 +154,7 @@ class Ranking:
         return _arrays(found)
 
     def _like_number(self, digits: str, *, last: bool) -> tuple[IntArray, FloatArray]:
-        """Return the words of the same number; of a text's last one also those it begins."""
+        """Return the words of the same number. Of a text's last one also those it begins."""
         found = {}
         if last:
             end = bisect_left(self.words, digits + "\U0010ffff")
@@ -224,5 +224,5 @@ def _arrays(found: dict[int, float]) -> tuple[IntArray, FloatArray]:
 
 
 def _digits(word: str) -> str:
-    """Return the number that a word begins with; "" if it begins with a letter."""
+    """Return the number that a word begins with, or "" if it begins with a letter."""
     return word[: len(word) - len(word.lstrip("0123456789"))]

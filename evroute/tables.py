@@ -111,7 +111,7 @@ def check_size(path: Path) -> None:
 
 
 def read_foreign(path: Path) -> pa.Table:
-    """Read a Parquet file of any origin; texts are checked before they are copied to each row.
+    """Read a Parquet file of any origin. Texts are checked before they are copied to each row.
 
     Raises
     ------

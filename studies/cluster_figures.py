@@ -3,6 +3,7 @@
     python studies/cluster_figures.py bytes           # what a task sends and brings back
     python studies/cluster_figures.py engines RUNS TURNS  # two Dask workers and --jobs 2, in turns
     python studies/cluster_figures.py short RUNS TURNS    # --jobs 2 and 1 on short runs, in turns
+    python studies/cluster_figures.py commands RUNS TURNS  # the same, as commands with their start
 
 Wall seconds mean little on a busy machine: CPU seconds of all processes stand beside them.
 """
@@ -11,10 +12,11 @@ import csv
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from subprocess import DEVNULL, run
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
@@ -67,12 +69,12 @@ def runs(count: int, horizon: int, method: str) -> Experiment:
 
 def moved() -> None:
     """Print the bytes of tasks and of their answers, and the caller's time for a task."""
-    run = next(runs(1, 100, "recommended").runs())
+    long = next(runs(1, 100, "recommended").runs())
     inputs, here = Inputs(near=False), machine()
-    show("a run of 100 trips", Task(run, inputs.of(run), here), play_task, inputs.paths)
+    show("a run of 100 trips", Task(long, inputs.of(long), here), play_task, inputs.paths)
     started = perf_counter()
     for _ in range(REPEATS):
-        pickle.dumps(Task(run, inputs.of(run), here))
+        pickle.dumps(Task(long, inputs.of(long), here))
     print(f"making and packing a task: {1000 * (perf_counter() - started) / REPEATS:.2f} ms")
     with TemporaryDirectory() as place:
         folder, door = Path(place), DoorNames("denver")
@@ -101,7 +103,7 @@ def show(
     name: str,
     task: Task | BlockTask,
     answer: Callable[..., Outcome],
-    paths: dict[str, Path],
+    paths: Mapping[str, Path],
 ) -> None:
     """Print the bytes that a task sends and brings back, and its CPU time."""
     first = answer(task)
@@ -112,7 +114,7 @@ def show(
     print(f"{name}: {len(pickle.dumps(task)):,} B sent, {back:,} B back, {time.cpu_s:.2f} s of CPU")
 
 
-def in_turns(ways: dict[str, Callable[[Path], object]], turns: int) -> dict[str, list[Spent]]:
+def in_turns(ways: Mapping[str, Callable[[Path], object]], turns: int) -> dict[str, list[Spent]]:
     """Return the times of each way, played in turns."""
     found: dict[str, list[Spent]] = {name: [] for name in ways}
     for turn in range(turns):
@@ -161,8 +163,22 @@ def short(count: int, turns: int) -> None:
     ratio(in_turns(ways, turns), "jobs 1", "jobs 2")
 
 
+def commands(count: int, turns: int) -> None:
+    """Compare two processes with one on short runs, as commands with the program's start."""
+    asked = "simulate --network denver --method bi-ts --world congestion --horizon 20 --quiet"
+
+    def way(jobs: int) -> Callable[[Path], object]:
+        given = [*asked.split(), "--seeds", str(count), "--jobs", str(jobs), "--out"]
+        start = [sys.executable, "-m", "evroute", *given]
+        return lambda out: run([*start, str(out)], check=True, stdout=DEVNULL)
+
+    ratio(in_turns({"jobs 1": way(1), "jobs 2": way(2)}, turns), "jobs 1", "jobs 2")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "bytes":
         moved()
     else:
-        {"engines": engines, "short": short}[sys.argv[1]](*map(int, sys.argv[2:4]))
+        {"engines": engines, "short": short, "commands": commands}[sys.argv[1]](
+            *map(int, sys.argv[2:4])
+        )

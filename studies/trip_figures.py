@@ -56,6 +56,13 @@ class Outcome:
         return float(off_wh.sum() / np.abs(self.measured_wh[of]).sum())
 
     @property
+    def score_wh(self) -> FloatArray:
+        """Interval scores at 90 %, width plus 20 times the distance of a miss, (n,) Wh."""
+        below_wh, above_wh = self.low_wh - self.measured_wh, self.measured_wh - self.high_wh
+        missed_wh = np.maximum(below_wh, 0.0) + np.maximum(above_wh, 0.0)
+        return self.high_wh - self.low_wh + 20.0 * missed_wh
+
+    @property
     def held(self) -> FloatArray:
         """Whether each measured energy lies in its interval, (n,)."""
         return (self.low_wh <= self.measured_wh) & (self.measured_wh <= self.high_wh)
@@ -109,9 +116,12 @@ def report(name: str, outcome: Outcome) -> None:
     coverage = resampled(outcome, slice(None), lambda rows: float(outcome.held[rows].mean()))
     print(f"  90 % intervals held: {outcome.held.sum()} of {n} {coverage}")
     print(f"  mean width: {width_wh:.0f} Wh, {width_wh / np.abs(outcome.measured_wh).mean():.2f}")
+    print(f"  interval score: {outcome.score_wh.mean():.0f} Wh")
     print(f"  last restart by the change test: trip {outcome.last.changed_after or 'none'}")
     belief = outcome.last.belief
-    print(f"  {belief.noise}, roads {belief.late_std:.0f} Wh/km, heights {belief.field_std:.0f} Wh")
+    print(
+        f"  {belief.noise}, roads {belief.noise.road_wh:.0f} Wh, heights {belief.field_std:.0f} Wh"
+    )
 
 
 def rabat(folder: Path) -> RoadNetwork:

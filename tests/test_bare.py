@@ -86,7 +86,7 @@ def lines_of_readme() -> list[str]:
 
 def test_the_table_of_extras_is_that_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    imported = {"vl_convert": "vl-convert-python"}
+    imported = {"vl_convert": "vl-convert-python", "prometheus_client": "prometheus-client"}
     transitive = {"branca": "folium", "pyogrio": "geopandas"}  # needed by these packages
     for extra, packages in EXTRAS.items():
         listed = {

@@ -58,6 +58,7 @@ def test_everything_shows_itself_in_one_line(plan: Any, denver: RoadNetwork) -> 
         "Planner": evroute.Planner(denver),
         "Experiment": experiment,
         "Reach": evroute.reachable(denver, ENDS[0], soc=3),
+        "Tour": evroute.tour(denver, (*ENDS, ENDS[0])),
         "belief": evroute.physics_belief(denver),
     }
     for kind, value in shown.items():

@@ -30,7 +30,7 @@ class Drawn:
     Parameters
     ----------
     words
-        A sentence beside the map, without its full stop; empty for none.
+        A sentence beside the map, without its full stop. Empty for none.
     values
         (n,) quantity of each edge. Edges of NaN are left out.
     classes
@@ -38,7 +38,7 @@ class Drawn:
     points
         Latitude, longitude and text of each point.
     mark
-        Label of the points in the legend; empty without points.
+        Label of the points in the legend, or empty without points.
     """
 
     words: str = ""

@@ -14,7 +14,7 @@ from layers import Drawn, Layer
 
 
 def draw(request: Request, planner: Planner) -> Drawn:
-    """Return the roads within reach of the charge from the origin; nothing without one."""
+    """Return the roads within reach of the charge from the origin. Nothing without one."""
     origin = request.places[0]
     battery, risk = request.battery, request.risk
     if not origin:

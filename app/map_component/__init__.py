@@ -1,4 +1,4 @@
-"""Map of the dashboard and cards of the routes: components of Streamlit, drawn with Leaflet.
+"""Components of the page Plan: its map, drawn with Leaflet, cards of routes, and energy by cause.
 
 The scripts are constants. All text from data travels as JSON and becomes text nodes. The roads of a
 network, up to megabytes, are fetched once from an address of their own. The view of the map
@@ -34,8 +34,13 @@ def _read(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-_SCRIPTS = {"map": ("map.js", "names.js", "route.js", "way.js"), "cards": ("cards.js",)}
-_map, _cards = (
+_SCRIPTS = {
+    "map": ("map.js", "fetched.js", "labels.js", "panels.js", "names.js", "route.js", "way.js"),
+    "cards": ("cards.js",),
+    "energy": ("energy.js",),
+    "early": ("early.js", "fetched.js"),
+}
+_map, _cards, _energy, _early = (
     st.components.v2.component(
         f"evroute_{name}",
         html=f'<div class="evroute-{name}"></div>',
@@ -91,6 +96,7 @@ def show_map(
     on_event
         Called with each event, or None if the map takes none.
     """
+    key = key.replace("__", "_-")  # Streamlit refuses the former in a key of a component
     empty = {"classes": [], "routes": [], "pins": [], "spots": [], "hint": "", "dim": False}
     _map(
         key=key,
@@ -101,12 +107,11 @@ def show_map(
             "layers": [],
             "way": None,
             "view": f"{key}-{roads.digest[:16]}",
-            "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
-            "names": address(f"names-{roads.content_digest}", _names_json(roads)),
             "attribution": roads.source.attribution,
             "bounds": bounds or _extent(roads),
             "height": height,
         }
+        | _addresses(roads)
         | drawn,
         on_event_change=partial(_take, key, on_event),
     )
@@ -129,7 +134,7 @@ def show_cards(
     key
         Session key of the cards.
     above
-        Line above the cards; empty for none.
+        Line above the cards, or empty for none.
     dim
         True if they belong to an earlier request.
     on_event
@@ -137,6 +142,18 @@ def show_cards(
     """
     data = {"cards": list(cards), "above": above, "dim": dim}
     _cards(key=key, data=data, on_event_change=partial(_take, key, on_event))
+
+
+def show_energy(parts: Sequence[dict[str, Any]]) -> None:
+    """Show the energy of a route by cause.
+
+    Parameters
+    ----------
+    parts
+        ``label``, ``colour``, ``text`` with the unit, ``size`` (a share of the bar) and
+        ``recovered`` of each.
+    """
+    _energy(key="energy", data={"parts": list(parts)})
 
 
 def _take(key: str, on_event: Callable[[MapEvent], None] | None) -> None:
@@ -203,6 +220,25 @@ def address(name: str, contents: bytes) -> str:
     if not exists():
         return f"/{name}.json"
     return str(get_instance().media_file_mgr.add(contents, "application/json", name))
+
+
+def fetch_early(roads: RoadNetwork) -> None:
+    """Let the browser fetch Leaflet and the files of a network while the page makes its plan."""
+    _early(key="early", data={"addresses": _addresses(roads)})
+
+
+def _addresses(roads: RoadNetwork) -> dict[str, str]:
+    """Return the addresses of the lines of the roads and of names."""
+    return {
+        "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
+        "names": address(f"names-{roads.content_digest}", _names_json(roads)),
+    }
+
+
+def prepare(roads: RoadNetwork) -> None:
+    """Write the files of a network that its map asks for, before it does."""
+    _lines_json(roads)
+    _names_json(roads)
 
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)

@@ -1,28 +1,10 @@
 // The map of the dashboard: draws its data, and sends clicks, drags and menu choices to Python.
 // Text from data becomes text nodes only; the code holds no templates.
 
-const LEAFLET = "/app/static/leaflet/";
 const OTHER_ROUTE = "#5f7fb8";
 const SPOT = "#f1c40f";
 const ROAD_WIDTHS = [3.2, 2, 1.2]; // of main, collecting and other roads
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
-
-function loadLeaflet() {
-  window.evrouteLeaflet ??= Promise.all([
-    loaded("link", { rel: "stylesheet", href: `${LEAFLET}leaflet.css` }),
-    loaded("script", { src: `${LEAFLET}leaflet.js` }),
-  ]).then(() => window.L);
-  return window.evrouteLeaflet;
-}
-
-function loaded(tag, properties) {
-  const element = Object.assign(document.createElement(tag), properties);
-  return new Promise((resolve, reject) => {
-    element.onload = resolve;
-    element.onerror = reject;
-    document.head.append(element);
-  });
-}
 
 function node(tag, className, text = "") {
   const element = document.createElement(tag);
@@ -49,6 +31,7 @@ class DashboardMap {
     this.roads = ROAD_WIDTHS.map((weight) => L.polyline([], {
       renderer: this.renderer, interactive: false, weight,
     })).reverse().map((line) => line.addTo(this.map)).reverse(); // main roads lie on top
+    this.map.on("moveend", () => this.placeLabels()); // before the names, which leave labels free
     this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     this.way = new RouteWay(L, this.map);
@@ -74,7 +57,6 @@ class DashboardMap {
     });
     this.map.on("movestart", () => this.closeMenu());
     this.map.on("moveend", () => this.keepView());
-    this.map.on("zoomend", () => this.placeLabels());
     root.addEventListener("keydown", ({ key }) => key === "Escape" && this.closeMenu());
     new ResizeObserver(() => this.resize()).observe(root);
   }
@@ -91,9 +73,18 @@ class DashboardMap {
   resize() {
     if (this.waiting) this.draw(...this.waiting);
     else if (this.root.clientHeight) {
+      const untouched = this.fitted === this.sight(); // nobody has moved the map since
       this.map.invalidateSize({ animate: false });
+      if (untouched) this.fit(this.data.bounds);
       this.chargeWay.draw();
+      this.placeLabels();
     }
+  }
+
+  // Centre and zoom as a text, empty without a view.
+  sight() {
+    if (!this.data || !this.map._loaded) return "";
+    return JSON.stringify([this.map.getCenter(), this.map.getZoom()]);
   }
 
   place({ lat, lng }) {
@@ -119,7 +110,6 @@ class DashboardMap {
     this.hint.hidden = !data.hint;
     this.view(data);
     this.drawRoads(data.roads);
-    this.drawNames(data.names);
     data.layers.forEach((layer) => this.drawLayer(layer));
     for (const { colour, weight, lines } of data.classes) {
       this.line(lines, { color: colour, weight });
@@ -130,18 +120,24 @@ class DashboardMap {
     data.spots.forEach((spot) => this.spot(spot));
     data.pins.forEach((pin) => this.pin(pin));
     this.placeLabels();
+    this.drawNames(data.names);
     this.root.dataset.selected = selected?.name ?? "";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
-  view({ view, bounds, pins, layers }) {
+  view({ view, bounds, pins, layers, routes }) {
     const kept = this.viewed === view || this.keptView(view);
     this.viewed = null; // the moves of this method are not kept
     const places = JSON.stringify(pins.map(({ at }) => at));
     const wide = layers.filter((layer) => layer.wide).map(({ name }) => name).join();
     const isOutside = (at) => !this.map.getBounds().contains(at);
+    const line = routes.find((route) => route.selected)?.line ?? [];
     // only a map with a view has bounds
-    const moved = () => places !== this.places && pins.some(({ at }) => isOutside(at));
+    const moved = () => {
+      const panels = panelsOf(this.root);
+      const isHidden = (at) => isOutside(at) || isWithin(this.map.latLngToContainerPoint(at), panels);
+      return places !== this.places && [...pins.map(({ at }) => at), ...line].some(isHidden);
+    };
     const grown = () => wide && this.wide !== undefined && wide !== this.wide && bounds.some(isOutside);
     if (!kept || moved() || grown()) this.fit(bounds);
     this.wide = wide;
@@ -149,15 +145,30 @@ class DashboardMap {
     this.viewed = view;
   }
 
+  // Whether it is as narrow as a phone. There the source lies below the legend.
+  isNarrow() {
+    return this.root.clientWidth < 600;
+  }
+
+  // Shows bounds between the panels: above the legend or beside it, whichever is larger.
   fit(bounds) {
-    const narrow = this.root.clientWidth < 600; // there the source lies below the legend
-    const below = this.legend.hidden ? 35 : this.legend.offsetHeight + (narrow ? 50 : 25);
-    this.map.fitBounds(bounds, {
-      paddingTopLeft: [30, 50 + this.hint.offsetHeight],
-      paddingBottomRight: [65, below],
-      maxZoom: 18, // two pins at one place have no extent
-      animate: false,
+    const { x, y } = this.map.getSize();
+    const above = 50 + this.hint.offsetHeight;
+    const rooms = this.legend.hidden ? [[30, above, 65, 35]] : [
+      [30, above, 65, this.legend.offsetHeight + (this.isNarrow() ? 50 : 25)],
+      [30 + this.legend.offsetWidth, above, 65, 35],
+    ];
+    const fits = rooms.map(([left, top, right, bottom]) => {
+      const [[west, east], [north, south]] = [roomy(x, left, right), roomy(y, top, bottom)];
+      return { paddingTopLeft: [west, north], paddingBottomRight: [east, south] };
     });
+    const zoomOf = ({ paddingTopLeft, paddingBottomRight }) => this.map.getBoundsZoom(
+      bounds, false, this.L.point(paddingTopLeft).add(paddingBottomRight),
+    );
+    const best = fits.reduce((a, b) => (zoomOf(b) > zoomOf(a) ? b : a));
+    // two pins at one place have no extent
+    this.map.fitBounds(bounds, { ...best, maxZoom: 18, animate: false });
+    this.fitted = this.sight();
   }
 
   keptView(name) {
@@ -187,17 +198,17 @@ class DashboardMap {
     });
     if (url === this.roadsUrl) return;
     this.roadsUrl = url;
-    const answer = await fetch(url);
-    if (!answer.ok || url !== this.roadsUrl) return;
-    (await answer.json()).forEach((lines, rank) => this.roads[rank].setLatLngs(lines));
+    const roads = await fetched(url);
+    if (!roads || url !== this.roadsUrl) return;
+    roads.forEach((lines, rank) => this.roads[rank].setLatLngs(lines));
     this.root.dataset.roads = url;
   }
 
   async drawNames(url) {
     if (url === this.namesUrl) return this.names.draw();
     this.namesUrl = url;
-    const answer = await fetch(url);
-    if (answer.ok && url === this.namesUrl) this.names.show(await answer.json());
+    const names = await fetched(url);
+    if (names && url === this.namesUrl) this.names.show(names);
   }
 
   // A group of lines and points that the box of layers shows and hides.
@@ -268,9 +279,10 @@ class DashboardMap {
   // Moves each label along its route to where it covers no pin and no other label, the middle
   // first; a label without such a place in view is hidden.
   placeLabels() {
+    if (!this.data) return;
     const size = this.map.getSize();
     const point = (at) => this.map.latLngToContainerPoint(at);
-    const taken = this.data.pins.map(({ at }) => point(at)).map(({ x, y }) => [x - 15, y - 33, x + 15, y + 2]);
+    const taken = [...this.data.pins.map(({ at }) => pinBox(point(at))), ...panelsOf(this.root)];
     for (const { html, marker, part } of this.labels) {
       html.hidden = false;
       const [halfX, halfY] = [html.offsetWidth / 2 + 2, html.offsetHeight / 2 + 2];
@@ -283,6 +295,7 @@ class DashboardMap {
       marker.setLatLng(place);
       taken.push(box(point(place)));
     }
+    this.names.taken = taken;
   }
 
   spot({ at, text, label }) {
@@ -346,8 +359,10 @@ class DashboardMap {
     this.menu.hidden = true;
   }
 
+  // On a phone several legends are folded below a button: they would cover the map.
   drawLegends(legends) {
-    this.legend.replaceChildren(...legends.flatMap(({ title, entries }) => [
+    const rows = node("div", "evroute-entries");
+    rows.append(...legends.flatMap(({ title, entries }) => [
       ...(title ? [node("b", "", title)] : []), ...entries.map(([colour, label, kind]) => {
         const entry = node("span", "", label);
         const swatch = node("i", `evroute-${kind}`);
@@ -356,37 +371,12 @@ class DashboardMap {
         return entry;
       }),
     ]));
+    const folds = this.isNarrow() && legends.filter(({ title }) => title).length > 1;
+    if (folds) {
+      const fold = node("details", "");
+      fold.append(node("summary", "", "Legend"), rows);
+      this.legend.replaceChildren(fold);
+    } else this.legend.replaceChildren(rows);
     this.legend.hidden = !legends.length;
   }
-}
-
-// The longest part of a line that no other route shares.
-function ownPart(line, others) {
-  const shared = new Set(others.flatMap((route) => route.line).map(String));
-  let [best, run] = [[], []];
-  for (const point of line) {
-    run = shared.has(String(point)) ? [] : [...run, point];
-    if (run.length > best.length) best = run;
-  }
-  return best.length ? best : line;
-}
-
-const PLACES = 33; // of a label along its part of a route
-
-// Points of a line at equal shares of its length, those near its middle first.
-function fromTheMiddle(line) {
-  const along = [0];
-  line.slice(1).forEach(([lat, lng], k) => {
-    const east = (lng - line[k][1]) * Math.cos((lat * Math.PI) / 180);
-    along.push(along[k] + Math.hypot(lat - line[k][0], east));
-  });
-  const shares = Array.from({ length: PLACES }, (_, k) => (k + 0.5) / PLACES);
-  shares.sort((a, b) => Math.abs(a - 0.5) - Math.abs(b - 0.5));
-  return shares.map((share) => {
-    const goal = share * along.at(-1);
-    const k = Math.max(1, along.findIndex((each) => each >= goal));
-    if (line.length === 1) return line[0];
-    const part = (goal - along[k - 1]) / (along[k] - along[k - 1] || 1);
-    return [0, 1].map((axis) => line[k - 1][axis] + part * (line[k][axis] - line[k - 1][axis]));
-  });
 }

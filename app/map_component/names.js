@@ -1,5 +1,5 @@
 // Names of the map as text on a canvas: of main roads first, then of other roads and of places.
-// Names that would overlap, or that the frame would cut, are dropped.
+// Names that would overlap, or that the frame, a panel, a pin or a label would cut, are dropped.
 
 const LEAST_ZOOMS = [0, 13.5, 15]; // of names of main, collecting and other roads
 const PLACE_ZOOM = 15;
@@ -13,7 +13,7 @@ const PADDING = 8;
 
 class StreetNames {
   constructor(L, map) {
-    Object.assign(this, { L, map, names: { streets: [], places: [] } });
+    Object.assign(this, { L, map, names: { streets: [], places: [] }, taken: [] });
     this.canvas = document.createElement("canvas");
     this.canvas.className = "evroute-names";
     this.canvas.setAttribute("aria-hidden", "true");
@@ -75,7 +75,7 @@ class StreetNames {
     const again = ([x, y, name]) => name === text && middle.distanceTo({ x, y }) < REPEATED;
     if (taken.some(again)) return false;
     const near = ([x, y]) => taken.some(([x2, y2]) => Math.hypot(x - x2, y - y2) < 2 * PADDING);
-    if (discs.some(near)) return false;
+    if (discs.some(near) || this.isTaken(discs)) return false;
     taken.push([middle.x, middle.y, text], ...discs);
     context.save();
     context.translate(middle.x, middle.y);
@@ -84,6 +84,11 @@ class StreetNames {
     context.fillText(text, 0, 0);
     context.restore();
     return true;
+  }
+
+  // Whether discs of a name lie on a panel, a pin or a label.
+  isTaken(discs) {
+    return discs.some(([x, y]) => isWithin({ x, y }, this.taken, PADDING));
   }
 
   // Writes the name of a place beside its point if there is room for it; returns whether it did.
@@ -96,7 +101,7 @@ class StreetNames {
     const discs = [];
     for (let at = 0; at <= width + 6; at += PADDING) discs.push([x + at, y]);
     const near = ([a, b]) => taken.some(([c, d]) => Math.hypot(a - c, b - d) < 2 * PADDING);
-    if (discs.some(near)) return false;
+    if (discs.some(near) || this.isTaken(discs)) return false;
     squares.add(square);
     taken.push(...discs);
     context.save();

@@ -7,6 +7,7 @@ const TOP = 20;
 const BOTTOM = 16;
 const LINE = 12; // between two numbers, pixels
 const STEPS = 100; // of the arrow keys along the route
+const KM_ANCHORS = { 0: "start", 0.5: "middle", 1: "end" }; // the corners belong to other numbers
 
 function drawing(tag, attributes, text = "") {
   const element = document.createElementNS(SVG, tag);
@@ -99,7 +100,7 @@ class ChargeWay {
       drawing("text", { x: 2, y: 12 }, "%"),
       ...ends.map((value) => drawing("text", { x: w - SIDE + 4, y: ground(value) + 4 }, value.toFixed(0))),
       drawing("text", { x: w - SIDE + 4, y: 12 }, "m"),
-      ...[0, 0.5, 1].map((part) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": "middle" }, `${(part * this.length).toFixed(this.length < 1 ? 2 : 1)} km`)),
+      ...Object.entries(KM_ANCHORS).map(([part, anchor]) => drawing("text", { x: x(part * this.length), y: h - 3, "text-anchor": anchor }, `${(part * this.length).toFixed(this.length < 1 ? 2 : 1)} km`)),
       ...this.pointer(h),
     );
     this.words = this.svg.querySelector(".evroute-here");

@@ -2,6 +2,8 @@
 // Text from data becomes text nodes only; the code holds no templates.
 
 const PAUSE_MS = 60; // a fast typist does not ask for every letter
+const LEAST_WIDTH = 340; // of the list, pixels: a box on a phone is narrower than a name
+const MARGIN = 8;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".evroute-search");
@@ -108,8 +110,10 @@ class Search {
     if (!this.isOpen()) return;
     const box = this.input.getBoundingClientRect();
     const below = window.innerHeight - box.bottom - 8;
+    const width = Math.max(box.width, Math.min(LEAST_WIDTH, window.innerWidth - 2 * MARGIN));
+    const left = Math.max(Math.min(box.left, window.innerWidth - width - MARGIN), 0);
     Object.assign(this.list.style, {
-      left: `${box.left}px`, top: `${box.bottom + 2}px`, width: `${box.width}px`,
+      left: `${left}px`, top: `${box.bottom + 2}px`, width: `${width}px`,
       maxHeight: `${Math.max(below, 120)}px`,
     });
   }

@@ -99,7 +99,7 @@ def remembered(roads: RoadNetwork) -> None:
 
 
 def own(roads: RoadNetwork, vehicle: Vehicle) -> None:
-    """Show the trips of a car; offer to learn them again where files are missing or damaged."""
+    """Show the trips of a car. Offer to learn them again where files are missing or damaged."""
     folder = folder_of(roads, vehicle)
     upload, shown = st.columns([1, 2], gap="medium")
     with upload:

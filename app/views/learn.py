@@ -23,7 +23,7 @@ from simulations import (
     stop,
     trouble,
 )
-from state import key, starting
+from state import WHILE_CLOSED, key, starting
 from visit import show_notices, visit
 
 from evroute.energy.defaults import PAPER_VEHICLE
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def ask() -> Experiment | None:
-    """Ask for the experiment; return None if an input is missing or invalid."""
+    """Ask for the experiment. Return None if an input is missing or invalid."""
     st.caption(
         "A learner drives one trip repeatedly in simulated worlds that differ from physics, "
         "and chooses its routes by its measurements."
@@ -97,11 +97,18 @@ def ask() -> Experiment | None:
         help="Source of the true energies, unknown to the learner.",
     )
     starting("horizon", 40, (10, 500))
-    horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"))
+    horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"), persist_state=WHILE_CLOSED)
     with st.expander("Advanced"):
         ask_named(network_name)
         starting("seeds", 8, (1, 20))
-        seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
+        seeds = st.slider(
+            "Worlds",
+            1,
+            20,
+            key=key("seeds"),
+            persist_state=WHILE_CLOSED,
+            help="Drawn independently.",
+        )
         starting("methods", [RECOMMENDED], list(methods()))
         chosen = st.multiselect("Methods", list(methods()), key=key("methods"))
         labels = with_sparse(chosen)
@@ -198,7 +205,7 @@ def buttons(experiment: Experiment, folder: RunFolder) -> None:
 
 
 def watch(experiment: Experiment, folder: RunFolder) -> None:
-    """Show progress and finished runs; refresh every 2 s while a run is active."""
+    """Show progress and finished runs. Refresh every 2 s while a run is active."""
     works = is_running(folder)
 
     @st.fragment(run_every=REDRAW_S if works else None)

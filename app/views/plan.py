@@ -26,6 +26,7 @@ from map_component import (
     SPOT,
     MapEvent,
     bounds_of,
+    fetch_early,
     flipped,
     legend,
     legend_of_marks,
@@ -67,6 +68,8 @@ def main() -> None:
     with left:
         try:
             asked = ask()
+            with right:
+                fetch_early(asked.network)
             show_notices()
             planner_of(asked)  # a belief may be about another car
             request = asked
@@ -85,18 +88,19 @@ def main() -> None:
             cards = cards_of(roads, shown, selected) + refused_cards(request, plan)
             above = line_above(shown)
             show_cards(cards, key="cards", above=above, dim=plan is None, on_event=on_event)
+    with right:
+        draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
+    with left:
         if request and plan:
             details(request, plan, selected)
         if request:
             write_address(link_of(request))
         if request and plan:
             remember_places(request.network.name, request.places)
-    with right:
-        draw_map(roads, request, shown, selected, dim=plan is None, layers=layers)
 
 
 def refused_cards(request: Request | None, plan: Plan | None) -> list[dict[str, Any]]:
-    """Return the card of the fastest route if the plan refuses it; none without a plan."""
+    """Return the card of the fastest route if the plan refuses it, or none without a plan."""
     if request is None or plan is None:
         return []
     refused = refused_fastest(planner_of(request), plan)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import pandas as pd
@@ -119,13 +119,25 @@ def lengthscales() -> alt.FacetChart:
     )
 
 
-Row = tuple[str, str, float, str]
-"""Group, name (a key of the colours), value and label of a bar."""
+class Bar(NamedTuple):
+    """A bar and, where its table has one, its 90 or 95 % interval."""
+
+    group: str
+    name: str
+    value: float
+    label: str
+    interval: tuple[float, float] | None = None
 
 
-def bars(rows: list[Row], title: str, colours: dict[str, str]) -> alt.FacetChart:
-    """Draw horizontal bars in groups, with their labels."""
-    frame = pd.DataFrame(rows, columns=["group", "name", "value", "label"])
+def bars(rows: list[Bar], title: str, colours: dict[str, str]) -> alt.FacetChart:
+    """Draw horizontal bars in groups, with their intervals and their labels.
+
+    ``colours`` has the colour of each name, in the order of the bars.
+    """
+    columns = ["group", "name", "value", "label", "low", "high"]
+    frame = pd.DataFrame(
+        [row[:4] + (row.interval or (row.value, row.value)) for row in rows], columns=columns
+    )
     names, groups = list(colours), list(dict.fromkeys(frame["group"]))
     base = alt.Chart(frame).encode(
         y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=260)),
@@ -135,11 +147,13 @@ def bars(rows: list[Row], title: str, colours: dict[str, str]) -> alt.FacetChart
         "name:N", legend=None, scale=alt.Scale(domain=names, range=list(colours.values()))
     )
     shown = base.mark_bar().encode(color=colour)
-    ends = base.transform_calculate(end="max(datum.value, 0)").encode(x=alt.X("end:Q"))
+    known = base.transform_filter("datum.low < datum.high")
+    interval = known.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q")
+    ends = base.transform_calculate(end="max(datum.high, 0)").encode(x=alt.X("end:Q"))
     text = ends.mark_text(align="left", dx=4).encode(text=alt.Text("label:N"))
     header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=150)
     row = alt.Row("group:N", title=None, sort=groups, header=header)
-    return (shown + text).properties(width=230, height=alt.Step(20)).facet(row=row)
+    return (shown + interval + text).properties(width=230, height=alt.Step(20)).facet(row=row)
 
 
 def sumo() -> alt.FacetChart:
@@ -149,29 +163,41 @@ def sumo() -> alt.FacetChart:
         if city:
             name = city.partition(",")[0]
             driven = numbers(city)[0]
-            rows.append((name, "driven in SUMO", driven, f"{driven:.0f}"))
+            rows.append(Bar(name, "driven in SUMO", driven, f"{driven:.0f}"))
         if physics != "turns alone":
-            rows.append((name, f"by {physics}", numbers(wh)[0], wh))
+            rows.append(Bar(name, f"by {physics}", numbers(wh)[0], wh))
     colours = {"driven in SUMO": GREY, "by eq. 8": ORANGE, "by driving": BLUE}
     return bars(rows, "consumption (Wh/km)", colours)
 
 
 def trips() -> alt.FacetChart:
-    """Draw the error of forecasts on the logs of two vehicles."""
-    vehicles = {"Twizy, 31 pieces of 17 drives": "Renault Twizy", "bus, 95 pieces of 5 km": "bus"}
-    given = table("figures/real-trips.md", *vehicles)
-    names = {
-        "error from trip 4 on": "learned (default)",
-        "regression": "regression",
-        "eq. 8 with the vehicle file": "physics alone",
-    }
+    """Draw the error of forecasts on the logs of two vehicles.
+
+    The interval of the learned error is its ratio to the error of the regression, trip by trip.
+    The log of the bus has no network, so its default belief is the one at steady speeds.
+    """
+    given = table("figures/real-trips.md", "heights removed", "bus, 95 pieces of 5 km")
     cells = given.set_index(given.columns[0])
-    rows = [
-        (vehicle, name, numbers(cells.at[row, column])[0], cells.at[row, column])
-        for column, vehicle in vehicles.items()
-        for row, name in names.items()
-    ]
-    colours = dict(zip(names.values(), (BLUE, GREY, ORANGE), strict=True))
+    twizy = table("figures/real-trips.md", "both", "at steady speeds").set_index("")
+    learned = {
+        "Twizy, 31 pieces of 17 drives": numbers(twizy.at["Twizy, 31 pieces", "both"]),
+        "bus, 95 pieces of 5 km": numbers(
+            cells.at["error from trip 4 on", "bus, 95 pieces of 5 km"]
+        )
+        + numbers(cells.at["error over the regression's", "bus, 95 pieces of 5 km"]),
+    }
+    rows = []
+    for column, (error, _, low, high) in learned.items():
+        vehicle = column.partition(",")[0]
+        regression, physics = (
+            numbers(cells.at[row, column])[0]
+            for row in ("regression", "eq. 8 with the vehicle file")
+        )
+        interval = (low * regression, high * regression)
+        rows.append(Bar(vehicle, "learned (default)", error, f"{error} %", interval))
+        rows.append(Bar(vehicle, "regression", regression, f"{regression} %"))
+        rows.append(Bar(vehicle, "physics alone", physics, f"{physics} %"))
+    colours = {"learned (default)": BLUE, "regression": GREY, "physics alone": ORANGE}
     return bars(rows, "error (% of the energy)", colours)
 
 
@@ -185,25 +211,29 @@ def pays() -> alt.FacetChart:
         "regression of eq. 8": ("regression of eq. 8", GREEN),
         "greedy": ("greedy on edges", RED),
     }
-    rows: dict[tuple[str, str], Row] = {}  # the first row of a method in each world
+    rows: dict[tuple[str, str], Bar] = {}  # the first row of a method in each world
     for world, method, cell in zip(
         given["world"], given["method"], given["saved (Wh)"], strict=True
     ):
         for start, (name, _) in names.items():
             if method.startswith(start):
-                row = (world, name, numbers(cell)[0], cell.replace("*", ""))
+                saved, half = numbers(cell)
+                interval = (saved - half, saved + half)
+                row = Bar(world, name, saved, cell.replace("*", ""), interval)
                 rows.setdefault((world, name), row)
     return bars([*rows.values()], "saved against physics alone (Wh a trip)", dict(names.values()))
 
 
 def risk() -> alt.FacetChart:
     """Draw announced and observed shares of trips below the reserve, by limit of risk."""
-    given = table("figures/risk.md", "limit", "announced", "fell")
-    rows = []
-    for limit, *cells in zip(given["limit"], given["announced"], given["fell"], strict=True):
+    given = table("figures/risk.md", "limit", "announced", "fell", "90 %")
+    columns, rows = ("limit", "announced", "fell", "90 %"), []
+    for limit, announced, fell, ratios in given[list(columns)].itertuples(index=False):
         if limit[0].isdigit():
-            for name, cell in zip(("announced", "fell below"), cells, strict=True):
-                rows.append((f"limit {limit}", name, numbers(cell)[0], cell))
+            group, expected = f"limit {limit}", numbers(announced)[0]
+            low, high = (expected * ratio for ratio in numbers(ratios))
+            rows.append(Bar(group, "announced", expected, announced))
+            rows.append(Bar(group, "fell below", numbers(fell)[0], fell, (low, high)))
     colours = {"announced": GREY, "fell below": BLUE}
     return bars(rows, "trips below the reserve (%)", colours)
 
@@ -211,12 +241,12 @@ def risk() -> alt.FacetChart:
 def engines() -> alt.FacetChart:
     """Draw milliseconds of the first and the last trips where no context repeats."""
     given = table("figures/engines.md", "method", "T", "ms per trip, first / last 50")
-    rows: list[Row] = []
+    rows: list[Bar] = []
     for method, cell in zip(given["method"], given["ms per trip, first / last 50"], strict=True):
         first, last = numbers(cell)[:2]
-        rows.append(("trips 1 to 50", method, first, f"{first:,.0f}"))
-        rows.append(("trips 101 to 150", method, last, f"{last:,.0f}"))
-    rows.sort(key=lambda row: len(row[0]))
+        rows.append(Bar("trips 1 to 50", method, first, f"{first:,.0f}"))
+        rows.append(Bar("trips 101 to 150", method, last, f"{last:,.0f}"))
+    rows.sort(key=lambda row: len(row.group))
     colours = dict(zip(given["method"], (ORANGE, GREY, GREEN, BLUE), strict=False))
     return bars(rows, "time of a trip (ms)", colours)
 

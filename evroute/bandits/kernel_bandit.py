@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 class BanditExperiment(BaseModel):
     """The content of a TOML file: a problem, its kernel and noise, and the competing methods.
 
-    methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
+    methods: as in experiments on roads, for models that need no network. Also ``sup-k-ucb``.
     noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
     models.  claims: on the runs, with the command that makes them (`claims.Claim`).
     """

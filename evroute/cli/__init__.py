@@ -59,6 +59,13 @@ class _Lazy(TyperGroup):
         parsed: list[str] = super().parse_args(ctx, [*first, *written, *left])
         return parsed
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. An interrupt reaches `main`, which typer would end without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and its arguments, with the imported command for the listed one."""
         name, _, rest = super().resolve_command(ctx, args)

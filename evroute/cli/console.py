@@ -51,7 +51,7 @@ def print_table(
     Parameters
     ----------
     columns
-        Headings; all empty for a table without headings.
+        Headings. All empty for a table without headings.
     rows
         Cells of each row.
     title, caption
@@ -82,6 +82,7 @@ def print_table(
 
 
 LINE_EVERY_S = 60.0
+SHOWN_EVERY_S = 0.1
 
 Report = Callable[[str, int, int | None], None]
 """Called with the name of the counted things, the number done, and the total if known."""
@@ -107,12 +108,21 @@ def _bar() -> Iterator[Report]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
         console=plain_console(stderr=True),
+        auto_refresh=False,  # its thread would keep processes from being forked
     ) as bar:
         task = bar.add_task("preparing", total=None)
+        bar.refresh()
+        shown_s = -SHOWN_EVERY_S
+
+        def report(name: str, done: int, total: int | None) -> None:
+            nonlocal shown_s
+            now_s = monotonic()
+            due = now_s - shown_s >= SHOWN_EVERY_S
+            shown_s = now_s if due else shown_s
+            bar.update(task, description=name, completed=done, total=total, refresh=due)
+
         try:
-            yield lambda name, done, total: bar.update(
-                task, description=name, completed=done, total=total
-            )
+            yield report
         except BaseException:
             bar.live.transient = True  # keep only the error message
             raise

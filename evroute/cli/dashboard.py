@@ -17,7 +17,7 @@ LAN = "EVROUTE_LAN"
 """Environment variable of the dashboard: ``read`` or ``write`` opens it to the network."""
 LOCAL = ("127.0.0.1", "localhost")
 ELSEWHERE = ("192.0.2.1", 9)
-"""An address reserved for documentation (RFC 5737); nothing is sent there."""
+"""An address reserved for documentation (RFC 5737). Nothing is sent there."""
 
 
 def app(
@@ -34,7 +34,7 @@ def app(
         bool, typer.Option("--lan-write", help="As --lan; they may also learn and remember.")
     ] = False,
 ) -> None:
-    """Open the dashboard in a browser; Ctrl-C ends it."""
+    """Open the dashboard in a browser. Ctrl-C ends it."""
     import runpy
 
     check_extra("app")

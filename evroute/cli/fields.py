@@ -50,7 +50,7 @@ def takes_request(
 
 
 def texts_of(given: Mapping[str, Any], model: type[Request] = PlanRequest) -> dict[str, Any]:
-    """Return the given texts by the names of the fields; options that were left out are missing.
+    """Return the given texts by the names of the fields. Options that were left out are missing.
 
     Parameters
     ----------

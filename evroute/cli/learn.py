@@ -175,7 +175,7 @@ def _moved(aside: Path) -> str:
 
 
 def _interval(low_wh: float | None, high_wh: float | None) -> str:
-    """Return the ends of an interval; empty where it is unknown."""
+    """Return the ends of an interval, or empty where it is unknown."""
     if low_wh is None or high_wh is None or not isfinite(high_wh - low_wh):
         return ""
     return f"{low_wh:.0f} to {high_wh:.0f}"

@@ -168,7 +168,7 @@ def get(
         typer.Option("--as", metavar="NAME", help="Name of the network; that of the place if not."),
     ] = None,
 ) -> None:
-    """Load a city by its name: roads, heights, names and charging stations; needs internet.
+    """Load a city by its name: roads, heights, names and charging stations. Needs internet.
 
     Size and time are printed first. A load that was interrupted goes on where it ended.
     """
@@ -198,7 +198,7 @@ def fetch(
     name: Annotated[str, typer.Argument(help="luxembourg or monaco.")],
     elevation: Elevation = None,
 ) -> None:
-    """Download, verify and build a published SUMO network of a city; needs internet.
+    """Download, verify and build a published SUMO network of a city. Needs internet.
 
     The file stays in the folder downloads of the cache: 'evroute network build --sumo FILE' builds
     it with other settings.

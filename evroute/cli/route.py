@@ -29,6 +29,7 @@ from evroute.planning.plan import Plan
 from evroute.planning.request import PLACES, PlanRequest, entries
 
 _COLUMNS = [name for name in entries() if name != "trip"]
+OF_MATRIX = "--by and --reduced go with --matrix"
 OF_TABLES = "--jobs and --cluster go with --batch or --matrix"
 
 
@@ -87,6 +88,14 @@ def route(
         str | None,
         typer.Option(help="Routes of --matrix: energy (least energy) or time (fastest). [energy]"),
     ] = None,
+    reduced: Annotated[
+        bool,
+        typer.Option(
+            "--reduced",
+            help="Add reduced energies to --matrix, whole tenths of a Wh and at least 0, for "
+            "solvers of routing problems; over a closed tour they sum to its energy.",
+        ),
+    ] = False,
     only: Annotated[
         str | None,
         typer.Option(
@@ -114,7 +123,7 @@ def route(
         ),
         (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
         (not tables and workers.given, OF_TABLES),
-        (by is not None and matrix is None, "--by goes with --matrix"),
+        ((by, reduced) != (None, False) and matrix is None, OF_MATRIX),
     )
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
@@ -129,7 +138,7 @@ def route(
             answer_batch(names, Batch(batch, out, only), texts, engine)
         else:
             assert matrix is not None
-            write_pairs(names, Matrix(matrix, by, out), texts, engine)
+            write_pairs(names, Matrix(matrix, by, out, reduced=reduced), texts, engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,16 @@
 
 import os
 import socket
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from threadpoolctl import threadpool_limits
 
-from evroute.errors import EvrouteError, MissingPackageError
+from evroute.errors import EvrouteError
+from evroute.optional import check_extra
 
 LOCAL = "127.0.0.1"
 LEAST_TOKEN = 16
-GRACE_S = 30
-"""Seconds that requests have left when the service is stopped."""
 
 
 def serve(
@@ -36,10 +33,17 @@ def serve(
             metavar="FILE", help="File with a secret that requests carry: Authorization: Bearer."
         ),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=64,
+            help="Processes that answer on the port. Each holds its own networks and beliefs.",
+        ),
+    ] = 1,
 ) -> None:
     """Answer requests by HTTP until Ctrl-C. Its paths are listed at /openapi.json."""
-    if find_spec("uvicorn") is None or find_spec("fastapi") is None:
-        raise MissingPackageError("fastapi", "serve")
+    check_extra("serve")
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
     if token_file and len(token) < LEAST_TOKEN:
         raise EvrouteError(
@@ -47,12 +51,10 @@ def serve(
         )
     if host != LOCAL and not token:
         raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
-    import uvicorn
+    from evroute.service.app import LOCAL_HOSTS
+    from evroute.service.workers import Service, run
 
-    from evroute.service.app import LOCAL_HOSTS, make_app
-
-    threadpool_limits(1)  # threads of small products wait for each other
-    app = make_app(beliefs, token=token, hosts=(*LOCAL_HOSTS, host, *(allow_host or ())))
+    service = Service(beliefs, token, (*LOCAL_HOSTS, host, *(allow_host or ())))
     try:
         server = socket.create_server((host, port))
     except OSError as error:
@@ -62,12 +64,4 @@ def serve(
         ) from None
     with server as listening:
         typer.echo(f"evroute: http://{host}:{listening.getsockname()[1]}", err=True)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            timeout_graceful_shutdown=GRACE_S,
-            timeout_keep_alive=GRACE_S,
-            server_header=False,
-            use_colors=False,
-        )
-        uvicorn.Server(config).run(sockets=[listening])
+        run(service, listening, workers)

@@ -33,7 +33,7 @@ Run = Annotated[str | None, typer.Option(help="Run of --belief, if the folder ha
 
 
 def _with_report(path: Path | None) -> Path | None:
-    """Return the path of a map if maps can be drawn; refuse it before any work if not."""
+    """Return the path of a map if maps can be drawn. Refuse it before any work if not."""
     if path is not None:
         check_extra("report")
     return path
@@ -127,7 +127,7 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
 
 
 def parsed_options(given: list[str] | None) -> dict[str, Any]:
-    """Return values by name of ``NAME=VALUE``; written as in TOML or as 'method show' prints it."""
+    """Return values by name of ``NAME=VALUE``. Written as in TOML or as 'method show' prints it."""
     options: dict[str, Any] = {}
     for option in given or ():
         name, separator, value = option.partition("=")

@@ -20,7 +20,7 @@ from evroute.text import counted
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 
 SHOWN_ROWS = 40
-"""Number of rows of each table on the terminal; reports have all."""
+"""Number of rows of each table on the terminal. Reports have all."""
 OF_RUNS = (
     "audit",
     "closed_share",

@@ -17,6 +17,7 @@ from evroute.errors import EvrouteError
 from evroute.network.contraction import contraction_installed
 from evroute.planning.answer_table import AnswerTable, answers_to, check_out
 from evroute.planning.answers import COLUMNS, ENERGY_COLUMNS, NUMBERS, answer_all, answer_energies
+from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.matrix import AIMS, Written, energy_matrix, read_stops, write_matrix
 from evroute.planning.matrix_dataset import write_dataset
 from evroute.planning.request import PlanRequest, entries
@@ -44,11 +45,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Tables of origins and destinations, the aim of the routes, and the table of the pairs."""
+    """Tables of origins and destinations, the aim of the routes, and the table of the pairs.
+
+    ``reduced`` adds reduced energies to it.
+    """
 
     tables: tuple[Path, Path]
     by: str | None
     out: Path | None
+    reduced: bool = False
 
 
 def answer_batch(
@@ -168,11 +173,16 @@ def write_pairs(
     refuse(
         (by not in AIMS, f"--by is '{by}'; expected {' or '.join(AIMS)}"),
         (out is None, "--matrix needs --out FILE"),
+        (
+            matrix.reduced and (engine != 1 or (out is not None and not out.suffix)),
+            "--reduced needs the whole matrix: --out FILE.csv or .parquet, without --jobs and "
+            "--cluster",
+        ),
     )
     assert out is not None
     check_out(out, *matrix.tables)
     if engine == 1:
-        written = _write_here(names, matrix.tables, out, by, texts)
+        written = _write_here(names, matrix, out, by, texts)
     else:
         from evroute.experiments.blocks.tables import write_matrix_by
 
@@ -183,7 +193,7 @@ def write_pairs(
 
 def _write_here(
     names: DoorNames,
-    tables: tuple[Path, Path],
+    matrix: Matrix,
     out: Path,
     by: str,
     texts: Mapping[str, str],
@@ -191,14 +201,17 @@ def _write_here(
     """Write a matrix in this process."""
     request, door = PlanRequest.without_places(texts), names.open()
     planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
-    origins = read_stops(tables[0], door.roads, leaving=True)
-    destinations = read_stops(tables[1], door.roads, leaving=False)
+    origins = read_stops(matrix.tables[0], door.roads, leaving=True)
+    destinations = read_stops(matrix.tables[1], door.roads, leaving=False)
     pairs = len(origins) * len(destinations)
+    if matrix.reduced:
+        check_same(origins, destinations)
     if not out.suffix:
         return Written(pairs, write_dataset(out, planner, origins, destinations, by=by))
     limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
     numbers = energy_matrix(planner, origins, destinations, by)
-    write_matrix(out, numbers, origins, destinations)
+    whole = reduced_energies(numbers[0]) if matrix.reduced else None
+    write_matrix(out, numbers, origins, destinations, whole)
     return Written(pairs, int(np.isnan(numbers[0]).sum()))
 
 

@@ -37,12 +37,12 @@ def plan(
     waypoints
         In place of origin and destination all places in driving order.
     belief
-        Learned energies to plan on (`load_belief`) of this vehicle; physics if None. A belief of
+        Learned energies to plan on (`load_belief`) of this vehicle, or physics if None. A belief of
         trips goes with the car to any network, a belief of edges is about its own.
     physics
         For plans without a belief, as in `Planner`.
     uncertainty
-        Belief of the same physics for the limit of risk; `physics_belief` if None.
+        Belief of the same physics for the limit of risk, or `physics_belief` if None.
     **wishes
         Further fields of `PlanRequest`, such as ``trip="A"``, ``vehicle``, ``soc=40``, ``risk`` and
         ``conditions``. ``soc_percent`` and ``reserve_percent`` are ``soc`` and ``reserve``.
@@ -50,7 +50,7 @@ def plan(
     Raises
     ------
     EvrouteError
-        If the request cannot be met; see `Planner.plan` and `places.places_of`.
+        If the request cannot be met. See `Planner.plan` and `places.places_of`.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def plan(
     if isinstance(origin, PlanRequest):
         require(
             destination is None and not waypoints and not wishes,
-            "a PlanRequest has all wishes; change it with request.model_copy(update=...)",
+            "give a PlanRequest alone; change its wishes with request.model_copy(update=...)",
         )
         request = origin
     else:

@@ -1,7 +1,8 @@
-"""Planners of the calls of Python: those of equal physics are shared."""
+"""Planners of the calls of Python: those of equal physics, or of one belief, are shared."""
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, cast
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
@@ -10,6 +11,9 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
 from evroute.planning.planner import Planner
+
+MOST_OF_BELIEFS = 2
+"""Number of planners of beliefs that are kept."""
 
 
 def planner_for(
@@ -21,7 +25,7 @@ def planner_for(
     physics: str | None,
     uncertainty: LearnedEnergies | None,
 ) -> Planner:
-    """Return the planner of a request; requests on equal physics share one.
+    """Return the planner of a request. Requests on equal physics or on one belief share one.
 
     Parameters
     ----------
@@ -35,12 +39,13 @@ def planner_for(
         As in `evroute.plan`.
     """
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    car = vehicle_of(vehicle, belief)
+    if belief is not None and uncertainty is None and not isinstance(vehicle, Path):
+        return _of_belief(roads, vehicle, conditions, cast(Any, belief), physics)
     if belief is None and uncertainty is None:
-        return _shared(roads, car, conditions, physics)
+        return _shared(roads, vehicle_of(vehicle), conditions, physics)
     return Planner(
         roads,
-        car,
+        vehicle,
         belief,
         conditions=conditions,
         physics=physics,
@@ -55,4 +60,23 @@ def _shared(
     """Return the planner that all requests on equal physics share."""
     return Planner(
         network, vehicle, conditions=conditions, physics=physics, uncertainty=physics_belief
+    )
+
+
+@lru_cache(maxsize=MOST_OF_BELIEFS)
+def _of_belief(
+    network: RoadNetwork,
+    vehicle: Vehicle | str | None,
+    conditions: DrivingConditions,
+    belief: LearnedEnergies,
+    physics: str | None,
+) -> Planner:
+    """Return the planner that all requests on one belief share. It follows what that learns."""
+    return Planner(
+        network,
+        vehicle,
+        belief,
+        conditions=conditions,
+        physics=physics,
+        uncertainty=physics_belief,
     )

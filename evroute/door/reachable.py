@@ -28,14 +28,14 @@ def reachable(
     network
         A network, its name, or the path of a stored one.
     origin
-        Place to drive from: a name, ``"lat,lon"`` or an edge id; or a whole `RangeRequest`.
+        Place to drive from: a name, ``"lat,lon"`` or an edge id, or a whole `RangeRequest`.
     belief
-        Learned energies (`load_belief`) of this vehicle; physics if None. A belief of trips goes
+        Learned energies (`load_belief`) of this vehicle, or physics if None. A belief of trips goes
         with the car to any network, a belief of edges is about its own.
     physics
         For a range without a belief, as in `Planner`.
     uncertainty
-        Belief of the same physics for forecasts of charge; `physics_belief` if None.
+        Belief of the same physics for forecasts of charge, or `physics_belief` if None.
     **wishes
         Further fields of `RangeRequest`: ``soc``, ``reserve``, ``risk``, ``vehicle``, ``depart``
         and ``conditions``. ``soc_percent`` and ``reserve_percent`` are ``soc`` and ``reserve``.
@@ -43,7 +43,7 @@ def reachable(
     Raises
     ------
     EvrouteError
-        If the request cannot be met; see `reach`.
+        If the request cannot be met. See `reach`.
     """
     if isinstance(origin, RangeRequest):
         require(

@@ -44,10 +44,10 @@ class DrivingConditions:
     payload_kg
         Load on top of the mass of the vehicle, kg.
     auxiliary_w
-        Power of heating, cooling and other loads at departure, W; None for the load of the vehicle
+        Power of heating, cooling and other loads at departure, W. None for the load of the vehicle
         with heating or cooling by the temperature.
     departed_s
-        Time of departure since a midnight, s, by which learned speeds differ; None for the mean of
+        Time of departure since a midnight, s, by which learned speeds differ. None for the mean of
         the day.
     parked_minutes
         Time since the trip before, minutes, or None for a cold start.

@@ -10,7 +10,7 @@ A trip has three terms, each with a coefficient of the car:
 
 The factor f is at most 1. With the coefficients of physics, heating and warm-up together then cost
 at most `HVAC_MAX_W` over the trip. A belief of trips learns the coefficients, from `PRIOR_WH` with
-the deviations `PRIOR_STD_WH`; plans without a belief use `PRIOR_WH`.
+the deviations `PRIOR_STD_WH`. Plans without a belief use `PRIOR_WH`.
 """
 
 from dataclasses import dataclass

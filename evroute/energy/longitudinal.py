@@ -26,11 +26,11 @@ from evroute.network.road_network import RoadNetwork
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnergyParts:
-    """Energy from the battery on each edge, by cause; the (n,) columns sum to the total, Wh.
+    """Energy from the battery on each edge, by cause. The (n,) columns sum to the total, Wh.
 
     Climb, rolling and drag are divided by the efficiency of the edge, or piece, as a whole.
     ``held_wh``: increase where a tail wind above the car's speed would push it and is held to push
-    no more than it rolls; 0 elsewhere.
+    no more than it rolls, or 0 elsewhere.
     """
 
     climb_wh: FloatArray
@@ -68,7 +68,7 @@ def energy_parts(
     length_m, climb_m, speed_mps
         (n,) length as driven, m; height gained, m (``|climb| <= length``); speed, m/s.
     headwind_mps, air_density_kgpm3
-        Drag is proportional to the signed square of ``speed + headwind``; eq. 8 has no wind.
+        Drag is proportional to the signed square of ``speed + headwind``. Eq. 8 has no wind.
     held
         Whether rolling resistance plus drag is held at 0 or more. The energy is then never below
         the rise of the potential.
@@ -123,7 +123,7 @@ def piece_energy(
     vehicle
         The vehicle as loaded.
     edge
-        (k,) rows; or k stretches of edges, of which the pieces that are driven count.
+        (k,) rows, or k stretches of edges, of which the pieces that are driven count.
     speed_mps, headwind_mps
         (k,) speed and headwind on the edges, m/s.
     air_density_kgpm3

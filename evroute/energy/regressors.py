@@ -17,7 +17,7 @@ wind from north    m/s    likewise                                              
 Each is divided by the efficiency that eq. 8 gives the edge, except auxiliary power. On turns the
 mass also multiplies the energy of acceleration and braking. These have a further coefficient,
 "kinetic", a share with prior deviation 0.5. It is 0 where speeds change as the prior assumes,
-negative for drivers who let the car roll; at -1 changes of speed take no energy.
+negative for drivers who let the car roll. At -1 changes of speed take no energy.
 
 The prior deviations are ours: 15 % of 1.8 t are four people; rolling resistance changes by 0.8 %
 per kelvin (ISO 28580), so 25 K are 20 %; air at 0 °C is 9 % denser than at 25 °C, and roof boxes
@@ -61,7 +61,7 @@ class Derivatives(Protocol):
 class Regressors:
     """Derivatives of eq. 8 on the edges of a network, at the speeds in their contexts.
 
-    The speed of an edge changes with its context; length, climb and direction, tail to head, are
+    The speed of an edge changes with its context. Length, climb and direction, tail to head, are
     those of the network.
     """
 

@@ -35,7 +35,7 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
     Parameters
     ----------
     consumption
-        Pairs of a speed, km/h, and the energy from the battery at that speed, Wh/km; at least two.
+        Pairs of a speed, km/h, and the energy from the battery at that speed, Wh/km, at least two.
     numbers
         Other numbers of the vehicle: mass, frontal area, propulsion efficiency, auxiliary power.
     where

@@ -370,7 +370,7 @@ def at_battery(
 
 
 def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
-    """Return the speed of turns by angles (a,), m/s; infinite straight on."""
+    """Return the speed of turns by angles (a,), m/s. Infinite straight on."""
     with np.errstate(divide="ignore"):
         radius_m = CORNER_M / np.tan(angle_rad / 2)
     return np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))

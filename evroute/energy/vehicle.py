@@ -59,7 +59,7 @@ class Vehicle:
     heat_pump: heats with a heat pump.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
     `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW, or None if unknown or impossible.
-    charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.  dc_plug: its
+    charging_curve: (charge in %, DC power in kW) in rising order. Empty if unknown.  dc_plug: its
     plug for DC.
 
     Raises
@@ -167,7 +167,7 @@ def _ranking() -> Ranking:
 
 
 def _with_words(text: str) -> Vehicle | None:
-    """Return the only vehicle whose name has the words of a text; None for none and for several."""
+    """Return the only vehicle whose name has the words of a text. None for none and for several."""
     words = set(words_of(text))
     having = [name for name in vehicle_names() if words and words <= set(words_of(name))]
     same = [name for name in having if words == set(words_of(name))]
@@ -188,7 +188,7 @@ def _catalogue() -> dict[str, Vehicle]:
 
 
 def _cars(folder: Path) -> dict[str, Vehicle]:
-    """Return the cars of the table by key; drag is that of an area of 1 m²."""
+    """Return the cars of the table by key. Drag is that of an area of 1 m²."""
     common = read_toml(folder / "cars.toml", "table of cars")
     cars = {}
     for row in csv.DictReader((folder / "cars.csv").read_text(encoding="utf-8").splitlines()):

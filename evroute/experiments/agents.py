@@ -161,7 +161,12 @@ def _learner(
     guard = None
     if method.guard:
         share = DEFAULT_SHARE if method.guard is True else method.guard
-        guard = Guard(setting.edges, rng=default_rng(child(policy_seeds, 0)), share=share)
+        guard = Guard(
+            setting.edges,
+            rng=default_rng(child(policy_seeds, 0)),
+            share=share,
+            start_wh=method.guard_wh,
+        )
     agent = Agent(
         model=model,
         index=make_index(method, setting),

@@ -1,18 +1,21 @@
 """Dask: runs on the workers of a scheduler, or of a cluster that is started on this machine."""
 
 import logging
-import os
-import signal
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import active_children
+from time import monotonic, sleep
 from typing import Any
 
 from evroute.errors import EvrouteError, require
-from evroute.experiments.engines import Engine
+from evroute.experiments.engines import POLL_S, Engine
+from evroute.experiments.processes import interrupts_later
 from evroute.optional import check_extra
 
 LOCAL = "local:"
 CONNECT_S = 15
+START_S = 180
+"""Longest time without a worker on this machine."""
 LOGGERS = (
     "distributed",
     "distributed.client",
@@ -20,6 +23,7 @@ LOGGERS = (
     "tornado.application",
     "asyncio",
 )
+ENDED = {"failed", "closed"}
 RETRIES = 3
 """Times that Dask repeats a run whose worker died."""
 AHEAD = 3
@@ -28,12 +32,12 @@ AHEAD = 3
 
 @contextmanager
 def cluster(address: str) -> Iterator[Engine]:
-    """Yield the engine of a Dask cluster; runs that have not begun are cancelled at the end.
+    """Yield the engine of a Dask cluster. Runs that have not begun are cancelled at the end.
 
     Parameters
     ----------
     address
-        ``tcp://HOST:8786`` of a scheduler, which stays; or ``local:N`` for a cluster of N processes
+        ``tcp://HOST:8786`` of a scheduler, which stays, or ``local:N`` for a cluster of N processes
         on this machine.
 
     Raises
@@ -41,7 +45,8 @@ def cluster(address: str) -> Iterator[Engine]:
     MissingPackageError
         If the extra ``dask`` is not installed.
     EvrouteError
-        If the address is no address, or no scheduler or no worker is there.
+        If the address is no address, no scheduler or no worker is there, or its processes do not
+        start.
     """
     check_extra("dask")
     import dask
@@ -54,19 +59,23 @@ def cluster(address: str) -> Iterator[Engine]:
     with dask.config.set(quiet), ExitStack() as stack:
         stack.enter_context(_silent())
         place: Any = address
+        count = 0
         if address.startswith(LOCAL):
-            count = address.removeprefix(LOCAL)
+            text = address.removeprefix(LOCAL)
             require(
-                count.isdecimal() and int(count) > 0,
+                text.isdecimal() and int(text) > 0,
                 f"the cluster '{address}' is not like local:2, with a number of processes",
             )
-            place = LocalCluster(
-                n_workers=int(count),
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
-            stack.callback(_end, place)
+            count = int(text)
+            others = {child.pid for child in active_children()}
+            with interrupts_later():  # for its threads and processes for good
+                place = LocalCluster(
+                    n_workers=0,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
+            stack.callback(_end, place, others)
         try:
             client = Client(place, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -75,18 +84,50 @@ def cluster(address: str) -> Iterator[Engine]:
                 "'dask scheduler', or give --cluster local:2"
             ) from error
         stack.callback(_close, client)
-        threads = sum(client.nthreads().values())
+        check = _Check(client, address, place if count else None, count)
+        if count:
+            place.scale(count)
+            while not place.scheduler.workers:  # the others join while it works
+                check()
+                sleep(POLL_S)
+        threads = max(sum(client.nthreads().values()), count)
         require(threads, f"the Dask scheduler at {address} has no worker; start 'dask worker'")
-
-        def check() -> None:
-            require(
-                client.status == "running",
-                f"the Dask scheduler at {address} is lost; the runs finished so far are kept: the "
-                "same command continues",
-            )
-
         executor = client.get_executor(pure=False, retries=RETRIES)
         yield Engine(executor, AHEAD * threads, check=check)
+
+
+class _Check:
+    """Raises EvrouteError if a scheduler is lost, or all workers of a cluster of this machine."""
+
+    def __init__(self, client: Any, address: str, cluster: Any, count: int) -> None:
+        self._client, self._address = client, address
+        self._cluster, self._count = cluster, count
+        self._seen_s = monotonic()
+
+    def __call__(self) -> None:
+        kept = "repeat the command, which keeps finished runs"
+        require(
+            self._client.status == "running",
+            f"the Dask scheduler at {self._address} is lost; {kept}",
+        )
+        now_s = monotonic()
+        if self._cluster is None or self._cluster.scheduler.workers:
+            self._seen_s = now_s
+        if self._cluster is not None:
+            self._replace()
+        require(
+            now_s - self._seen_s < START_S,
+            f"no process of --cluster {self._address} was there for {START_S} s; {kept}",
+        )
+
+    def _replace(self) -> None:
+        """Replace workers whose process died while it started, which Dask gives up."""
+        found = tuple(self._cluster.workers.items())
+        given_up = [name for name, each in found if each.status.name in ENDED]
+        for name in given_up:
+            self._cluster.worker_spec.pop(name, None)
+        if given_up:
+            self._cluster.scale(self._count)
 
 
 @contextmanager
@@ -103,16 +144,25 @@ def _silent() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _end(cluster: Any) -> None:
-    """Kill the workers of a cluster of this machine, which have answered all or are given up."""
+def _end(cluster: Any, others: Container[int | None]) -> None:
+    """Kill the workers of a cluster of this machine, which have answered all or are given up.
+
+    Parameters
+    ----------
+    cluster
+        The cluster.
+    others
+        Processes of the caller that are older than the cluster.
+    """
     for nanny in cluster.workers.values():
         nanny.auto_restart = False
-        with suppress(OSError, TypeError):  # it ended by itself
-            os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    for child in active_children():  # those that are starting are not among the workers
+        if child.pid not in others:
+            child.kill()
     _close(cluster)
 
 
 def _close(opened: Any) -> None:
-    """Close a client or a cluster; workers that take longer end with this process."""
+    """Close a client or a cluster. Workers that take longer end with this process."""
     with suppress(OSError, TimeoutError):
         opened.close(timeout=1)

@@ -5,7 +5,6 @@ one dies. The runs that were in flight are then repeated one at a time, since on
 cause. An executor that was handed in is used as it is, and never shut down.
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
@@ -13,22 +12,17 @@ from concurrent.futures import (
     BrokenExecutor,
     Executor,
     Future,
-    ProcessPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.sharedctypes import Synchronized
-from multiprocessing.synchronize import Event
-from signal import SIG_IGN, SIGINT, signal
-from threading import Thread
 
 from evroute import plugins
 from evroute.errors import EvrouteError
-from evroute.experiments.execution import StoppedError, execute_alone, make_shared
+from evroute.experiments.execution import execute_alone, make_shared
+from evroute.experiments.processes import Pool, count_round, forks, processes
 from evroute.experiments.runs import Run, RunFolder
 from evroute.experiments.tasks import (
     Inputs,
@@ -59,7 +53,7 @@ class Engine:
     mixed
         Accept workers whose versions and BLAS are not the caller's.
     check
-        Called while runs are awaited; raises an error if the executor is lost.
+        Called while runs are awaited. Raises an error if the executor is lost.
     """
 
     executor: Executor
@@ -118,7 +112,7 @@ def execute_by(
     Raises
     ------
     EvrouteError
-        If a worker's versions or BLAS differ, or the executor is lost; finished runs are kept.
+        If a worker's versions or BLAS differ, or the executor is lost. Finished runs are kept.
     OSError
         If the folder cannot be written.
     """
@@ -175,7 +169,7 @@ def check_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
     Parameters
     ----------
     here, there
-        `machine` of the caller and of the worker; that of the worker is empty if it is equal.
+        `machine` of the caller and of the worker. That of the worker is empty if it is equal.
 
     Raises
     ------
@@ -209,15 +203,17 @@ def execute_here(
     Raises
     ------
     OSError
-        If the folder cannot be written; finished runs are kept.
+        If the folder cannot be written. Finished runs are kept.
     """
     waiting, inputs = iter(runs), Inputs(near=True)
+    if forks():
+        _load_for(runs[0], inputs)
     done = 0
     lost: list[Run] = []
     while True:
-        with processes(min(jobs, len(runs))) as (pool, rounds):
-            flow = _Flow(pool, folder, inputs, _play_in_worker, {})
-            check = partial(_report, on_progress, done, rounds)
+        with processes(min(jobs, len(runs))) as pool:
+            flow = _Flow(pool.executor, folder, inputs, _play_in_worker, {})
+            check = partial(_report, on_progress, done, pool)
             try:
                 for run in flow.play(waiting, AHEAD * jobs, check):
                     done += run.horizon
@@ -229,25 +225,31 @@ def execute_here(
             on_progress(done)
 
 
-def _report(on_progress: Callable[[int], None], before: int, rounds: "Synchronized[int]") -> None:
+def _load_for(run: Run, inputs: Inputs) -> None:
+    """Load what a run needs, by its first round. Forked processes have it then."""
+    play_task(Task(replace(run, horizon=1), inputs.of(run)))
+
+
+def _report(on_progress: Callable[[int], None], before: int, pool: Pool) -> None:
     """Report the rounds done before a pool was built, and those that it played."""
-    on_progress(before + rounds.value)
+    on_progress(before + pool.rounds)
 
 
 def _alone(lost: Sequence[Run], folder: RunFolder, inputs: Inputs) -> Iterator[Run]:
-    """Play runs one at a time that were in flight when a process died; yield each in the end.
+    """Play runs one at a time that were in flight when a process died. Yield each in the end.
 
     A run whose process dies again and again is recorded as failed.
     """
     left, died = {run.name: run for run in lost}, Counter[str]()
     while left:
-        with processes(1) as (pool, _):
-            flow = _Flow(pool, folder, inputs, _play_in_worker, {})
+        with processes(1) as pool:
+            flow = _Flow(pool.executor, folder, inputs, _play_in_worker, {})
             try:
                 for run in flow.play(iter(list(left.values())), 1):
                     yield left.pop(run.name)
             except BrokenExecutor:
-                (run,) = flow.in_flight
+                pool.check_started()
+                run = flow.in_flight[0]
                 died[run.name] += 1
                 if died[run.name] == REPEATS:
                     words = f"its process died {REPEATS + 1} times, the last {REPEATS} alone"
@@ -272,11 +274,12 @@ class _Flow:
         self._function = function
         self._here = here
         self._pending: dict[Future[Outcome], Task] = {}
+        self._refused: list[Task] = []
 
     @property
     def in_flight(self) -> list[Run]:
         """Runs that were submitted and are not written."""
-        return [task.run for task in self._pending.values()]
+        return [task.run for task in (*self._pending.values(), *self._refused)]
 
     def play(
         self, waiting: Iterator[Run], ahead: int, check: Callable[[], None] = lambda: None
@@ -316,10 +319,14 @@ class _Flow:
             self._send(Task(run, inputs, self._here, plugins=tuple(plugins.used())))
 
     def _send(self, task: Task) -> None:
-        self._pending[self._executor.submit(self._function, task)] = task
+        try:
+            self._pending[self._executor.submit(self._function, task)] = task
+        except BrokenExecutor:
+            self._refused.append(task)  # it was taken from the waiting ones
+            raise
 
     def _taken(self, task: Task, outcome: Outcome) -> bool:
-        """Write the files of a run, or send it again with files; return whether it is written."""
+        """Write the files of a run, or send it again with files. Return whether it is written."""
         check_same(self._here, outcome.refused)
         if outcome.missing:
             self._send(task.with_bytes(outcome.missing, self._inputs.paths))
@@ -328,55 +335,5 @@ class _Flow:
         return True
 
 
-@contextmanager
-def processes(jobs: int) -> "Iterator[tuple[ProcessPoolExecutor, Synchronized[int]]]":
-    """Yield a pool of processes and the number of rounds that they played; stop them at the end."""
-    context = get_context("spawn")
-    rounds, stop = context.Value("q", 0), context.Event()
-    pool = ProcessPoolExecutor(jobs, context, _start_worker, (rounds, stop))
-    try:
-        yield pool, rounds
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
-
-
-_shared: "tuple[Synchronized[int], Event]"
-
-
-def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
-    global _shared
-    _shared = rounds, stop
-    signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, which sets `stop`
-    Thread(target=_leave_with_caller, daemon=True).start()
-
-
-def _leave_with_caller() -> None:
-    """End this worker when the caller was killed."""
-    caller = parent_process()
-    if caller is not None:
-        caller.join()
-        os._exit(1)
-
-
-def check_stop() -> None:
-    """Stop the work of a worker if the caller was interrupted.
-
-    Raises
-    ------
-    StoppedError
-        If it was.
-    """
-    if _shared[1].is_set():
-        raise StoppedError
-
-
 def _play_in_worker(task: Task) -> Outcome:
-    rounds, _ = _shared
-
-    def on_round(t: int) -> None:
-        check_stop()
-        with rounds.get_lock():
-            rounds.value += 1
-
-    return play_task(task, on_round)
+    return play_task(task, count_round)

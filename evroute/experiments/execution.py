@@ -1,9 +1,4 @@
-"""Execution of runs, each with one BLAS thread, in one process or several, with the same result.
-
-Worker processes start afresh ("spawn"), so that they inherit no lock or thread of the caller.
-They stop at the next round after an interrupt of the caller, and at once if it is killed.
-Unfinished runs leave no files that count.
-"""
+"""Execution of runs, each with one BLAS thread, in one process or several, with the same result."""
 
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,6 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError
 from evroute.experiments.play import play
+from evroute.experiments.processes import StoppedError
 from evroute.experiments.runs import Run, RunFolder
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
@@ -55,7 +51,7 @@ def make_shared(runs: Sequence[Run]) -> None:
 
 
 def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
-    """Play a run or record its failure; errors that concern all runs, as a full disk, are raised.
+    """Play a run or record its failure. Errors that concern all runs, as a full disk, are raised.
 
     Parameters
     ----------
@@ -74,7 +70,3 @@ def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> Non
         folder.write_failure(run.name, str(error))
     except Exception:  # an error in one run must not lose the others
         folder.write_failure(run.name, traceback.format_exc())
-
-
-class StoppedError(Exception):
-    """The caller stopped the run."""

@@ -70,13 +70,13 @@ class Experiment(BaseModel):
     search
         Weight rules of the search.
     horizon
-        Trips of every run; by default the length of the longest trip file, 500 without files.
+        Trips of every run. By default the length of the longest trip file, 500 without files.
     seeds, first_seed
         Number of seeds of each combination, and the first of them, 0 by default.
     vehicle
         Vehicle of trips that name none.
     in_flight
-        Trips planned before the first of them is learned; ``"clock"``: each is learned when it
+        Trips planned before the first of them is learned. ``"clock"``: each is learned when it
         ends.
     audit
         Drive a random route too in every tenth round, hidden from the learner
@@ -87,7 +87,7 @@ class Experiment(BaseModel):
         roads anew.
     soc, reserve
         Charge at the start of every trip, and charge to keep, percent of the usable battery.
-        Measured and predicted charge are logged (`BatteryLog`); plans do not depend on it.
+        Measured and predicted charge are logged (`BatteryLog`). Plans do not depend on it.
     world
         One or several worlds, by name, file or table (`load_world`). A top-level ``closed_share``
         applies to each of them.
@@ -97,7 +97,7 @@ class Experiment(BaseModel):
         Kernel between contexts, likewise: one of ``evroute method list``, or two of them joined by
         ``+`` (their mean) or ``*``.
     claims
-        Claims on the runs, with the command that makes them (`claims.Claim`); ``evroute report``
+        Claims on the runs, with the command that makes them (`claims.Claim`). ``evroute report``
         judges them.
 
     Raises
@@ -183,7 +183,7 @@ class Experiment(BaseModel):
         return cut(f"Experiment({self.trips}, {methods}, {sizes}, {self.vehicle})", 200)
 
     def runs(self) -> Iterator[Run]:
-        """Yield every run of the grid; paired runs differ in the method only."""
+        """Yield every run of the grid. Paired runs differ in the method only."""
         grid = product(
             [(network, trip) for network, names in self.trips.items() for trip in names],
             self.world,
@@ -252,7 +252,7 @@ def grid(
     Parameters
     ----------
     networks, trips
-        Names; see `Experiment`.
+        Names. See `Experiment`.
     methods
         Names of methods.
     models, indices
@@ -285,7 +285,7 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    fields, of_model = {"guard", "corridor", "exact_contexts"}, model_options(model)
+    fields, of_model = {"guard", "guard_wh", "corridor", "exact_contexts"}, model_options(model)
     if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
     if of_model.has_kernel:
@@ -314,7 +314,7 @@ def simulate(
 
     Results do not depend on ``jobs`` or the executor. A run that fails leaves its error in the
     folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script must
-    call this under ``if __name__ == "__main__":``, because its processes start afresh.
+    call this under ``if __name__ == "__main__":``, because processes may start afresh.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def simulate(
     jobs
         Processes, at least 1.
     resume
-        Keep the finished runs of the folder; otherwise play all runs again, with the same result.
+        Keep the finished runs of the folder. Otherwise play all runs again, with the same result.
     on_progress
         Called with the rounds done and the rounds in total, finished runs included.
     executor
@@ -362,7 +362,7 @@ def simulate(
 
 
 def manifest(experiment: Experiment) -> dict[str, Any]:
-    """Return everything that results depend on; check that networks, trips and vehicles exist."""
+    """Return everything that results depend on. Check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
     files = trip_files(experiment.trips, settings)
     _check_vehicles(experiment, settings, files)

@@ -171,7 +171,7 @@ class _Driver:
 
     @property
     def changed(self) -> bool:
-        """Whether the errors became larger; never if the agent does not restart."""
+        """Whether the errors became larger. Never if the agent does not restart."""
         return self.agent.restarts and self.errors.changed
 
     def take(self, trip: Feedback, expected: tuple[float, float]) -> None:
@@ -201,7 +201,7 @@ def run_loop(
     Parameters
     ----------
     agents
-        Learners by the vehicle names of the trips; "" is the run's own vehicle.
+        Learners by the vehicle names of the trips. "" is the run's own vehicle.
     environment
         World in which trips are driven.
     judges
@@ -215,7 +215,7 @@ def run_loop(
         between it and the next round. A model that waits for its batch
         (``model.base.HasPendingBatch``) receives all pending trips.
     errors
-        Errors of past trips by vehicle, to which every ended trip adds its own; empty if None.
+        Errors of past trips by vehicle, to which every ended trip adds its own. Empty if None.
     probes
         Further columns of the log.
 

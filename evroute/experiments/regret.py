@@ -54,7 +54,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """True totals of one route and its rivals of the round; see `DEFINITION`.
+    """True totals of one route and its rivals of the round. See `DEFINITION`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Score:
 
 
 class RegretScorer:
-    """Scores routes by the true energies of their round; searches rivals once per request.
+    """Scores routes by the true energies of their round. Searches rivals once per request.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class RegretScorer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reference:
-    """Reference routes of one request; cost and time_s are (n,), inf on closed edges."""
+    """Reference routes of one request. Cost and time_s are (n,), inf on closed edges."""
 
     arms: Arms
     expected_wh: FloatArray

@@ -57,7 +57,7 @@ MERGED_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method on one trip in one world; see `Experiment` for the fields."""
+    """One method on one trip in one world. See `Experiment` for the fields."""
 
     network: str
     trip: str
@@ -235,7 +235,7 @@ class Summary:
     regret_wh, regret_se_wh
         Mean final cumulative regret and its standard error, Wh. The error is NaN for one run.
     regret_geometric_wh
-        Geometric mean of the final regret, Wh, 0 if any is 0; less sensitive to heavy tails.
+        Geometric mean of the final regret, Wh, 0 if any is 0. Less sensitive to heavy tails.
     saved_wh, headroom_wh
         True expected energy of the eq. 8 route minus that of the route driven, and of the best
         route, means over all rounds, Wh.

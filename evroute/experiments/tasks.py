@@ -41,7 +41,7 @@ class Input:
     """One file of a run.
 
     name: as the run or its world has it.  digest: SHA-256 of its bytes.  suffix: end of its file
-    name.  path: where workers of this machine find it; empty for others.
+    name.  path: where workers of this machine find it, or empty for others.
     """
 
     name: str
@@ -61,11 +61,11 @@ class Task:
     inputs
         Its files.
     machine
-        `machine` of the caller, which a worker must equal; empty for any.
+        `machine` of the caller, which a worker must equal. Empty for any.
     sent
         Bytes of files by digest.
     plugins
-        Modules that a person named to the caller (`plugins.use`); workers must have them.
+        Modules that a person named to the caller (`plugins.use`). Workers must have them.
     """
 
     run: Run
@@ -126,7 +126,7 @@ class Sent(Protocol):
 
     @property
     def machine(self) -> Mapping[str, str]:
-        """`machine` of the caller, which a worker must equal; empty for any."""
+        """`machine` of the caller, which a worker must equal. Empty for any."""
 
     @property
     def sent(self) -> Mapping[str, bytes]:
@@ -167,7 +167,7 @@ def in_place(task: Sent, work: Callable[[], Mapping[str, bytes]]) -> Outcome:
 
 
 def _copy(wanted: Input, sent: Mapping[str, bytes]) -> Copy | None:
-    """Return the copy of a file, stored from its bytes if they were sent; None if it is lacking."""
+    """Return the copy of a file, stored from its bytes if they were sent. None if it is lacking."""
     near = Path(wanted.path)
     if wanted.path and near.is_file() and digest_of_file(near) == wanted.digest:
         return Copy(near, wanted.digest)

@@ -4,7 +4,7 @@ A belief expects each trip before it is driven, learns it after it ended, and gi
 a day to plans. Its siblings differ in the evidence that they learn from: `LearnedBelief` learns the
 edges of a trip, `TripEnergies` its total. All that does not depend on the evidence is written here.
 A sibling is one file with a class that has the abstract members, and one line in
-`learning.belief.KINDS`; ``tests/contract/test_beliefs.py`` tests it.
+`learning.belief.KINDS`. ``tests/contract/test_beliefs.py`` tests it.
 """
 
 from abc import abstractmethod
@@ -29,7 +29,7 @@ from evroute.learning.fleet.knows_cars import KnowsCars
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.trip_record import Terms
-from evroute.learning.stored import Stored, check_subject, check_vehicle, damaged, subject, write
+from evroute.learning.stored import Stored, check_subject, check_vehicle, restoring, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
@@ -59,9 +59,9 @@ class Expected:
     energy
         Prediction of the trip's energy.
     time
-        Moments and intervals of its travel time by name, s; empty if the belief expects none.
+        Moments and intervals of its travel time by name, s. Empty if the belief expects none.
     row
-        (p,) terms of the trip at its departure; empty for a belief without terms.
+        (p,) terms of the trip at its departure. Empty for a belief without terms.
     """
 
     energy: TripPrediction
@@ -152,7 +152,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
 
     @abstractmethod
     def under(self, conditions: DrivingConditions) -> Day:
-        """Return the energies on a day with these conditions; learned deviations are kept."""
+        """Return the energies on a day with these conditions. Learned deviations are kept."""
 
     def __repr__(self) -> str:
         """Return kind, vehicle and network in one line."""
@@ -201,7 +201,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
 
     @property
     def block(self) -> int:
-        """Number of trips that `learn_block` learns faster than one after the other; 1 if none."""
+        """Number of trips that `learn_block` learns faster than one after the other. 1 if none."""
         return 1
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
@@ -228,7 +228,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         return
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
-        """Return the terms of trips; empty ones for a belief without terms.
+        """Return the terms of trips. Empty ones for a belief without terms.
 
         Parameters
         ----------
@@ -256,12 +256,12 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         return flat(**{name: part.state() for name, part in self.parts.items()})
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same method and network; later numbers are equal bit for bit."""
+        """Take over a state of the same method and network. Later numbers are equal bit for bit."""
         for name, part in self.parts.items():
             part.restore(part_of(state, name))
 
     def save(self, path: Path) -> None:
-        """Write the belief with its method, prior, network and vehicle; no pickle."""
+        """Write the belief with its method, prior, network and vehicle. No pickle."""
         write(
             path,
             method=self.method_table,
@@ -286,24 +286,16 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         DamagedFileError
             If it does not hold the state of its method.
         """
-        try:
+        with restoring(stored):
             belief = cls.of_method(stored.about.method, setting)
             belief.restore(stored.state)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
-            wrong = (
-                f"{stored.path} was written by an earlier version, or does not hold the state of "
-                f"its method ({error})"
-            )
-            raise damaged(stored.path, wrong) from error
         belief.source = str(stored.path)
         return belief
+
+    def take_over(self, stored: Stored) -> None:
+        """Restore the state of a file. DamagedFileError if it is not that of its method."""
+        with restoring(stored):
+            self.restore(stored.state)
 
     def on(self, network: RoadNetwork, vehicle: Vehicle) -> "Belief":
         """Return the belief on a network: itself, or the part of the car taken to another one.
@@ -318,6 +310,10 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         EvrouteError
             If it is about another vehicle, or about the roads of another network alone.
         """
+        if k := self.setting.number_of(vehicle):
+            own = self.on(network, self.vehicle).of_type(k)
+            check_vehicle(self.source, own.setting, vehicle)
+            return own
         if vehicle == self.car:
             vehicle = self.vehicle
         if not self.travels or network.digest == self.network.digest:
@@ -325,7 +321,8 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
             return self
         check_vehicle(self.source, self.setting, vehicle)
         moved = self.of_method(
-            self.method_table, Setting(network, self.vehicle, self.setting.assumed)
+            self.method_table,
+            Setting(network, self.vehicle, self.setting.assumed, cars=self.setting.cars),
         )
         moved.restore(self.state())
         moved.source = self.source

@@ -3,7 +3,7 @@
 A trip that takes E Wh uses ``k E / C`` of the battery, with C the capacity of the vehicle file and
 k = 1 for a battery of that size. The display shows the share used with an error of its steps, so
 the regression is of per cents on kWh, a Kalman filter of one number. Before any trip
-``k ~ N(1, 0.1²)``; k grows with the age of the battery, by `AGEING` a year.
+``k ~ N(1, 0.1²)``. k grows with the age of the battery, by `AGEING` a year.
 """
 
 from collections.abc import Mapping
@@ -83,11 +83,11 @@ class BatterySize:
 
     @property
     def std_share(self) -> float:
-        """Standard deviation of the size as a share of it; 0 before any trip."""
+        """Standard deviation of the size as a share of it. 0 before any trip."""
         return float(np.sqrt(self.variance)) / self.used if self.trips else 0.0
 
     def sentence(self, battery_kwh: float) -> str:
-        """Return the learned size in words; empty while its doubt is nearly that of the prior."""
+        """Return the learned size in words. Empty while its doubt is nearly that of the prior."""
         if not self.trips or self.std_share > LEARNED * STD:
             return ""
         size_kwh = self.kwh(battery_kwh)

@@ -11,7 +11,7 @@ from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
-from evroute.learning.stored import Description, read
+from evroute.learning.stored import Description, Stored, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
@@ -43,7 +43,7 @@ def load_belief(
     run
         Name of a run, or None if the folder holds only one.
     network
-        The network of the belief; loaded by its name if None.
+        The network of the belief. Loaded by its name if None.
 
     Raises
     ------
@@ -52,7 +52,29 @@ def load_belief(
     EvrouteError
         If the file is unreadable, or the belief is about another network or profile.
     """
-    stored = read(Folder(Path(folder)).belief_path(_choose(Path(folder), run)))
+    return belief_of(stored_belief(folder, run), network)
+
+
+def stored_belief(folder: str | Path, run: str | None = None) -> Stored:
+    """Return the file of a belief as read. Parameters and errors as in `load_belief`."""
+    return read(Folder(Path(folder)).belief_path(_choose(Path(folder), run)))
+
+
+def belief_of(stored: Stored, network: RoadNetwork | None = None) -> Belief:
+    """Return the belief of a file.
+
+    Parameters
+    ----------
+    stored
+        The file as read.
+    network
+        As in `load_belief`.
+
+    Raises
+    ------
+    EvrouteError
+        If the file does not hold a belief of its method, or is about another network or profile.
+    """
     return _kind(stored.about).load(stored, stored.setting(network))
 
 
@@ -84,7 +106,7 @@ def kind_of(model: str, options: Mapping[str, Any]) -> type[Belief]:
     model
         Name of the model.
     options
-        Its options by name; the physics ``"both"`` mixes two beliefs of whole trips.
+        Its options by name. The physics ``"both"`` mixes two beliefs of whole trips.
 
     Raises
     ------

@@ -41,7 +41,9 @@ def findings(trips: pa.Table, measured: Iterable[MeasuredTrip], learner: Belief)
 
 
 def by_car(trips: pa.Table) -> list[str]:
-    """Return how many 90 % intervals of single cars held, in words; empty without cars.
+    """Return in words the lowest and highest share of 90 % intervals that held, by car.
+
+    It is empty without cars that have enough trips.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from evroute.network.road_network import RoadNetwork
 class Limit:
     """Plausible values of a number.
 
-    low, high: in ``unit``.  instead: the value that stands for one outside, the unknown one; None
+    low, high: in ``unit``.  instead: the value that stands for one outside, the unknown one. None
     sets the trip aside.
     """
 
@@ -134,7 +134,7 @@ def readings(columns: Mapping[str, FloatArray], rows: IntArray) -> Readings:
 
 
 def mean_reading(auxiliary_w: FloatArray) -> float:
-    """Return the mean of the plausible readings of a power (k,) W; NaN if they are fewer than 2."""
+    """Return the mean of the plausible readings of a power (k,) W. NaN if they are fewer than 2."""
     limit = LIMITS["auxiliary_w"]
     plausible = auxiliary_w[(auxiliary_w >= limit.low) & (auxiliary_w <= limit.high)]
     return float(plausible.mean()) if len(plausible) > 1 else np.nan
@@ -205,7 +205,7 @@ def _number(value: float | None) -> float:
 
 
 def _overload(values: dict[str, Any], vehicle: Vehicle) -> str:
-    """Return the problem of a payload that no such vehicle carries; empty if there is none."""
+    """Return the problem of a payload that no such vehicle carries, or empty if there is none."""
     payload_kg = float(np.nan_to_num(values["payload_kg"]))
     try:
         DrivingConditions(payload_kg=payload_kg).load(vehicle)
@@ -249,7 +249,7 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
 def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
     """Return where the times of a trip cannot be those of driving over its edges, (k,).
 
-    A time is too short if the edge is faster than the greatest speed; whole seconds may be rounded
+    A time is too short if the edge is faster than the greatest speed. Whole seconds may be rounded
     down. It is too long if the edge is slower than the least speed by more than the time of a stop.
     All times are implausible if those of more than half of the way are, or if the others together
     are faster than the greatest speed: then they are no seconds.
@@ -277,7 +277,7 @@ def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
 
 
 def standing_s(trip: MeasuredTrip, network: RoadNetwork) -> FloatArray:
-    """Return the time on each edge beyond that at the speed limit, (k,) s; 0 where unknown.
+    """Return the time on each edge beyond that at the speed limit, (k,) s. 0 where unknown.
 
     It is 0 on all edges if it sums to more than `PARKED_S`: then it explains no energy.
     """

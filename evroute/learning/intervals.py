@@ -49,7 +49,7 @@ class _Tail:
     scores
         (m,) positive scores in rising order.
     weight
-        (m + 1,) weight of the scores from each on; 0 at the end.
+        (m + 1,) weight of the scores from each on. 0 at the end.
     extreme
         Greatest recent score, or 0.
     total
@@ -165,7 +165,7 @@ class ErrorSpread:
 
     @property
     def supported_risk(self) -> float:
-        """Least risk that past scores support; smaller ones rest on the Student t."""
+        """Least risk that past scores support. Smaller ones rest on the Student t."""
         return self.beyond(self._above.extreme)
 
     def passage(self, student: float) -> float:
@@ -241,7 +241,7 @@ class PastErrors:
 
     @property
     def inflation(self) -> float:
-        """Factor on a deviation for the 90 % interval of a Gaussian to hold; 1 before any trip."""
+        """Factor on a deviation for the 90 % interval of a Gaussian to hold. 1 before any trip."""
         return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
     def add(self, error_wh: float, sd_wh: float, unit_wh: float | None = None) -> None:
@@ -254,7 +254,7 @@ class PastErrors:
         sd_wh
             Predicted deviation.
         unit_wh
-            Unit of the score that the test for changes sees; ``sd_wh`` if None.
+            Unit of the score that the test for changes sees. ``sd_wh`` if None.
         """
         if sd_wh > 0:
             self.add_untested(error_wh / sd_wh)
@@ -277,7 +277,7 @@ class PastErrors:
             del self._scores[:-kept]
 
     def add_time(self, score: float) -> None:
-        """Add the error of a trip's time to its test, in any unit; NaN skips it."""
+        """Add the error of a trip's time to its test, in any unit. NaN skips it."""
         if not np.isnan(score):
             self._times.add(score)
 
@@ -300,7 +300,7 @@ class PastErrors:
 
 
 def _signed(state: Mapping[str, npt.NDArray[Any]]) -> FloatArray:
-    """Return the scores of a state, (n,); earlier versions stored them without their signs.
+    """Return the scores of a state, (n,). Earlier versions stored them without their signs.
 
     Every second of those then counts as negative.
     """

@@ -7,7 +7,7 @@ The folder is one that ``evroute route --belief`` plans with. Its only run is ca
     measured/0001.parquet ...  the trips as measured, one file for each call: `records.parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-    beliefs/RUN.npz     the belief, and the number of these trips in it; written last
+    beliefs/RUN.npz     the belief, and the number of these trips in it. Written last
 
 Everything but the manifest follows from the measured trips. Trips are learned in memory, then
 recorded, and then the belief is written. A call learns the recorded trips that the belief lacks,
@@ -70,12 +70,12 @@ class Learned:
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
+    (ends of its intervals), eq8_wh, climb_m and descent_m. With model ``trips`` also predicted_s to
     high90_s, of the travel time.  new: number of them from this table, the last ones.
     known: trips of the table that the folder had learned already.  conflicts: those of them that
     are recorded with other edges or energies, which stand.  skipped: trips set aside, with
     the reason.  notes: other omissions.
-    aside: folder to which ``reset`` moved the earlier trips, or `repair` the damaged files; None if
+    aside: folder to which ``reset`` moved the earlier trips, or `repair` the damaged files. None if
     nothing was moved.
     findings: sentences on errors, intervals and coefficients, over all trips.
     """
@@ -130,7 +130,7 @@ def learn(
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
         ``"trips"``, the belief of whole trips, with the option ``physics`` (that
-        of drivers' plans in a new folder); or one of `parts.MODELS` with
+        of drivers' plans in a new folder), or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
     terrain
@@ -141,8 +141,9 @@ def learn(
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     cars
-        Table with the columns car and vehicle, the type of each car of a fleet. Trips of cars of
-        other types than that of the folder are set aside. None if all are of one type.
+        Table with the columns car and vehicle, the type of each car of a fleet. A new folder learns
+        all types unless ``vehicle`` names one. Trips of cars of other types than those of the
+        folder are set aside. None if all are of one type, or the folder knows the types.
     on_progress
         Called with the number of trips learned and of trips to learn.
 
@@ -158,9 +159,13 @@ def learn(
     stored = stored_manifest(folder) if folder.has_manifest else {}
     made = {} if reset else stored
     types = None if cars is None else read_cars(Path(cars))
-    if types is not None and vehicle is None and not made:
-        vehicle = types.only
-    start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
+    choice = Choice(model, options, prior, kernel, terrain)
+    if types is not None and vehicle is None and ("cars" in made or not made):
+        vehicle = None if made else types.first
+        start = start_of(made, network, vehicle, choice, types.by_car)
+    else:
+        start = start_of(made, network, vehicle, choice)
+    types = CarTypes.of_folder(folder.path, start.setting) or types
     fresh = start.before_trips()
     names = vehicle_names(start.setting, vehicle)
     manifest, measured = start.manifest_of(fresh), _read(table, fresh, names, reader, types)
@@ -184,7 +189,7 @@ def _read(
     reader: str | None,
     cars: CarTypes | None,
 ) -> Measured:
-    """Return the trips of a table for a belief; none without a table."""
+    """Return the trips of a table for a belief, or none without a table."""
     if table is None:
         return Measured()
     with_routes = not fresh.learns_totals
@@ -261,6 +266,9 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     except ArithmeticError as error:
         log.warning("%s cannot plan (%s); learning its trips again", path, error)
         return None
+    if read(path).about.type_names != tuple(each.vehicle.name for each in start.setting.of_types):
+        log.info("%s is of other types of cars; learning its trips by these", path)
+        return None
     if numbers_of(learner.vehicle) != numbers_of(read(path).about.vehicle):
         log.info("%s has other numbers of the vehicle; learning its trips by these", path)
         return None
@@ -275,8 +283,9 @@ def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, An
     there = {row["trip"]: row for row in history.rows}
     rows = []
     for t, trip in enumerate(outcome.trips):
+        row = measured_row(start.setting.of_car(trip.car), trip)
         prediction = outcome.predictions[t - outcome.before] if t >= outcome.before else {}
-        rows.append(there.get(trip.trip) or measured_row(start.setting, trip) | prediction)
+        rows.append(there.get(trip.trip) or row | prediction)
     return rows
 
 

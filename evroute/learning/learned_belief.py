@@ -1,6 +1,6 @@
 """LearnedBelief: the learned energy of the roads for one vehicle, edge by edge or turn by turn.
 
-It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
+It is read once from its folder (`belief.load_belief`). Planner, reports, dashboard and Python use
 the same object.
 """
 
@@ -34,7 +34,7 @@ from evroute.planning.spaces.edge_space import EdgeSpace
 
 
 class LearnedBelief(Belief):
-    """A model of the energy of the arms of a space, with its origin; see `Belief`.
+    """A model of the energy of the arms of a space, with its origin. See `Belief`.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class LearnedBelief(Belief):
     setting
         Network, vehicle and prior.
     errors
-        Errors of its past trips, from which the width of its intervals follows; none if None.
+        Errors of its past trips, from which the width of its intervals follows, or none if None.
     pace
-        Pace of the edges, from the travel times of its trips; that before any trip if None.
+        Pace of the edges, from the travel times of its trips. That before any trip if None.
     trips
         Number of trips that it learned.
     """
@@ -105,7 +105,7 @@ class LearnedBelief(Belief):
 
     @classmethod
     def load(cls, stored: Stored, setting: Setting) -> "LearnedBelief":
-        """Return the belief of a file, with the number of its trips; see `Belief.load`."""
+        """Return the belief of a file, with the number of its trips. See `Belief.load`."""
         belief = super().load(stored, setting)
         belief._trips = stored.about.trips or 0
         return belief
@@ -137,7 +137,7 @@ class LearnedBelief(Belief):
 
     @property
     def note(self) -> str:
-        """Width of the intervals by past trips, in words; empty if there are none."""
+        """Width of the intervals by past trips, in words. Empty if there are none."""
         n = self.errors.trips
         return (
             f"intervals scaled by {self.inflation:.2f} (errors of {n} trip{'s' * (n > 1)})"
@@ -147,7 +147,7 @@ class LearnedBelief(Belief):
 
     @property
     def changed(self) -> bool:
-        """Whether the errors became larger; never without the method's change test."""
+        """Whether the errors became larger. Never without the method's change test."""
         return bool(self.method.change_test) and self.errors.changed
 
     @property
@@ -175,7 +175,7 @@ class LearnedBelief(Belief):
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     def under(self, conditions: DrivingConditions) -> EdgeDay:
-        """Return the energies on a day with these conditions; learned deviations are kept."""
+        """Return the energies on a day with these conditions. Learned deviations are kept."""
         space = self.space.under(conditions)
         return EdgeDay(self.model, space, self.vehicle, self.errors, self.pace)
 

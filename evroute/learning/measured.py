@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg", "parked_minutes")
-"""Readings of which a trip keeps one number; `gate.readings` chooses it."""
+"""Readings of which a trip keeps one number. `gate.readings` chooses it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
-    departed_s: since 1970-01-01 UTC, or a local clock where the date is unknown; None if unknown.
+    departed_s: since 1970-01-01 UTC, or a local clock where the date is unknown. None if unknown.
     soc_percent, auxiliary_w, temperature_c, payload_kg, parked_minutes: charge, %, auxiliary power,
-    W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes;
+    W, outside temperature, °C, payload, kg, at departure, and time since the trip before, minutes.
     NaN where unknown.  soc_end_percent: charge at the end, %, of a trip whose energy a meter
     measured, which teaches the size of the battery.  auxiliary_mean_w: mean auxiliary power over
     the trip, W, which teaches heating and cooling and is in no forecast of the trip.
     known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
-    trip stands on average, one after another in ``edge``; 1 where the route is known.  whole:
+    trip stands on average, one after another in ``edge``. 1 where the route is known.  whole:
     whether only the total energy was measured. Those of edges are then shares of it.
-    car: name of the car in a fleet; empty where cars have no names.
+    car: name of the car in a fleet, or empty where cars have no names.
     start_m, end_m: metres along the first edge at which the trip begins, and along the last at
     which it ends, NaN for its end.  Energies and times of both edges are those of the parts driven.
     record: line and terms of a recorded trip of which the network does not have all roads. The rows
@@ -156,7 +156,7 @@ class ImpossibleTripError(EvrouteError):
 
 
 def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
-    """Return the car of a trip by the column ``car``; check that it is of the setting's vehicle.
+    """Return the car of a trip by the column ``car``. Check that it is of the setting's vehicle.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
     Returns
     -------
     str
-        Name of the car; empty if the table names no cars.
+        Name of the car, or empty if the table names no cars.
 
     Raises
     ------
     ImpossibleTripError
-        If the column ``vehicle`` names none of ``names``; empty means any vehicle. Or if a trip
+        If the column ``vehicle`` names none of ``names``. Empty means any vehicle. Or if a trip
         has no car among others that have, or several.
     """
     others = _texts(table, "vehicle", rows) - set(names)
@@ -196,7 +196,7 @@ def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
 
 
 def _texts(table: "pa.Table", name: str, rows: IntArray) -> set[str]:
-    """Return the texts of some rows of a column; none if the table lacks it."""
+    """Return the texts of some rows of a column, or none if the table lacks it."""
     if name not in table.column_names:
         return set()
     return {str(each) for each in table[name].take(rows).to_pylist() if each}

@@ -1,7 +1,8 @@
 """Files of beliefs: learned arrays beside the method, prior, network and vehicle of a belief."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,13 @@ class Description:
     trips: int | None = Field(ge=0)
     lengthscale: float = Field(gt=0, allow_inf_nan=False)
     profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
+    types: dict[str, Vehicle] = Field(default_factory=dict)  # by name, of fleets with several
+    cars: dict[str, str] = Field(default_factory=dict)  # name of the type of each car
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """Names of the types of the cars, that of the vehicle first."""
+        return tuple(self.types) or (self.vehicle.name,)
 
 
 _DESCRIPTION = TypeAdapter(Description)
@@ -79,12 +87,32 @@ class Stored(NamedTuple):
             "network as it was, or learn again",
         )
         assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
-        return Setting(roads, about.vehicle, assumed)
+        cars = {car: about.types[name] for car, name in about.cars.items()}
+        return Setting(roads, about.vehicle, assumed, cars=cars)
 
     @property
     def travels(self) -> bool:
         """Whether it knows the lines of its roads. Those of earlier versions do not."""
         return any(name.endswith(LINES) for name in self.state)
+
+
+def types_of(setting: Setting) -> dict[str, Any]:
+    """Return the car types of a fleet, as files describe them. Empty if there is one type.
+
+    Parameters
+    ----------
+    setting
+        Network, vehicle and cars.
+    """
+    if len(setting.of_types) == 1:
+        return {}
+    return {
+        "types": {
+            each.vehicle.name: each.vehicle_numbers | charging_of(each.vehicle)
+            for each in setting.of_types
+        },
+        "cars": {car: vehicle.name for car, vehicle in setting.cars.items()},
+    }
 
 
 def write(
@@ -118,6 +146,7 @@ def write(
     }
     if pieces := setting.network.pieces:
         about["profile"] = pieces.digest
+    about |= types_of(setting)
     write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **state})
 
 
@@ -142,6 +171,26 @@ def read(path: Path) -> Stored:
 def damaged(path: Path, wrong: object) -> DamagedFileError:
     """Return the error of a file of a belief, with the command that makes it again."""
     return DamagedFileError(f"{wrong}; make it again with {_maker(path)}")
+
+
+@contextmanager
+def restoring(stored: Stored) -> Iterator[None]:
+    """Restore a state in this context. DamagedFileError if it is not that of its method."""
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        wrong = (
+            f"{stored.path} was written by an earlier version, or does not hold the state of "
+            f"its method ({error})"
+        )
+        raise damaged(stored.path, wrong) from error
 
 
 def _maker(path: Path) -> str:

@@ -47,6 +47,9 @@ class Method(BaseModel):
     guard
         Share of the energy of the eq. 8 route that learning may lose (`Guard`), or true for the
         default.
+    guard_wh
+        Energy that learning may lose before the first trip's share, Wh. By default the energy
+        that eq. 8 dissipates on four first trips. It needs a guard.
     change_test
         Whether roads, speeds and the guard's licence are learned anew after a detected change
         (`learning.change`). It needs a model with a kernel.
@@ -73,6 +76,7 @@ class Method(BaseModel):
     learn_speeds: Literal[True] | None = None
     controls: Literal[True] | None = None
     guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
+    guard_wh: Annotated[float, Field(gt=0)] | None = None
     change_test: Literal[True] | None = None
     corridor: float | None = Field(default=None, ge=1)
     exact_contexts: Literal[True] | None = None
@@ -97,6 +101,7 @@ class Method(BaseModel):
     def _check(self) -> "Method":
         model, index = model_options(self.model), index_options(self.index)
         self._check_kernel(model, index)
+        self._check_guard()
         self._check_arms(model)
         self._check_pair(model, index)
         self._check_options(model, index)
@@ -114,13 +119,18 @@ class Method(BaseModel):
                 )
         if self.fit_hyperparameters and self.arms:
             raise EvrouteError(
-                "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
+                "fit_hyperparameters is for arms on edges; omit it, or omit arms = 'turns'"
             )
         if self.fit_hyperparameters and lacking(Refitting, made_by(index).needs):
             raise EvrouteError(
                 f"index '{self.index}' needs a kernel fixed before the run; leave "
                 "fit_hyperparameters out"
             )
+
+    def _check_guard(self) -> None:
+        """Refuse a budget without a guard."""
+        if self.guard_wh and not self.guard:
+            raise EvrouteError("guard_wh is the budget of a guard; give guard = true too")
 
     def _check_arms(self, model: type[ModelOptions]) -> None:
         """Refuse options of turns without arms on turns, and options of edges with them."""
@@ -144,7 +154,7 @@ class Method(BaseModel):
             )
 
     def _check_options(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
-        """Refuse unknown options and values out of range; keep the values as checked."""
+        """Refuse unknown options and values out of range. Keep the values as checked."""
         known = model.model_fields.keys() | index.model_fields.keys()
         given = self.__pydantic_extra__ or {}
         if unknown := sorted(given.keys() - known):
@@ -184,6 +194,7 @@ class Method(BaseModel):
             *options[1],
             f"corridor{self.corridor:g}" if self.corridor else "",
             f"guarded{_short(self.guard)}" if self.guard else "",
+            f"{self.guard_wh:g}wh" if self.guard_wh else "",
             "change-test" if self.change_test else "",
             "exact-contexts" if self.exact_contexts else "",
         ]
@@ -208,6 +219,7 @@ class Method(BaseModel):
             f"with {' and '.join(with_turns)}" if with_turns else "",
             f"corridor {self.corridor:g}" if self.corridor else "",
             f"guarded {_short(self.guard)}".rstrip() if self.guard else "",
+            f"from {self.guard_wh:g} Wh" if self.guard_wh else "",
         ]
         name = " ".join(filter(None, words))
         if self.change_test:
@@ -303,7 +315,7 @@ def make_index(method: Method, setting: Setting) -> Index:
 
 
 def _short(value: Any) -> str:
-    """Return the value of an option as text; empty if it is True."""
+    """Return the value of an option as text, or empty if it is True."""
     if isinstance(value, float):
         return f"{value:g}"
     return "" if value is True else str(value)

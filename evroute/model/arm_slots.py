@@ -6,7 +6,7 @@ from evroute.arrays import FloatArray, IntArray
 
 
 class ArmSlots:
-    """Arms by slot; -0.0 and 0.0 are the same context.
+    """Arms by slot. -0.0 and 0.0 are the same context.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class EnergyModel(Protocol):
         """Return all learned numbers."""
 
     def restore(self, state: State) -> None:
-        """Restore a state; later results are bit for bit those of an uninterrupted run.
+        """Restore a state. Later results are bit for bit those of an uninterrupted run.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class HasJoint(Protocol):
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw the expected energies ``size`` times, (size, a) Wh; cheaper than single draws.
+        """Draw the expected energies ``size`` times, (size, a) Wh. Cheaper than single draws.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
 
 
 def _factorise(matrix: FloatArray) -> int:
-    """Replace the lower triangle by its Cholesky factor; return 0 or the failed pivot.
+    """Replace the lower triangle by its Cholesky factor. Return 0 or the failed pivot.
 
     LAPACK takes column-major matrices: the transpose of a row-major one, whose upper triangle is
     our lower one. The other triangle keeps its values, so that the matrix can be rebuilt after a
@@ -324,7 +324,7 @@ class ModelOptions(PartOptions):
     has_kernel: ClassVar[bool] = False
     """Whether the model takes `ModelSetting.kernel`, so that it can be scaled and fitted."""
     only_edges: ClassVar[str] = ""
-    """Reason why the model has no arms on turns; empty if it has."""
+    """Reason why the model has no arms on turns, or empty if it has."""
 
     def build(self, setting: ModelSetting, rng: Generator) -> EnergyModel:
         """Return the model before any trip, with ``rng`` as its source of randomness."""

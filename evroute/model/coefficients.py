@@ -5,12 +5,12 @@ Inside, columns are multiplied by the prior deviations, so that the prior precis
 
 `PhysicsRegression` learns the parameters of eq. 8, and nothing else: ``y_e - E_e = sum_j x_ej b_j +
 noise`` with the derivatives x of eq. 8 (`energy.regressors`). A coefficient learned on one road
-holds on all roads; residuals that no coefficient explains are never learned.
+holds on all roads. Residuals that no coefficient explains are never learned.
 
 `ConsumptionFactor` has one coefficient: ``f_e = p_e + c w_e`` with ``p_e = m g dz`` and dissipated
 energy ``w_e = E_e - p_e >= 0`` by eq. 8. The factor does not scale p_e: a downhill road of negative
 energy would otherwise return more where the vehicle takes more. So ``y_e - E_e = (c - 1) w_e +
-noise`` with ``c ~ N(1, factor_std²)``. There is one factor per belief; vehicles with separate
+noise`` with ``c ~ N(1, factor_std²)``. There is one factor per belief. Vehicles with separate
 beliefs have separate factors.
 """
 
@@ -303,7 +303,7 @@ class ConsumptionFactor(CoefficientModel):
     noise_std_wh
         (n,) noise deviation of one measurement, Wh.
     factor_std
-        Prior standard deviation of the factor, positive; 0.25 is also the prior share of single
+        Prior standard deviation of the factor, positive. 0.25 is also the prior share of single
         edges.
     """
 

@@ -41,7 +41,7 @@ DRIFT_TOLERANCE = 1e-6
 """Error of a variance, in prior variances, above which all numbers are recomputed. An edge driven
 a thousand times has 1e-4 of its prior variance left."""
 DIRECT_SAMPLE_ARMS = 512
-"""Largest number of arms drawn by their posterior covariance; more by draws of the prior."""
+"""Largest number of arms drawn by their posterior covariance. More by draws of the prior."""
 AT_ONCE = 4096
 """Arms without a kept posterior that are predicted together."""
 
@@ -77,13 +77,13 @@ class ExactGP:
     kernel
         Prior covariance of arms.
     arms
-        All edges 0..n-1 in their reference contexts; or none: then every arm is predicted on
+        All edges 0..n-1 in their reference contexts, or none: then every arm is predicted on
         request, as a region needs (``model.regional``).
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
     prior_factor
         Returns the (n, n) lower Cholesky factor of the prior covariance of ``arms``
-        (``model.build.prior_factor``), called before the first joint draw of many arms; None to
+        (``model.build.prior_factor``), called before the first joint draw of many arms, or None to
         compute it then, in seconds on a city.
 
     Attributes
@@ -149,7 +149,7 @@ class ExactGP:
         return self._noise_std_wh[arms.id]
 
     def update(self, feedback: Feedback) -> None:
-        """Learn the measurements of one trip or of a fleet; repeats of an arm count each time."""
+        """Learn the measurements of one trip or of a fleet. Repeats of an arm count each time."""
         if not len(feedback.id):
             return
         met, place = np.unique(self._meet(feedback.id, feedback.features), return_inverse=True)
@@ -245,7 +245,7 @@ class ExactGP:
         return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.id]
 
     def mean(self, arms: Arms) -> FloatArray:
-        """Return the posterior mean of each arm, (a,) Wh; cheaper than `posterior`."""
+        """Return the posterior mean of each arm, (a,) Wh. Cheaper than `posterior`."""
         if len(self._reference):
             return self.posterior(arms).mean_wh
         return arms.prior_mean_wh + self._regressed(self._core.weights(), arms)
@@ -361,7 +361,7 @@ class ExactGP:
         return np.any(features != self._reference.features[edge], axis=1)
 
     def _meet(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the number of each arm among those measured, (k,); add slots for new arms."""
+        """Return the number of each arm among those measured, (k,). Add slots for new arms."""
         new = self._slots.arms.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])
@@ -379,7 +379,7 @@ class ExactGP:
         self._slots.append(edge, features)
 
     def _check(self) -> None:
-        """Correct the means of some slots; recompute everything if the variances drifted."""
+        """Correct the means of some slots. Recompute everything if the variances drifted."""
         core = self._core
         parts = -(-core.size // CHECK_SLOTS)
         slots = np.arange(self._updates // CHECK_EVERY % parts, core.size, parts)

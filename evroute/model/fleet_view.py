@@ -7,7 +7,7 @@ its eq. 8 and potential, and the model learns deviations of a reference vehicle:
 
     f_ve = E_ve + s_ve g_e,    s_ve = (E_ve - m_v g dz_e) / (E_0e - m_0 g dz_e)
 
-Noise is scaled alike. An error of one vehicle alone, such as its payload, spreads to all; use
+Noise is scaled alike. An error of one vehicle alone, such as its payload, spreads to all. Use
 separate beliefs in that case.
 """
 

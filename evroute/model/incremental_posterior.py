@@ -202,7 +202,7 @@ class IncrementalPosterior:
         self.information[slots] += residual_wh / noise_variance
 
     def weights(self) -> FloatArray:
-        """Return ``S ybar``, (D,); ``K_*D S ybar`` is the posterior mean of any arm."""
+        """Return ``S ybar``, (D,). ``K_*D S ybar`` is the posterior mean of any arm."""
         return self.information - self.precision * self.mean
 
     def weigh(self, surprise: FloatArray) -> FloatArray:
@@ -227,7 +227,7 @@ class IncrementalPosterior:
         return response
 
     def correct(self, slots: IntArray, prior: FloatArray, n_arms: int) -> float:
-        """Correct the means by their equations at some slots; return the drift of variances.
+        """Correct the means by their equations at some slots. Return the drift of variances.
 
         The drift is the greatest error, in prior variances of these slots, of the covariances of
         ``n_arms`` of them and of the variances of as many open arms. An error of the means leaves
@@ -349,7 +349,7 @@ class IncrementalPosterior:
         return rows
 
     def _square(self) -> FloatArray:
-        """Return C with both triangles, a view; few columns are multiplied in half the time."""
+        """Return C with both triangles, a view. Few columns are multiplied in half the time."""
         if not self._mirrored:
             for start in range(0, self.size, _BLOCK):
                 block = slice(start, start + _BLOCK)
@@ -366,7 +366,7 @@ class IncrementalPosterior:
         return dsymm(1.0, self._lower, padded, lower=1)[: self.size]
 
     def _close(self) -> None:
-        """Drop the columns of arms that got a slot; columns from the end move into the gaps."""
+        """Drop the columns of arms that got a slot. Columns from the end move into the gaps."""
         closed = self.slot_of[self._open] >= 0
         left = len(self._open) - np.count_nonzero(closed)
         gaps, movers = np.flatnonzero(closed[:left]), left + np.flatnonzero(~closed[left:])

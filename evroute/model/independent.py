@@ -101,7 +101,7 @@ class IndependentNormal(Diagonal):
     Parameters
     ----------
     prior_variance_wh2
-        (n,) prior variances, Wh²; the diagonal of the kernel in comparisons with a Gaussian
+        (n,) prior variances, Wh². The diagonal of the kernel in comparisons with a Gaussian
         process.
     noise_std_wh
         (n,) noise deviation of one measurement, Wh.
@@ -135,7 +135,7 @@ class IndependentNormal(Diagonal):
         )
 
     def update(self, feedback: Feedback) -> None:
-        """Add precision and information of each measurement to its edge; repeats count."""
+        """Add precision and information of each measurement to its edge. Repeats count."""
         weight = self._noise_std[feedback.id] ** -2.0
         np.add.at(self._precision, feedback.id, weight)
         np.add.at(
@@ -206,7 +206,7 @@ class EdgeSpeeds(Diagonal):
         return Belief(arms.prior_mean_wh + change_wh, np.abs(by_slowness_wh) / np.sqrt(precision))
 
     def update(self, feedback: Feedback) -> None:
-        """Learn the measured travel times; repeats of an edge count each time.
+        """Learn the measured travel times. Repeats of an edge count each time.
 
         Raises
         ------

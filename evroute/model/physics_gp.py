@@ -1,7 +1,7 @@
 """PhysicsGP: physics regression plus a Gaussian process on its residuals, in one exact posterior.
 
 ``f_e = E_e + sum_j x_ej b_j + g_e``: errors common to all roads go to the coefficients b and hold
-on roads never driven; errors of one road or its neighbourhood go to g. Both are learned jointly
+on roads never driven. Errors of one road or its neighbourhood go to g. Both are learned jointly
 by the sum of their kernels, so every residual is split by the two likelihoods (`PhysicsKernel`;
 Rasmussen & Williams, *Gaussian Processes for Machine Learning*, eq. 2.40 with fixed basis functions
 and a proper prior).

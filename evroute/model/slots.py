@@ -172,7 +172,7 @@ class Slots:
 
     @staticmethod
     def shapes(state: State, size: int, n_features: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the arrays of arms and sums in a state of some slots.
+        """Return the shape of each array of a state with ``size`` slots, by its name.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Slots:
         return arms | sums | dict.fromkeys(("sum_edge", "sum_weight"), (in_sums,))
 
     def sums_state(self) -> State:
-        """Return the sums as arrays; empty if there are none."""
+        """Return the sums as arrays, or empty if there are none."""
         if not len(self.of_sum):
             return {}
         sums = {

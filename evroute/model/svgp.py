@@ -202,7 +202,7 @@ class SparseVariationalGP:
         return 0.5 * (covariance + covariance.T)
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw the expected energies ``size`` times, (size, a) Wh; seconds for all edges of a city.
+        """Draw the expected energies ``size`` times, (size, a) Wh. Seconds for all edges of a city.
 
         Parameters
         ----------
@@ -329,14 +329,14 @@ class SparseVariationalGP:
 
 
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:
-    """Return arms as rows (edge, context), (a, 1 + d); -0.0 and 0.0 are the same context."""
+    """Return arms as rows (edge, context), (a, 1 + d). -0.0 and 0.0 are the same context."""
     return np.column_stack([edge, features + 0.0])
 
 
 def kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
     """Return the arm of each slot: the ``most`` most visited arms, which keep the slots they hold.
 
-    New arms take the free slots in order of their first visit; at equal visits an arm that holds
+    New arms take the free slots in order of their first visit. At equal visits an arm that holds
     a slot has priority.
 
     Parameters

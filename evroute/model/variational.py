@@ -1,6 +1,6 @@
 """The variational distribution of Algorithm 3 and its optimisation step, in GPyTorch.
 
-Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian
+Sandberg et al., section 4.1 and Algorithm 3. After Hensman, Fusi & Lawrence, 2013 (*Gaussian
 processes for big data*) and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in
 practice*). A Gaussian q(u) over the values at M inducing points summarises all measurements. It
 is kept whitened, u = L v with L L' the prior covariance of the points, and in natural parameters.
@@ -104,7 +104,7 @@ class Variational:
     natural_rate
         Step size of q(v).
     adam_rate
-        Step size of the inducing contexts; 0 keeps them fixed.
+        Step size of the inducing contexts. 0 keeps them fixed.
     device
         Device of torch: cpu or cuda.
 
@@ -293,7 +293,7 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         )
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **_: object) -> Tensor:
-        """Return the matrix between rows; with ``diag`` the values of paired rows.
+        """Return the matrix between rows. With ``diag`` the values of paired rows.
 
         Parameters
         ----------

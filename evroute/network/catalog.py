@@ -131,7 +131,7 @@ def source_path(name: str) -> Path | None:
 
 
 def cache_dir() -> Path:
-    """Return the folder of built networks and other derived files; make it if missing.
+    """Return the folder of built networks and other derived files. Make it if missing.
 
     It is that of EVROUTE_CACHE_DIR or the user's cache, and no other user can write it.
 
@@ -167,11 +167,11 @@ def build(
     network
         As a reader returns it.
     rasters
-        Elevation files; empty to keep the heights of the network.
+        Elevation files, or empty to keep the heights of the network.
     smoothing_m
         Strength of `elevation.smooth` and of the smoothing inside edges, m.
     attribution
-        Credit line of the source; empty to keep that of the network.
+        Credit line of the source, or empty to keep that of the network.
     checked
         Whether heights that cannot be true are refused (`height_checks`).
 
@@ -210,7 +210,7 @@ def build(
 
 
 def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork:
-    """Read roads with the reader for the ending of the file; build those not stored by evroute.
+    """Read roads with the reader for the ending of the file. Build those not stored by evroute.
 
     Endings: .npz; .net.xml, .net.xml.gz; .graphml; .osm, .osm.gz, .osm.bz2, .osm.pbf.
 
@@ -288,7 +288,7 @@ def keep(network: RoadNetwork) -> Path:
 class _Recipe:
     """The source files and options of a named network of the data folder.
 
-    names: OpenStreetMap files of street names that are there; none without pyosmium.
+    names: OpenStreetMap files of street names that are there, or none without pyosmium.
     """
 
     name: str

@@ -77,7 +77,7 @@ def name_of(place: str) -> str:
 
 
 def look_up(place: str) -> City:
-    """Return a place with its size; nothing else is loaded.
+    """Return a place with its size. Nothing else is loaded.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def load(city: City, name: str, on_step: Callable[[int], None]) -> RoadNetwork:
     Raises
     ------
     EvrouteError
-        If a service cannot be reached or has no answer; another load goes on from there.
+        If a service cannot be reached or has no answer. Another load goes on from there.
     """
     cache = _answers()
     on_step(0)

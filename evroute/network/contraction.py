@@ -22,7 +22,7 @@ def contraction_installed() -> bool:
 
 
 def order_tables(network: RoadNetwork) -> dict[str, Table]:
-    """Return the table ``cch`` of a network; none if RoutingKit is not installed."""
+    """Return the table ``cch`` of a network, or none if RoutingKit is not installed."""
     return {"cch": {"order": _new_order(network)}} if contraction_installed() else {}
 
 

@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 UNKNOWN, RIGHT_OF_WAY, GIVES_WAY, STOP, LIGHT = range(5)
 NAMES = ("unknown", "right of way", "gives way", "stop sign", "traffic light")
 CONTEXTS = ("unknown", "gives way", "stop sign", "traffic light")
-"""Columns of `contexts`: 1 where the control has that name; all 0 with the right of way."""
+"""Columns of `contexts`: 1 where the control has that name, or all 0 with the right of way."""
 
 _OF_STATE = {
     **dict.fromkeys("MO-", RIGHT_OF_WAY),
@@ -30,7 +30,7 @@ _DIRECTIONS = ("traffic_signals:direction", "direction")
 
 
 def of_connection(attributes: Mapping[str, str]) -> int:
-    """Return the control of a connection of a SUMO network; lights that are off are lights."""
+    """Return the control of a connection of a SUMO network. Lights that are off are lights."""
     return LIGHT if attributes.get("tl") else _OF_STATE.get(attributes.get("state", ""), UNKNOWN)
 
 

@@ -72,7 +72,7 @@ def check_places(
     lon, lat
         (k,) places, degrees.
     step_m
-        (k,) distance from each to the next one of its road, m; 0 at the last.
+        (k,) distance from each to the next one of its road, m. 0 at the last.
 
     Raises
     ------

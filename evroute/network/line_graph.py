@@ -18,7 +18,7 @@ from evroute.network.road_network import RoadNetwork
 class LineGraph:
     """CSR of the legal turns of n edges: entry i is a turn from ``source[i]`` to ``indices[i]``.
 
-    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines require; entry i
+    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines require. Entry i
     is row i of ``RoadNetwork.turns``.
     """
 

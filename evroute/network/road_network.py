@@ -62,7 +62,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class RoadNetwork:
-    """Directed edges of a passenger-car road network; n edges, v junctions, m turns, p points.
+    """Directed edges of a passenger-car road network. n edges, v junctions, m turns, p points.
 
     edge_id, street, road_class: n strings (the last two may be empty strings).
     tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never
@@ -234,7 +234,7 @@ class RoadNetwork:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of every column that planning or learning reads; stored in beliefs and runs."""
+        """SHA-256 of every column that planning or learning reads. Stored in beliefs and runs."""
         total = hashlib.sha256()
         for column in ("tail", "head", "length_m", "speed_mps", "turns", "elevation_m"):
             total.update(getattr(self, column).tobytes())
@@ -312,7 +312,7 @@ class RoadNetwork:
         ----------
         prior
             Prior means and deviations of the edges, as ``evroute.energy.prior.fit(network,
-            vehicle)`` returns them; None to leave them out.
+            vehicle)`` returns them. None to leave them out.
         """
         return graphs.line_graph(self, prior)
 

@@ -19,7 +19,7 @@ from evroute.network.optional_tables import StoredTables, to_arrays
 from evroute.network.road_network import RoadNetwork, Source
 
 FORMAT = 3
-"""Format of written files; files of format 2, without digest and tables, are read too."""
+"""Format of written files. Files of format 2, without digest and tables, are read too."""
 _READ = (2, FORMAT)
 _ARRAYS = (
     "tail",

@@ -1,6 +1,6 @@
 """TurnTable: the entries into edges, by a turn from another edge or from standstill.
 
-Rows 0..m-1 are the turns, the arcs of the line graph in their order; row m + e is the start of a
+Rows 0..m-1 are the turns, the arcs of the line graph in their order. Row m + e is the start of a
 trip on edge e. A route of k edges uses k rows, the first of them a start.
 """
 
@@ -25,8 +25,8 @@ ENTRY_SPEED = NAMES.index("entry speed")
 class TurnTable:
     """The m turns and n starts of a network of n edges.
 
-    left, entered: (m + n,) edge rows; at a start both are the first edge.
-    angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
+    left, entered: (m + n,) edge rows. At a start both are the first edge.
+    angle_rad: (m + n,) absolute change of direction, 0 to pi. 0 at starts.
     control: (m + n,) traffic control (`network.controls`), right of way at starts, or None if the
     network has none.
     """
@@ -73,8 +73,15 @@ class TurnTable:
         """Number of turns, without the starts."""
         return len(self) - self.n_edges
 
+    @cached_property
+    def state_before(self) -> IntArray:
+        """(m + n,) state before each row: the edge left, and for the start on edge e, n + e."""
+        before = np.concatenate([self.left[: self.n_turns], self.n_edges + np.arange(self.n_edges)])
+        before.setflags(write=False)
+        return before
+
     def turns_from(self, edges: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the first turn that leaves each of edges (k,), and the number of them, (k,)."""
+        """Return the first turn out of each of edges (k,), and their numbers of turns, (k,)."""
         first = np.searchsorted(self.left[: self.n_turns], edges)
         return first, np.searchsorted(self.left[: self.n_turns], edges, side="right") - first
 
@@ -89,13 +96,15 @@ class TurnTable:
             If there is no legal turn between successive edges.
         """
         starts = np.arange(len(edges) > 0) if starts is None else starts
-        wanted = edges.copy()
-        wanted[1:] += edges[:-1] * self.n_edges
-        rows: IntArray = np.searchsorted(self._keys[:-1], wanted)
-        legal = self._keys[rows] == wanted
-        rows[starts], legal[starts] = self.n_turns + edges[starts], True
+        rows: IntArray = self.n_turns + edges
+        goes_on = np.ones(len(edges), dtype=np.bool_)
+        goes_on[starts] = False
+        entered = np.flatnonzero(goes_on)
+        wanted = edges[entered - 1] * self.n_edges + edges[entered]
+        rows[entered] = np.searchsorted(self._keys[:-1], wanted)
+        legal = self._keys[rows[entered]] == wanted
         if not np.all(legal):
-            i = int(np.flatnonzero(~legal)[0])
+            i = int(entered[np.flatnonzero(~legal)[0]])
             raise ValueError(
                 f"no legal turn leads from edge row {edges[i - 1]} to edge row {edges[i]}"
             )
@@ -120,7 +129,7 @@ def turn_angles(network: RoadNetwork) -> FloatArray:
 
 
 def _directions(network: RoadNetwork) -> tuple[FloatArray, FloatArray]:
-    """Return the directions of each edge's beginning and end, (n, 2) each; 0 without a length."""
+    """Return the directions of each edge's beginning and end, (n, 2) each. 0 without a length."""
     steps = np.diff(np.column_stack([network.shape_x_m, network.shape_y_m]), axis=0)
     edge_of_step = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))[:-1]
     long = np.hypot(*steps.T) > 0

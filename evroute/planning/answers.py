@@ -28,7 +28,7 @@ NUMBERS = tuple(name for name, entry in entries().items() if isinstance(entry.fo
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """Return a plan as a JSON document; energies in Wh, charges in % of the battery or None."""
+    """Return a plan as a JSON document. Energies in Wh, charges in % of the battery or None."""
     battery = plan.battery
     return {
         "network": plan.network,
@@ -76,7 +76,7 @@ def _saving(plan: Plan) -> dict[str, Any] | None:
 
 
 def _street(street: Street) -> dict[str, Any]:
-    """Return the fields of a street; `asdict` copies each value, 2 % of the time of a plan."""
+    """Return the fields of a street. `asdict` copies each value, 2 % of the time of a plan."""
     return {name: getattr(street, name) for name in Street.__slots__}
 
 
@@ -151,7 +151,7 @@ def answer_all(
     Raises
     ------
     EvrouteError
-        If a usual text is refused or the usual vehicle is unknown; before the first answer.
+        If a usual text is refused or the usual vehicle is unknown. Before the first answer.
     """
     usual = usual or {}
     planner, every = lru_cache(MOST_PLANNERS)(planner_of), PlanRequest.without_places(usual)

@@ -27,8 +27,8 @@ class Energies:
     """The least-energy routes of q requests, in their order.
 
     energy_wh, length_m, time_s: (q,), NaN where there is no route.  within_wh: (q,) greatest
-    excess of ``energy_wh`` over the least energy, Wh; 0 where the search does not round costs.
-    edge: network rows of all routes, one after the other in driving order; request i drives
+    excess of ``energy_wh`` over the least energy, Wh. 0 where the search does not round costs.
+    edge: network rows of all routes, one after the other in driving order. Request i drives
     ``edge[start[i]:start[i + 1]]``.
     """
 
@@ -40,7 +40,7 @@ class Energies:
     start: IntArray
 
     def edges(self, request: int) -> IntArray:
-        """Return the network rows of one route; empty if there is no route."""
+        """Return the network rows of one route, or empty if there is no route."""
         return self.edge[self.start[request] : self.start[request + 1]]
 
 
@@ -141,7 +141,7 @@ def _by_trees(
 def _climbed(
     parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray
 ) -> Sequence[IntArray]:
-    """Return the way of every leaf to the root of its tree, both included; empty if outside."""
+    """Return the way of every leaf to the root of its tree, both included. Empty if outside."""
     flat = parent.ravel()
     offset = tree.astype(np.int64) * parent.shape[1]
     at = leaf.astype(np.int64)

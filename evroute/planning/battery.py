@@ -35,7 +35,7 @@ class Battery:
     full_percent
         Charge above which regeneration fades, %.
     fade
-        Share of regeneration lost per 10 % above ``full_percent``; 0 for none.
+        Share of regeneration lost per 10 % above ``full_percent``, or 0 for none.
     warm_up_wh
         Energy that a warm-up takes before the trip starts with ``start_wh``, Wh.
     parked_wh
@@ -165,7 +165,7 @@ class ChargeTrace:
     Parameters
     ----------
     charge_wh
-        (k + 1,) at the start and after each edge, Wh; negative below empty.
+        (k + 1,) at the start and after each edge, Wh. Negative below empty.
     low_wh
         (k + 1,) at the start, and the lowest on each edge after its beginning, Wh.
     step_wh
@@ -200,15 +200,18 @@ def follow(battery: Battery, step_wh: FloatArray, start: IntArray | None = None)
     step_wh
         (r,) energies in driving order, Wh.
     start
-        (k + 1,) edge i has the steps ``start[i]`` to ``start[i + 1]``; None where each step is an
+        (k + 1,) edge i has the steps ``start[i]`` to ``start[i + 1]``. None where each step is an
         edge.
     """
-    reached_wh, lost_wh = [battery.start_wh], 0.0
-    for energy_wh in step_wh.tolist():
-        left_wh = battery.after(reached_wh[-1], energy_wh)
-        lost_wh += reached_wh[-1] - energy_wh - left_wh
-        reached_wh.append(left_wh)
-    charge_wh = low_wh = np.array(reached_wh)
+    lost_wh = 0.0
+    charge_wh = low_wh = np.subtract.accumulate(np.append(battery.start_wh, step_wh))
+    if charge_wh[1:].max(initial=-np.inf) > battery.lossless_wh:
+        reached_wh = [battery.start_wh]
+        for energy_wh in step_wh.tolist():
+            left_wh = battery.after(reached_wh[-1], energy_wh)
+            lost_wh += reached_wh[-1] - energy_wh - left_wh
+            reached_wh.append(left_wh)
+        charge_wh = low_wh = np.array(reached_wh)
     if start is not None and len(start) > 1:
         low_wh = np.minimum.reduceat(charge_wh, np.concatenate([[0], 1 + start[:-1]]))
         charge_wh = charge_wh[start]

@@ -27,8 +27,10 @@ class DaySearches:
 
     def __init__(self, numbers: ArmNumbers, search: Search) -> None:
         self.numbers = numbers
-        self._without = lru_cache(MOST_CLOSED)(search.without)
-        self._with_halts = lru_cache(MOST_CLOSED)(self._halting)
+        without = self._without = lru_cache(MOST_CLOSED)(search.without)
+        self._with_halts = lru_cache(MOST_CLOSED)(  # without a reference to this object
+            lambda halts, closed: HaltRoads.of(numbers, without(closed), halts, closed)
+        )
 
     def over(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches of a request over edges.
@@ -36,7 +38,7 @@ class DaySearches:
         Parameters
         ----------
         stops
-            Edges to drive over in this order; none for a problem without a request.
+            Edges to drive over in this order, or none for a problem without a request.
         closed
             Edges that are not driven.
         """
@@ -69,7 +71,3 @@ class DaySearches:
         """
         roads = self._with_halts(halts, closed)
         return roads.problem(places.starts, places.via, places.ends)
-
-    def _halting(self, halts: tuple[Halt, ...], closed: tuple[int, ...]) -> HaltRoads:
-        """Return the roads with halts."""
-        return HaltRoads.of(self.numbers, self._without(closed), halts, closed)

@@ -201,7 +201,7 @@ class Entry:
 
 @cache
 def entries_of(model: type[Request]) -> dict[str, Entry]:
-    """Return the fields that have a form by their name in texts, those of the conditions last."""
+    """Return the fields that have a form, by their name in texts. Those of a day come last."""
     found = {}
     day: Mapping[str, Any] = DrivingConditions.__pydantic_fields__  # type: ignore[attr-defined]
     for fields, of_day in ((model.model_fields, False), (day, True)):
@@ -213,5 +213,5 @@ def entries_of(model: type[Request]) -> dict[str, Entry]:
 
 
 def day_of(conditions: DrivingConditions, depart: str | None) -> DrivingConditions:
-    """Return the conditions of a day at a departure ``HH:MM``; None for that of the conditions."""
+    """Return the conditions of a day at a departure ``HH:MM``. None for that of the conditions."""
     return conditions if depart is None else replace(conditions, departed_s=clock_s(depart))

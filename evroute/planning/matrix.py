@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 COLUMNS = ("id", "place")
 ENDS = ("from", "to")
 VALUES = ("energy_wh", "time_s", "length_m")
+REDUCED = "reduced_dwh"
+"""Column of reduced energies, tenths of a Wh."""
 AIMS = ("energy", "time")
 """Aims of the routes of a matrix. The sum of `VALUES` at the same position is least."""
 
@@ -133,7 +135,7 @@ def matrix_rows(
 
 
 def _points_m(planner: Planner, stops: Sequence[Stop]) -> FloatArray:
-    """Return the points of stops on the map, (s, 2) m; NaN for edge ids, which are whole edges."""
+    """Return the points of stops on the map, (s, 2) m. NaN for edge ids, which are whole edges."""
     network, at_m = planner.network, np.full((len(stops), 2), np.nan)
     for number, stop in enumerate(stops):
         if stop.place not in network.row_of:
@@ -273,7 +275,10 @@ def _values(own: OwnArms) -> FloatArray:
 
 
 def matrix_table(
-    matrix: FloatArray, origins: Sequence[Stop], destinations: Sequence[Stop]
+    matrix: FloatArray,
+    origins: Sequence[Stop],
+    destinations: Sequence[Stop],
+    reduced: IntArray | None = None,
 ) -> "pa.Table":
     """Return a table with a row for each pair: from, to and `VALUES`, empty without a route.
 
@@ -283,6 +288,8 @@ def matrix_table(
         From `energy_matrix`, (3, o, d).
     origins, destinations
         The o origins and the d destinations.
+    reduced
+        (o, d) reduced energies (`dispatch.reduced`) for a column `REDUCED`, or None for none.
     """
     import pyarrow as pa
 
@@ -294,11 +301,17 @@ def matrix_table(
     }
     for column, numbers in zip(VALUES, matrix, strict=True):
         columns[column] = pa.array(numbers.ravel(), from_pandas=True)
+    if reduced is not None:
+        columns[REDUCED] = pa.array(reduced.ravel(), mask=np.isnan(matrix[0]).ravel())
     return pa.table(columns)
 
 
 def write_matrix(
-    path: Path, matrix: FloatArray, origins: Sequence[Stop], destinations: Sequence[Stop]
+    path: Path,
+    matrix: FloatArray,
+    origins: Sequence[Stop],
+    destinations: Sequence[Stop],
+    reduced: IntArray | None = None,
 ) -> None:
     """Write the table of `matrix_table` as CSV or Parquet.
 
@@ -306,12 +319,12 @@ def write_matrix(
     ----------
     path
         Path that ends in ``.csv`` or ``.parquet``.
-    matrix, origins, destinations
+    matrix, origins, destinations, reduced
         As in `matrix_table`.
     """
     from evroute.tables import write_table
 
-    write_table(path, matrix_table(matrix, origins, destinations))
+    write_table(path, matrix_table(matrix, origins, destinations, reduced))
 
 
 def _summed(
@@ -337,6 +350,7 @@ def _summed(
         (r, v) values of the part of each that is driven.
     """
     reached = np.flatnonzero(before >= 0)
+    reached = reached[np.argsort(before[reached], kind="stable")]  # turns are looked up in order
     pairs = np.column_stack([before[reached], reached]).ravel()
     sums = np.full((len(before), values.shape[1]), np.nan)
     sums[reached] = values[space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]]
@@ -346,9 +360,12 @@ def _summed(
     depth = _depths(before)
     order = np.argsort(depth, kind="stable")
     first = np.searchsorted(depth[order], np.arange(1, depth.max(initial=0) + 2))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    by_level, above = sums[order], place[before[order]]
     for low, high in pairwise(first.tolist()):
-        level = order[low:high]
-        sums[level] += sums[before[level]]
+        by_level[low:high] += by_level[above[low:high]]
+    sums[order] = by_level
     return sums
 
 

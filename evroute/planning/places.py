@@ -35,7 +35,7 @@ class Trip:
 
 
 def load_trips(network_name: str) -> dict[str, Trip]:
-    """Return the named trips of a network, by name; empty if it has none."""
+    """Return the named trips of a network, by name. Empty if it has none."""
     listed = tomllib.loads(data_path("trips.toml").read_text(encoding="utf-8"))
     return {
         name: Trip(name, ends["from"], ends["to"])
@@ -90,7 +90,7 @@ def whole_ends(network: RoadNetwork, places: Places) -> tuple[int, int] | None:
     network
         The roads.
     places
-        A request; None is returned where it has several candidates, or begins or ends inside.
+        A request. None is returned where it has several candidates, or begins or ends inside.
     """
     if len(places.starts) > 1 or len(places.ends) > 1:
         return None
@@ -109,12 +109,12 @@ def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
     trip
         Name of a trip of the network, or None for places.
     waypoints
-        Names, ``lat,lon`` or edge ids in driving order; empty for a named trip.
+        Names, ``lat,lon`` or edge ids in driving order. Empty for a named trip.
 
     Raises
     ------
     EvrouteError
-        Unless exactly one of the two is given; or if a name stands for several places, two
+        Unless exactly one of the two is given, or if a name stands for several places, two
         successive places are one, or a place is not on the network.
     UnknownNameError
         If the network has no trip or place of that name.
@@ -221,7 +221,7 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     Raises
     ------
     EvrouteError, UnknownNameError
-        As `places_of`; and if both places are on one block.
+        As `places_of`. And if both places are on one block.
     """
     origin, destination = _texts(network, trip, waypoints)
     first, last = locate(network, origin, leaving=True), locate(network, destination)

@@ -39,7 +39,7 @@ class Street:
     Parameters
     ----------
     name
-        Street; of an unnamed road its class, distance and bearing from the nearest named place.
+        Street. Of an unnamed road its class, distance and bearing from the nearest named place.
     length_m, energy_wh
         Length, m, and expected energy without lost regeneration, Wh.
     """
@@ -64,11 +64,11 @@ class PlannedRoute:
     edge_m
         (k,) metres of each edge, with the turn before it.
     edge_wh
-        (k,) expected energy of each edge without lost regeneration, Wh; the search runs on it.
+        (k,) expected energy of each edge without lost regeneration, Wh. The search runs on it.
     energy_wh
         Energy from the battery, lost regeneration included, Wh.
     parts_wh
-        Energy by cause, Wh; sums to ``energy_wh``.
+        Energy by cause, Wh. Sums to ``energy_wh``.
     length_m, time_s, ascent_m, descent_m
         Totals of the route: length, time, height gained and height lost, the last two >= 0.
     held_arms, held_wh
@@ -157,9 +157,9 @@ class Plan:
     roads
         The network, for maps.
     assumed
-        Start and heating of the recommended route in words; empty if there is nothing to assume.
+        Start and heating of the recommended route in words, or empty if there is nothing to assume.
     note
-        Origin of the belief's numbers in words, also where they are of other roads; empty without.
+        Origin of the belief's numbers in words, also where they are of other roads. Empty without.
     """
 
     network: str
@@ -202,7 +202,7 @@ class Plan:
 
     @property
     def least_energy(self) -> PlannedRoute:
-        """The route of least energy; EvrouteError if the plan has none, as one with stops."""
+        """The route of least energy. EvrouteError if the plan has none, as one with stops."""
         return self._row("energy", "least energy")
 
     @property
@@ -212,7 +212,7 @@ class Plan:
 
     @property
     def shortest(self) -> PlannedRoute:
-        """The shortest route; EvrouteError if the plan has none, as one with stops to charge."""
+        """The shortest route. EvrouteError if the plan has none, as one with stops to charge."""
         return self._row("distance", "least distance")
 
     def _row(self, name: str, words: str) -> PlannedRoute:
@@ -245,7 +245,7 @@ class Plan:
 
     @property
     def safety(self) -> str:
-        """Sentence on the extra time and energy for the limit of risk; empty without a limit."""
+        """Sentence on the extra time and energy for the limit of risk, or empty without a limit."""
         safe, other = self.recommended_route, self.unlimited
         risk = self.request.risk
         if other is None or risk is None or not (safe.charge_forecast and other.charge_forecast):

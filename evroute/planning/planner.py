@@ -10,50 +10,42 @@ from pathlib import Path
 from typing import Any
 
 from evroute.arms import Belief, Route
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import IntArray
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, require
-from evroute.network.heights.profile import same_profile
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
-from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, ChargingStop
 from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_charging
-from evroute.planning.day_searches import DaySearches
 from evroute.planning.fields import day_of
-from evroute.planning.forecasts.day_forecasts import DayForecasts, day_of_forecasts
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
-from evroute.planning.forecasts.heating import DayHeating, with_departure
+from evroute.planning.forecasts.forecast import ChargeForecast
+from evroute.planning.forecasts.heating import with_departure
 from evroute.planning.forecasts.learned import (
-    Day,
     LearnedEnergies,
     PhysicsBelief,
     belief_of_car,
     note_of,
     vehicle_of,
 )
+from evroute.planning.forecasts.recovered import bounded, greatest_charge_wh
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.planned_day import PlannedDay, SeesDay
 from evroute.planning.request import PlanRequest
-from evroute.planning.route_numbers import RouteNumbers, Routes, expected_saving
-from evroute.planning.searches.least_energies import LeastEnergies
-from evroute.planning.searches.search import shared_search
+from evroute.planning.route_numbers import Routes, expected_saving
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.spaces.arm_numbers import ArmNumbers
-from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.day_energies import DayEnergies
-from evroute.planning.spaces.of_physics import space_of_physics
 from evroute.validation.forms import clock_s
 
 MOST_DAYS = 16
 """Number of other days that are kept."""
 
 
-class Planner:
+class Planner(SeesDay):
     """Plans on one network with one vehicle.
 
     Parameters
@@ -64,15 +56,15 @@ class Planner:
     vehicle
         A vehicle, its name, or a TOML file, or None for that of the belief, or `defaults.VEHICLE`.
     belief
-        Learned energies of the car to plan on; physics if None.
+        Learned energies of the car to plan on, or physics if None.
     conditions
-        Conditions of the day. They change physics; learned deviations from it are kept.
+        Conditions of the day. They change physics. Learned deviations from it are kept.
     physics
         For plans without a belief: ``driving``, kinetic energy, turns, stops and speeds as in
         `energy.free_flow`, or ``eq8``, steady speeds at the limits. `defaults.PHYSICS` if None.
     uncertainty
         Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
-        ``belief``; or `physics_belief` itself, which is then called once, for the first plan
+        ``belief``, or `physics_belief` itself, which is then called once, for the first plan
         without a belief that needs it.
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
@@ -98,37 +90,47 @@ class Planner:
         require(
             physics is None or belief is None, "a belief has its own physics; leave physics out"
         )
-        physics = defaults.check_physics(physics or defaults.PHYSICS)
+        self.physics = defaults.check_physics(physics or defaults.PHYSICS)
+        self.conditions = conditions
         self._named = str(vehicle) if isinstance(vehicle, Path) else vehicle
-        vehicle = vehicle_of(vehicle, belief)
-        self.network, self.vehicle = network, vehicle
-        self.belief, self.conditions = belief, conditions
-        self.learned: Day | None = None
-        self.space: SearchSpace
-        if belief is None:
-            self.space, usual_s = space_of_physics(network, vehicle, conditions, physics)
-        else:
-            self.belief = belief = belief.on(network, vehicle)
-            self.learned = belief.under(conditions)
-            self.space = self.learned.space
-            if not same_profile(network, self.space.edges.network):
-                self.network = network = self.space.edges.network
-            self.vehicle, usual_s = belief.car, self.learned.time_s
-        self.heating = DayHeating.of(vehicle, conditions, self.learned)
-        self.physics = physics
+        self._roads, self._given = network, belief
+        self._single = single
+        self._car = vehicle_of(vehicle, belief)
+        self._follows = belief is not None and self._car == belief.car
         self._uncertainty = uncertainty
-        self.time_s: FloatArray = usual_s / conditions.speed_factor
-        self._day = DayEnergies(self.space, self.learned)
-        self.prior, self.states = self._day.prior, self._day.states
-        self.mean_wh: FloatArray = self._day.mean_wh
-        turns = self.space is not self.space.edges
-        self.search = shared_search(network, turns=turns, single=single)
-        self._leaving = cache(
+        self._leaving = lru_cache(None)(
             lambda quarter_s: self._new_day(replace(conditions, departed_s=quarter_s))
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
         self._of_car = lru_cache(MOST_DAYS)(self._new_car)
         self._like = partial(Planner, network, uncertainty=uncertainty, single=single)
+        self._day = self._read()
+
+    def _read(self) -> PlannedDay:
+        """Return the day by all that the belief has learned so far."""
+        car, self.belief = self._car, self._given
+        if self._given is not None:
+            self._trips = self._given.trips
+            car = self._given.car if self._follows else car
+            self.belief = self._given.on(self._roads, car)
+        return PlannedDay(
+            self._roads,
+            car,
+            self.belief,
+            self.conditions,
+            self.physics,
+            lambda: self.uncertainty,
+            single=self._single,
+        )
+
+    @property
+    def day(self) -> PlannedDay:
+        """Arms, energies and searches of the day. They are new after the belief learned a trip."""
+        if self._given is not None and self._given.trips != self._trips:
+            for planners in (self._leaving, self._on_day, self._of_car):
+                planners.cache_clear()
+            self._day = self._read()
+        return self._day
 
     def __repr__(self) -> str:
         """Return network, vehicle and belief or physics in one line."""
@@ -144,31 +146,9 @@ class Planner:
             return self._uncertainty(self.network, self.vehicle, self.physics)
         return self._uncertainty
 
-    @cached_property
-    def forecasts(self) -> DayForecasts:
-        """Forecasts by the belief, or by the uncertainty; EvrouteError if there is neither."""
-        uncertain = None if self.uncertainty is None else self.uncertainty.under(self.conditions)
-        day = day_of_forecasts(uncertain or self.learned, self.space)
-        return DayForecasts(day, self.numbers, self.fading)
-
-    @cached_property
-    def searches(self) -> DaySearches:
-        """The search problems of requests."""
-        return DaySearches(self.numbers, self.search)
-
-    @cached_property
-    def numbers(self) -> ArmNumbers:
-        """Expected energy, time and charge of all arms."""
-        return self._day.numbers(self.network, self.time_s)
-
-    @property
-    def charge(self) -> ChargeFunctions:
-        """Charge functions of all arms."""
-        return self._day.charge
-
     @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
+        """Posterior of every edge under the conditions of the day, (n,) Wh. None if no belief."""
         if self.learned is None:
             return None
         return self.space.edge_belief(self.learned.posterior())
@@ -177,20 +157,28 @@ class Planner:
         """Return the planner of a day and a departure. The last `MOST_DAYS` days are kept."""
         if conditions == self.conditions:
             return self
+        _ = self.day  # a belief that learned has planners of its own
         mean = replace(conditions, departed_s=None)
         day = self if mean == self.conditions else self._on_day(mean)
         return day.leaving(conditions.departed_s)
 
     def _new_day(self, conditions: DrivingConditions) -> "Planner":
         own = self.physics if self.belief is None else None
-        return self._like(self.vehicle, self.belief, conditions=conditions, physics=own)
+        day = self._like(self.vehicle, self.belief, conditions=conditions, physics=own)
+        day._named = self._named
+        return day
 
     def of_car(self, car: str | None) -> "Planner":
         """Return the planner of a car of the belief's fleet, or itself without a car."""
+        _ = self.day
         return self if car is None else self._of_car(car)
 
     def _new_car(self, car: str) -> "Planner":
         own = belief_of_car(self.belief, car)
+        require(
+            self._named is None or own.car.name == self.vehicle.name,
+            f"car '{car}' is of type '{own.car.name}', not '{self.vehicle.name}'; leave that out",
+        )
         return self._like(None, own, conditions=self.conditions)
 
     def plan(
@@ -222,7 +210,7 @@ class Planner:
             If a place follows itself, the request is of another vehicle, or values contradict each
             other.
         NoRouteError
-            If the destination cannot be reached, or not with this charge; the message states the
+            If the destination cannot be reached, or not with this charge. The message states the
             missing charge.
         """
         request = origin
@@ -303,6 +291,7 @@ class Planner:
         """
         if departed_s is None or self.belief is None:
             return self
+        _ = self.day
         quarter_s = quarter_of(departed_s) * QUARTER_S
         return self if quarter_s == self.conditions.departed_s else self._leaving(quarter_s)
 
@@ -317,11 +306,6 @@ class Planner:
             (q,) network rows of the first and the last edge of each request.
         """
         return self.least_energies.over_edges(origins, destinations)
-
-    @cached_property
-    def least_energies(self) -> LeastEnergies:
-        """Least energies of many requests at once."""
-        return LeastEnergies(self.numbers, self.search, self.heating)
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:
@@ -350,26 +334,28 @@ class Planner:
         driven = self.numbers.driven(route)
         minutes = float(driven.time_s.sum()) / 60.0
         left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
-        described = self._of_routes.of(route, driven, left, stops)
+        described = self.day.of_routes.of(route, driven, left, stops)
         if self.learned is not None:
             energy = self.learned.forecast(
                 driven.arms, described.edge_wh, described.charge, driven.stretches
             )
             described = replace(described, energy_forecast=energy)
         if left is not None and (risky or self.learned):
-            charges = self.forecasts.of_route(route, left, stops)[1]
+            charges = self._possible(
+                described, left, self.forecasts.of_route(route, left, stops)[1]
+            )
             described = replace(described, charge_forecast=charges)
         return with_departure(described, self.heating.at(minutes), battery)
 
-    @cached_property
-    def _of_routes(self) -> RouteNumbers:
-        auxiliary_w = self.space.edges.conditions.load(self.vehicle).auxiliary_w
-        return RouteNumbers(self.numbers, None if self.belief is None else auxiliary_w)
-
-    def fading(self, battery: Battery) -> Battery:
-        """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
-        fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
-        return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
+    def _possible(
+        self, described: PlannedRoute, left: Battery, forecast: ChargeForecast
+    ) -> ChargeForecast:
+        """Return a forecast without charges that no car can reach, where heights are known."""
+        if not self.network.climb_m.any() or described.charge is None:
+            return forecast
+        car = self.space.edges.conditions.load(self.vehicle)
+        most_wh = greatest_charge_wh(self.network, car, described.stretches, left, described.stops)
+        return bounded(forecast, most_wh, described.charge.charge_wh, left)
 
     def problem(self, stops: tuple[int, ...], closed: tuple[int, ...] = ()) -> SearchProblem:
         """Return the searches of a request over edges ``stops`` without edges ``closed``."""

@@ -71,7 +71,7 @@ class RangeRequest(Request):
 
 
 class NeedRequest(Request):
-    """A place, and the charge to arrive with; wanted is the charge that every road needs."""
+    """A place, and the charge to arrive with. Wanted is the charge that every road needs."""
 
     subject: ClassVar[str] = "a charge to a place"
 
@@ -97,14 +97,14 @@ class Reach:
     battery
         Charge at the start and reserve.
     risk
-        Greatest probability of ever falling below the reserve; None to go by expected energies.
+        Greatest probability of ever falling below the reserve, or None to go by expected energies.
     within
         (n,) whether a road is within reach.
     charge_percent
-        Charge at the end of each road that is exceeded with a probability, (n,) % by probability;
+        Charge at the end of each road that is exceeded with a probability, (n,) % by probability.
         NaN where no route keeps the reserve by expected energies. 0.5 alone without a belief.
     note
-        Origin of the belief's numbers in words, also where they are of other roads; empty without.
+        Origin of the belief's numbers in words, also where they are of other roads. Empty without.
     """
 
     network: RoadNetwork = field(repr=False)
@@ -310,7 +310,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
 
 
 def start_needed(planner: Planner, places: Places, battery: Battery) -> float:
-    """Return the least charge at the start of a trip, %; infinite if no battery suffices.
+    """Return the least charge at the start of a trip, %. Infinite if no battery suffices.
 
     Parameters
     ----------

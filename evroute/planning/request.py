@@ -208,7 +208,7 @@ class PlanRequest(Request):
         battery
             Battery with the charge at the start and the reserve, or None for those of the wishes.
         wishes
-            Further fields; places on the way also as rows.
+            Further fields. Places on the way also as rows.
         """
 
         def place(given: Any) -> Any:
@@ -229,7 +229,7 @@ class PlanRequest(Request):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Origin, places on the way and destination; empty with a named trip."""
+        """Origin, places on the way and destination. Empty with a named trip."""
         ends = (self.origin, *self.via, self.destination)
         return tuple(place for place in ends if place is not None)
 

@@ -67,7 +67,7 @@ def read_requests(
 def _requests(
     names: Sequence[str], rows: Rows, columns: Sequence[str], numbers: Sequence[str]
 ) -> Requests:
-    """Return rows of the known columns; commas in ``numbers`` become decimal points."""
+    """Return rows of the known columns. Commas in ``numbers`` become decimal points."""
     kept = [name for name in names if name in columns]
 
     def content(name: str, cell: str | None) -> str | None:

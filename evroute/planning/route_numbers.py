@@ -140,7 +140,7 @@ def streets_of(
 
 
 class Routes(dict[str, PlannedRoute]):
-    """Routes by row; ``charge``, a name of earlier versions, is another name of ``time``."""
+    """Routes by row. ``charge``, a name of earlier versions, is another name of ``time``."""
 
     def __missing__(self, name: str) -> PlannedRoute:
         """Return the route of a row by its other name."""

@@ -33,7 +33,7 @@ class Rows:
     recommended
         The recommended row.
     stops
-        Stops to charge, by row; rows without stops are left out.
+        Stops to charge, by row. Rows without stops are left out.
     """
 
     routes: dict[str, Route]

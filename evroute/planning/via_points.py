@@ -95,7 +95,7 @@ def left_out_m(network: RoadNetwork, edges: IntArray, kept: IntArray) -> FloatAr
     Returns
     -------
     FloatArray
-        (c, c) mean over the guesses, for the way from row to column; infinite unless the column
+        (c, c) mean over the guesses, for the way from row to column. Infinite unless the column
         is the later one.
     """
     graph = LineGraph.from_network(network)

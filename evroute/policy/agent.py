@@ -1,7 +1,7 @@
 """Agent: the two halves of Algorithm 1 that a live service calls, ask and tell.
 
 Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
-Process Bandits*, Algorithms 1 and 2. Weights are formed once, here, for every index; no index,
+Process Bandits*, Algorithms 1 and 2. Weights are formed once, here, for every index. No index,
 model or search knows of the others.
 """
 
@@ -143,7 +143,7 @@ class Agent:
         self._restarts += 1
 
     def diagnostics(self) -> dict[str, float]:
-        """Return ``restarts``, their number so far; empty if the agent does not restart."""
+        """Return ``restarts``, their number so far. Empty if the agent does not restart."""
         return {"restarts": float(self._restarts)} if self._first else {}
 
 

@@ -18,7 +18,7 @@ from evroute.validation.options import PartOptions
 
 
 class Index(Protocol):
-    """Optimistic, sampled or mean energy of each arm; an index derives from it."""
+    """Optimistic, sampled or mean energy of each arm. An index derives from it."""
 
     needs: ClassVar[type] = EnergyModel
     """Protocol that the model must meet."""

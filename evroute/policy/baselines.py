@@ -76,7 +76,7 @@ class EpsilonGreedyOptions(IndexOptions):
 
 
 class EpsilonGreedy(Index):
-    """The posterior mean; random weights in a share ``epsilon`` of the rounds.
+    """The posterior mean. Random weights in a share ``epsilon`` of the rounds.
 
     With probability ``epsilon`` in a round the index of `baselines.Random`.
     """

@@ -4,10 +4,10 @@ Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regressio
 2403.12732). With probability ``1 - delta`` the expected energies of all arms in all rounds lie
 within these bounds. Two assumptions are needed. The true energy minus the prior mean has norm at
 most B in the model's Hilbert space. The noise of each measurement, given the past, is sub-Gaussian
-with sigma times the model's noise deviation; noise that a whole trip shares violates this.
+with sigma times the model's noise deviation. Noise that a whole trip shares violates this.
 
 Sources of AY and IGP: Abbasi-Yadkori, *Online Learning for Linearly Parametrized Control Problems*
-(2012), Theorem 3.11; Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2.
+(2012), Theorem 3.11. Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2.
 Both are ``mu ± multiplier rho`` at one ridge strength. AMM at the same strength is strictly
 narrower (Flynn & Reeb, Theorem 6.3).
 """

@@ -5,10 +5,10 @@ Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the roun
 the failure probability over those alone. The quantile of BayesUCB of level ``eta`` is the bound
 with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)``
 loses the digits of a small ``eta``. A level above one half occurs with one or two arms only and
-would not be optimistic; beta is 0 there.
+would not be optimistic. Beta is 0 there.
 
 `RadiusBound` has a width that follows from a theorem on the model, or is a constant: ``index = mean
-- beta~ sigma~ = mean - beta std``. The papers maximise rewards with an upper bound; energy is a
+- beta~ sigma~ = mean - beta std``. The papers maximise rewards with an upper bound. Energy is a
 cost, so the bound is a lower one.
 """
 

@@ -4,7 +4,7 @@ It follows conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kaze
 Abbasi-Yadkori & Van Roy 2017) with two separate objects:
 
 - the licence (`policy.licence`) refuses routes that are expected to take more than the eq. 8 route,
-  by at least a standard deviation of that expectation;
+  by at least a standard deviation of that expectation.
 - the ledger (`policy.ledger`) bounds the expected energy lost on all trips of the vehicle, between
   whatever ends, and sets the probability with which the eq. 8 route is driven instead. With
   probability 0.95 the loss never exceeds the budget: a share of the energy that eq. 8 dissipates on
@@ -54,12 +54,21 @@ class Guard:
     share
         Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
         1).
+    start_wh
+        Budget before the first trip, Wh, or None for the energy of four first trips.
     """
 
-    def __init__(self, edges: EdgeSpace, *, rng: Generator, share: float = DEFAULT_SHARE) -> None:
+    def __init__(
+        self,
+        edges: EdgeSpace,
+        *,
+        rng: Generator,
+        share: float = DEFAULT_SHARE,
+        start_wh: float | None = None,
+    ) -> None:
         self.edges = edges
         self.rng = rng
-        self.ledger = Ledger(share)
+        self.ledger = Ledger(share, start_wh)
         self._journal = Journal()
         self._pending: dict[Section, list[_Bet]] = {}
         # of every edge, as it was last available

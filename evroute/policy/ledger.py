@@ -32,7 +32,7 @@ DELTA = 0.05
 PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
 """Probabilities of the baseline in trips that may drive the learner's route."""
 START_TRIPS = 4.0
-"""Budget at the start, in trips of the energy that the first one dissipates; less of it delays
+"""Budget at the start, in trips of the energy that the first one dissipates. Less of it delays
 learning where the first beliefs about new roads are far off."""
 SAFETY = 1.5
 PRIOR_TRIPS = 5.0
@@ -59,15 +59,18 @@ class Ledger:
     ----------
     share
         Share of the energy that the baseline dissipates that may be lost per trip.
+    start_wh
+        Budget before the first trip, Wh, or None for `START_TRIPS` first trips.
 
     Attributes
     ----------
     income_wh
-        Budget of all trips so far, Wh: `START_TRIPS` first trips, and the share of each trip.
+        Budget of all trips so far, Wh: the start, and the share of each trip.
     """
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, start_wh: float | None = None) -> None:
         self.share = share
+        self.start_wh = start_wh
         self.income_wh: FloatArray | float = 0.0
         self._lost_wh: FloatArray | float = 0.0  # sum of X
         self._most_wh: FloatArray | float = 0.0  # sum of (1 - p) most_wh
@@ -83,7 +86,8 @@ class Ledger:
     def open(self, dissipated_wh: FloatArray | float) -> None:
         """Add a trip to the budget. ``dissipated_wh`` is by the baseline's route, Wh."""
         if not self._trips:
-            self.income_wh = START_TRIPS * dissipated_wh
+            start_wh = START_TRIPS * dissipated_wh if self.start_wh is None else self.start_wh
+            self.income_wh = start_wh
             self._mixture_wh2 = np.square(MIXTURE_SHARE * dissipated_wh)
         self._trips += 1
         self.income_wh = self.income_wh + self.share * dissipated_wh
@@ -99,10 +103,10 @@ class Ledger:
         most_wh: FloatArray | float,
         under_way_wh: FloatArray | float = 0.0,
     ) -> FloatArray:
-        """Return the probability of the baseline in a trip that the budget covers; 1 if none does.
+        """Return the probability of the baseline in a trip that the budget covers. 1 if none does.
 
         It is the least of `PROBABILITIES` that the budget covers now and, if the learner's mean
-        loss and the noise stay as they are, after each of `AHEAD` more trips; else the greatest
+        loss and the noise stay as they are, after each of `AHEAD` more trips. Else the greatest
         if the budget covers this trip.
 
         Parameters

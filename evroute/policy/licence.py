@@ -84,7 +84,7 @@ class Journal:
             _count(section, trip, totals)
 
     def totals(self, section: Section) -> Totals:
-        """Return the totals of a section; later trips update the same object."""
+        """Return the totals of a section. Later trips update the same object."""
         if section not in self._totals:
             self._totals[section] = Totals()
             for trip in self._trips:

@@ -36,7 +36,7 @@ class IndependentThompson(_Thompson):
     Parameters
     ----------
     variance_scale
-        Factor on the posterior variance, positive. 1 is the paper's; less explores less.
+        Factor on the posterior variance, positive. 1 is the paper's. Less explores less.
     """
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:

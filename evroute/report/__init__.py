@@ -1,5 +1,5 @@
 """Maps, charts, pages and exports. Functions return objects and never draw to a screen.
 
 Readers of runs, tables, words, lines, colours and each kind of export have a module of their own
-here; charts, maps and whole pages lie in the folders.
+here. Charts, maps and whole pages lie in the folders.
 """

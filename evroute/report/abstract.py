@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ABSTRACT_TRIPS = 20
-"""Trips at the end of a run that the abstract averages over; at most half of the run."""
+"""Trips at the end of a run that the abstract averages over, at most half of the run."""
 SHOWN_SENTENCES = 6
 """Sentences that the terminal and the dashboard show. A page has all."""
 LEVEL = 0.9
@@ -77,7 +77,7 @@ def late_and_early(rounds: "pd.DataFrame") -> "tuple[pd.DataFrame, pd.DataFrame]
 
 
 def forecast_clause(late: "pd.DataFrame", early: "pd.DataFrame") -> str:
-    """Return the clause on forecast errors; empty if the method predicts nothing.
+    """Return the clause on forecast errors, or empty if the method predicts nothing.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
 def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> FloatArray:
     """Return the continuous ranked probability score of Gaussian forecasts, (n,).
 
-    The unit is that of the arguments; smaller is better.
+    The unit is that of the arguments. Smaller is better.
 
     Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21,
     negated.
@@ -34,7 +34,7 @@ def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> Flo
     Parameters
     ----------
     mean, sd
-        (n,) mean and standard deviation of each forecast; sd > 0.
+        (n,) mean and standard deviation of each forecast. Sd > 0.
     measured
         (n,) measured values, in the same unit.
     """
@@ -73,7 +73,7 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return coverage and CRPS, one row per method, trip and kind of routes, over the seeds.
 
-    Coverage of Gaussian and of conformal intervals in % of trips; CRPS in Wh, smaller is better.
+    Coverage of Gaussian and of conformal intervals in % of trips. CRPS in Wh, smaller is better.
     The table is empty if no trip is after the first 50.
 
     Parameters

@@ -1,7 +1,7 @@
 """Colours of the routes of a plan, and classes of a quantity with their colours and legend.
 
 All are distinct for colour-blind readers. The orange-brown series is ColorBrewer's YlOrBr with a
-blue for values below zero and a teal for the regeneration of a route; visits take steps of viridis.
+blue for values below zero and a teal for the regeneration of a route. Visits take steps of viridis.
 Both darken with the quantity, so that they survive a print in grey.
 """
 
@@ -80,7 +80,7 @@ class Classes:
         return np.searchsorted(self.breaks, values, side="right")
 
     def legend_html(self) -> str:
-        """Return the legend as HTML with inline styles; its entries wrap."""
+        """Return the legend as HTML with inline styles. Its entries wrap."""
         entry = (
             '<span style="display:inline-block;white-space:nowrap;margin-right:14px">'
             '<span style="display:inline-block;width:22px;height:8px;background:{};'

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def finding(figure: str, rounds: "DataFrame") -> str:
-    """Return the finding of a figure of the runs of one trip; empty where no sentence is known.
+    """Return the finding of a figure of the runs of one trip, or empty where no sentence is known.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def edge_line(
 
 
 def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]:
-    """Return the shape of the turn between two edges, degrees; empty where it is not known.
+    """Return the shape of the turn between two edges, degrees. Empty where it is not known.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def road_lines(network: RoadNetwork) -> list[list[LonLat]]:
 
 
 def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
-    """Return the shapes of edges (k,), thinned to 1 m; opposite directions share a line."""
+    """Return the shapes of edges (k,), thinned to 1 m. Opposite directions share a line."""
     lon, lat = network.lon_lat
     rows, place = expanded(network.shape_start, edges)
     shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)

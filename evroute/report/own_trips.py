@@ -82,7 +82,7 @@ def build_trips_page(
     folder
         Folder of ``evroute learn``.
     network
-        Network of the trips; loaded by its name if None.
+        Network of the trips. Loaded by its name if None.
     on_progress
         Called with the name of each figure before it is drawn.
 

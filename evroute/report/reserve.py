@@ -42,7 +42,7 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row per method, trip and kind of routes, over the seeds; empty without a battery.
+    """Return one row per method, trip and kind of routes, over the seeds. Empty without a battery.
 
     % of trips below the reserve midway, on arrival, and never. The mean announced probability of
     never, by the belief and with deviations widened by the error of past trips. Their Brier scores

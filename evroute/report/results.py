@@ -26,7 +26,7 @@ def read_rounds(folder: RunFolder) -> "pd.DataFrame":
 
 
 def read_bandit(folder: RunFolder) -> "pd.DataFrame":
-    """Return the rounds of every finished run of ``evroute bandit``; ``place``: of the method.
+    """Return the rounds of every finished run of ``evroute bandit``. ``place``: of the method.
 
     Raises
     ------

@@ -20,7 +20,7 @@ __all__ = ["abstract", "savings_table", "vehicles_table"]
 
 
 def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return `savings_table` with one row per vehicle; empty if no run has several vehicles.
+    """Return `savings_table` with one row per vehicle, or empty if no run has several vehicles.
 
     Windows such as the last 50 trips count the trips of the vehicle.
 

@@ -16,7 +16,7 @@ SMALL_SHARE = 0.005
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
-    """Return one row per distinct route of a plan; charges only if the plan has a battery."""
+    """Return one row per distinct route of a plan. Charges only if the plan has a battery."""
     rows = []
     for name, label in distinct_routes(plan).items():
         planned = plan.routes[name]
@@ -55,7 +55,7 @@ def means(
     frame
         One row for each trip.
     rounds
-        From `results.read_rounds`; gives the order of the methods.
+        From `results.read_rounds`. Gives the order of the methods.
     keys
         Columns of ``frame`` that name a group, ``method`` among them.
     columns

@@ -1,6 +1,6 @@
 """Figures of one's own trips (altair).
 
-Charts are drawn 360 pixels wide, for a telephone; wider pages scale them up.
+Charts are drawn 360 pixels wide, for a telephone. Wider pages scale them up.
 """
 
 from textwrap import wrap

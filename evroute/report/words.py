@@ -40,7 +40,7 @@ def totals(planned: PlannedRoute) -> str:
 
 
 def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
-    """Return the lowest charge of the recommended route and its place; empty without a battery."""
+    """Return the lowest charge of the recommended route and its place. Empty without a battery."""
     least = plan.recommended_route
     if plan.battery is None or least.charge is None:
         return ""
@@ -91,7 +91,7 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
 
 
 def cause(network: RoadNetwork, row: PlannedRoute, against: PlannedRoute) -> str:
-    """Return the greatest cause of a saving that can be counted; empty if there is none.
+    """Return the greatest cause of a saving that can be counted, or empty if there is none.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ _COUNTED = {
     "lost": _less_lost,
     "learned": _learned,
 }
-"""Words on a cause by the part of the energy; empty where the counts do not show it."""
+"""Words on a cause by the part of the energy, or empty where the counts do not show it."""
 
 
 def counts(network: RoadNetwork, edges: IntArray) -> dict[str, int]:

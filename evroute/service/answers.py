@@ -263,3 +263,37 @@ class Needed(Answer):
         description="Origin of the belief's numbers, also where they are of other roads, in words; "
         "empty without a belief."
     )
+
+
+class NeedOfTrip(Answer):
+    """One trip of a day, by its least-energy route."""
+
+    origin: str
+    destination: str
+    origin_name: str
+    destination_name: str
+    energy_wh: float = Field(description="Expected energy with the warm-up.")
+
+
+class NeededOfDay(Answer):
+    """The charge that all trips of a day need together, without a charge between them."""
+
+    network: str
+    vehicle: str
+    trips: list[NeedOfTrip]
+    reserve_percent: float
+    p: float
+    needed_percent: int = Field(
+        description="Least whole per cent at the start of the day that keeps the reserve on all "
+        "trips with probability p."
+    )
+    needed_wh: float
+    expected_percent: float = Field(
+        description="Least charge at the start that keeps the reserve by expected energies."
+    )
+    mean_wh: float = Field(description="Expected energy of all trips.")
+    sd_wh: float = Field(description="Standard deviation of the energy of all trips together.")
+    note: str = Field(
+        description="Origin of the belief's numbers, also where they are of other roads, in words; "
+        "empty without a belief."
+    )

@@ -11,6 +11,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from evroute import __version__
 from evroute.energy.vehicle import vehicle_names
@@ -19,11 +20,13 @@ from evroute.network.catalog import network_names
 from evroute.service import answers
 from evroute.service.bodies import parsed
 from evroute.service.formats import ARROW, PARQUET, accepted
-from evroute.service.guard import BODY, LimitedService, Limits, LoggedFailures
+from evroute.service.guard import BODY, METRICS, LimitedService, Limits, LoggedFailures
+from evroute.service.metrics import MEDIA_TYPE, Measured, Metrics
 from evroute.service.problems import RefusedError, problem
 from evroute.service.requests import (
     MatrixBody,
     Name,
+    NeededDay,
     NeededRequest,
     PlacesRequest,
     PlanBody,
@@ -31,6 +34,7 @@ from evroute.service.requests import (
     RangeBody,
     Trips,
 )
+from evroute.service.shared import Shared, Slots
 from evroute.service.work import ConflictingTripsError, Work
 from evroute.validation.invalid import problem_text
 
@@ -48,7 +52,14 @@ _REASONS = {
     500: "An internal error, logged with its `id`.",
 }
 _CONFLICT = "An id already belongs to other measurements."
-_BODIES: tuple[type[BaseModel], ...] = (PlanBody, PlanRequests, RangeBody, MatrixBody, Trips)
+_BODIES: tuple[type[BaseModel], ...] = (
+    PlanBody,
+    PlanRequests,
+    RangeBody,
+    MatrixBody,
+    NeededDay,
+    Trips,
+)
 _TABLES = {
     "description": "JSON; or a table with a row for each pair, by the header `Accept`.",
     "content": {
@@ -64,7 +75,8 @@ def make_app(
     hosts: tuple[str, ...] = LOCAL_HOSTS,
     most_s: float = MOST_S,
     limits: Limits = Limits(),  # noqa: B008
-) -> LimitedService:
+    slots: Slots | None = None,
+) -> ASGIApp:
     """Return the ASGI application of the service.
 
     Parameters
@@ -72,14 +84,18 @@ def make_app(
     beliefs
         Folder with a folder for each belief, by name. It is made with the first trips.
     token
-        Secret that every request but ``/healthz`` must carry; none if empty.
+        Secret that every request but ``/healthz`` must carry, or none if empty.
     hosts
         Accepted names in the header ``Host``.
     most_s
         Seconds after which no further plan of ``/v1/plans`` is begun.
     limits
         Limits of all requests together.
+    slots
+        Shared memory of the workers of the service, or None for one process.
     """
+    shared = Shared(slots)
+    metrics = Metrics(slots, shared)
     app = _Service(
         title="evroute",
         version=__version__,
@@ -98,8 +114,13 @@ def make_app(
     async def healthz() -> JSONResponse:  # in no thread, all of which may wait
         return JSONResponse({"status": "ok", "version": __version__})
 
+    @app.get(METRICS, include_in_schema=False)
+    async def text_of_metrics() -> Response:  # in no thread, all of which may wait
+        return Response(metrics.text(), media_type=MEDIA_TYPE)
+
     app.include_router(_paths(Work(beliefs, most_s)))
-    return LimitedService(app, token=token, hosts=hosts, limits=limits)
+    limited = LimitedService(app, token=token, hosts=hosts, limits=limits, shared=shared)
+    return Measured(limited, metrics, [*app.openapi()["paths"], METRICS, "/openapi.json"])
 
 
 def _paths(work: Work) -> APIRouter:
@@ -167,6 +188,16 @@ def _paths(work: Work) -> APIRouter:
     )
     def needed(request: Annotated[NeededRequest, Query()]) -> JSONResponse:
         return JSONResponse(work.needed(request))
+
+    @router.post(
+        "/needed",
+        name="needed_of_day",
+        summary="Find the charge that all trips of a day need together",
+        response_model=answers.NeededOfDay,
+        openapi_extra=_body(NeededDay),
+    )
+    def needed_of_day(request: Annotated[NeededDay, _of_body(NeededDay)]) -> JSONResponse:
+        return JSONResponse(work.needed_of_day(request))
 
     @router.post(
         "/trips",

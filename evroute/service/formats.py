@@ -69,7 +69,7 @@ def accepted(header: str, n_pairs: int) -> str:
     Parameters
     ----------
     header
-        Value of the header; the highest weight ``q`` wins, and then the order of `FORMATS`.
+        Value of the header. The highest weight ``q`` wins, and then the order of `FORMATS`.
     n_pairs
         Number of pairs of the matrix.
 
@@ -96,7 +96,7 @@ def accepted(header: str, n_pairs: int) -> str:
 
 
 def _weighted(part: str) -> tuple[str, float]:
-    """Return a media range of the header and its weight; 0 if the weight is no number."""
+    """Return a media range of the header and its weight, or 0 if the weight is no number."""
     name, *parameters = (each.strip().lower() for each in part.split(";"))
     weight = next((each[2:] for each in parameters if each.startswith("q=")), "1")
     try:

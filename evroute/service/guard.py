@@ -11,9 +11,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evroute.service.problems import problem
+from evroute.service.shared import Shared
 
 OPEN = ("/healthz",)
-"""Paths that need no token and never wait."""
+"""Paths that need no token."""
+METRICS = "/metrics"
+PROMPT = (*OPEN, METRICS)
+"""Paths that never wait."""
 BODY = "evroute.body"
 """Key of the scope that holds the whole body."""
 
@@ -46,19 +50,21 @@ class Limits:
 
 
 class LimitedService:
-    """An ASGI application behind limits; it finds the body under `BODY` of its scope.
+    """An ASGI application behind limits. It finds the body under `BODY` of its scope.
 
     Parameters
     ----------
     application
         The application.
     token
-        Secret that requests must carry as ``Authorization: Bearer TOKEN``; none if empty.
+        Secret that requests must carry as ``Authorization: Bearer TOKEN``, or none if empty.
     hosts
-        Accepted names in the header ``Host``; ``*.`` before one accepts its subdomains too, and
+        Accepted names in the header ``Host``. ``*.`` before one accepts its subdomains too, and
         ``*`` every name.
     limits
         Limits of all requests together.
+    shared
+        Bytes and requests of all workers of the service, or None for one of its own.
     """
 
     def __init__(
@@ -68,14 +74,13 @@ class LimitedService:
         token: str,
         hosts: tuple[str, ...],
         limits: Limits = Limits(),
+        shared: Shared | None = None,
     ) -> None:
         self.application = application
         self.expected = f"Bearer {token}".encode() if token else b""
         self.hosts = hosts
         self.limits = limits
-        self.held_bytes = 0
-        self.waiting = 0
-        self._large = asyncio.Lock()
+        self.shared = shared or Shared()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -85,14 +90,14 @@ class LimitedService:
         refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, send)
-        elif scope["path"] in OPEN:
+        elif scope["path"] in PROMPT:
             scope[BODY] = b""
             await self.application(scope, receive, send)
         else:
             await self._read_and_answer(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
-        """Return the answer to a request that is refused by its headers; None if it is accepted."""
+        """Return the answer to a request that is refused by its headers. None if it is accepted."""
         headers = dict(scope["headers"])
         if not self._is_own(headers.get(b"host", b"").decode("latin-1")):
             return problem(400, "the header Host names no host of this service", close=True)
@@ -133,10 +138,10 @@ class LimitedService:
                 scope[BODY] = body
                 await self._answer(scope, receive, send)
         finally:
-            self.held_bytes -= len(body)
+            self.shared.hold(-len(body), self.limits.bodies_bytes)
 
     async def _read(self, body: bytearray, receive: Receive) -> JSONResponse | None:
-        """Append the whole body, which may have no stated length; return a refusal, if any.
+        """Append the whole body, which may have no stated length. Return a refusal, if any.
 
         Raises
         ------
@@ -151,25 +156,23 @@ class LimitedService:
             part = message.get("body", b"")
             if len(body) + len(part) > self.limits.body_bytes:
                 return self._too_large()
-            if self.held_bytes + len(part) > self.limits.bodies_bytes:
+            if not self.shared.hold(len(part), self.limits.bodies_bytes):
                 return problem(429, "too many large bodies at once; try again", close=True)
             body += part
-            self.held_bytes += len(part)
             more = message.get("more_body", False)
         return None
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.waiting >= self.limits.waiting:
+        if not self.shared.begin(self.limits.waiting):
             refusal = problem(429, "too many requests at once; try again", close=True)
             await refusal(scope, receive, send)
             return
-        self.waiting += 1
         try:
             large = len(scope[BODY]) > self.limits.large_bytes
-            async with self._large if large else nullcontext():
+            async with self.shared.alone() if large else nullcontext():
                 await self.application(scope, receive, send)
         finally:
-            self.waiting -= 1
+            self.shared.end()
 
     def _too_large(self) -> JSONResponse:
         detail = f"a body has at most {self.limits.body_bytes:,} bytes; send fewer rows"

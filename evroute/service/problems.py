@@ -39,7 +39,7 @@ def problem(
     Parameters
     ----------
     status
-        Status of the answer; 429 asks the client to try again after a second.
+        Status of the answer. 429 asks the client to try again after a second.
     detail
         The first problem. It is cut so that the answer has at most `MOST_BYTES`.
     start_percent, id

@@ -20,15 +20,16 @@ from evroute.planning.fields import CAR, DEPART, Request, entries_of
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import PlanRequest
 from evroute.service.problems import brief
-from evroute.validation.forms import Form
+from evroute.validation.forms import Form, clock_s
 from evroute.validation.invalid import first_problem
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
-"""Names of networks, vehicles and beliefs; none is a path."""
+"""Names of networks, vehicles and beliefs. None is a path."""
 MOST_PLANS = 1_000
 MOST_TRIPS = 1_000
 MOST_EDGES = 20_000
 MOST_PLACES = 1_000
+MOST_TRIPS_OF_DAY = 20
 
 Name = Annotated[str, Field(pattern=NAME)]
 VehicleName = Annotated[Name | None, Form("Name of a vehicle; that of the belief if null.")]
@@ -140,7 +141,7 @@ class Trip(Body):
 
 
 def _pausing(trip: Trip) -> Trip:
-    """Return a trip; between two trips of a large body other requests go on."""
+    """Return a trip. Between two trips of a large body other requests go on."""
     time.sleep(0)
     return trip
 
@@ -258,6 +259,67 @@ class NeededRequest(Body):
     def conditions(self) -> DrivingConditions:
         """Conditions of the trip."""
         return DrivingConditions(temperature_c=self.temperature_c, payload_kg=self.payload_kg)
+
+
+class NeededTrip(Body):
+    """One trip of a day."""
+
+    origin: Place = Field(alias="from", description="Name, LAT,LON or edge id.")
+    destination: Place = Field(alias="to", description="Name, LAT,LON or edge id.")
+    depart: Annotated[str | None, DEPART] = None
+
+    @property
+    def departed_s(self) -> float | None:
+        """Departure since midnight, s, or None if none was given."""
+        return None if self.depart is None else clock_s(self.depart)
+
+
+class NeededDay(Request):
+    """Trips of one car and one day in driving order, without a charge between them."""
+
+    subject: ClassVar[str] = "the need of a day"
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "network": "denver",
+                    "trips": [
+                        {
+                            "from": "Walnut Street & 33rd Street",
+                            "to": "Broadway & 20th Street",
+                            "depart": "07:45",
+                        },
+                        {
+                            "from": "Broadway & 20th Street",
+                            "to": "Walnut Street & 33rd Street",
+                            "depart": "17:30",
+                        },
+                    ],
+                    "p": 0.95,
+                    "reserve": 10,
+                    "conditions": {"temperature_c": -5},
+                }
+            ]
+        }
+    )
+
+    network: Name = "denver"
+    trips: Annotated[list[NeededTrip], FailFast()] = Field(
+        min_length=1, max_length=MOST_TRIPS_OF_DAY
+    )
+    p: float = Field(
+        default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
+    )
+    reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
+    vehicle: VehicleName = None
+    belief: BeliefName = None
+    car: Annotated[str | None, CAR] = None
+    conditions: DrivingConditions = DrivingConditions()
+
+    @property
+    def depart(self) -> None:
+        """None: each trip has its own departure."""
+        return
 
 
 class PlacesRequest(Body):

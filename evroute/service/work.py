@@ -1,43 +1,36 @@
 """Work of the service: it plans on cached planners, and learns trips into beliefs by name."""
 
+import gc
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from functools import lru_cache
-from math import ceil
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evroute.arrays import BoolArray
-from evroute.energy.driving import DrivingConditions
-from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError, require
+from evroute.errors import EvrouteError, require
 from evroute.folder import Folder
-from evroute.learning.base import Belief
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
-from evroute.learning.learn import learn
-from evroute.learning.physics_belief import physics_belief
+from evroute.learning.learn import WAIT_S, learn
 from evroute.learning.records.history import read_history
-from evroute.network.catalog import load_network, network_version
 from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
-from evroute.planning.battery import Battery
-from evroute.planning.fields import day_of
-from evroute.planning.forecasts.learned import note_of
 from evroute.planning.matrix import Stop, matrix_rows
-from evroute.planning.places import places_of
-from evroute.planning.planner import Planner
-from evroute.planning.reach import reach_asked, start_needed
+from evroute.planning.reach import reach_asked
 from evroute.service.formats import EnergyMatrix
+from evroute.service.needs import needed, needed_of_day
+from evroute.service.planners import Planners
 from evroute.service.problems import brief
 from evroute.service.requests import (
     MatrixBody,
+    NeededDay,
     NeededRequest,
     PlacesRequest,
     PlanBody,
@@ -47,45 +40,11 @@ from evroute.service.requests import (
 from evroute.tables import read_columns, write_columns
 from evroute.text import counted
 
-NETWORKS, BELIEFS = 4, 8
-"""Number of networks and beliefs kept in memory, which take seconds to read."""
-PLANNERS = 8
-"""Number of planners kept for usual conditions, and as many for others. They take milliseconds."""
-USUAL = DrivingConditions()
-
 PAUSE_S = 1e-4
 """Pause of long work between two steps, in which another request takes its turn."""
 
 S = TypeVar("S")
 Version = tuple[object, ...]
-
-
-class OnRoads(Protocol):
-    """The part of a request that a planner depends on, and the departure."""
-
-    @property
-    def network(self) -> str:
-        """Name of the network."""
-
-    @property
-    def vehicle(self) -> str | None:
-        """Name of the vehicle, or None for that of the belief, or the usual one."""
-
-    @property
-    def conditions(self) -> DrivingConditions:
-        """Conditions of the day."""
-
-    @property
-    def belief(self) -> str | None:
-        """Name of the belief, or None for physics."""
-
-    @property
-    def depart(self) -> str | None:
-        """Departure, HH:MM."""
-
-    @property
-    def car(self) -> str | None:
-        """Name of a car of the belief's fleet, or None."""
 
 
 class ConflictingTripsError(EvrouteError):
@@ -110,10 +69,7 @@ class Work:
         self.most_s = most_s
         self._planning = threading.Lock()
         self._learning = threading.Lock()
-        self._usual_planner = lru_cache(PLANNERS)(self._new_planner)
-        self._other_planner = lru_cache(PLANNERS)(self._new_planner)
-        self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
-        self._belief = lru_cache(BELIEFS)(self._load_belief)
+        self.planners = Planners(beliefs)
 
     def plan(self, request: PlanBody) -> dict[str, Any]:
         """Return the document of a plan, as ``evroute route --json`` prints it.
@@ -124,7 +80,7 @@ class Work:
             If the request cannot be met.
         """
         with self._planning:
-            return document(self._planner_of_day(request).plan(request))
+            return document(self.planners.of_day(request).plan(request))
 
     def plans(self, requests: Sequence[PlanBody | str]) -> list[dict[str, Any]]:
         """Return the documents of plans in their order. One that cannot be met has an ``error``.
@@ -154,7 +110,7 @@ class Work:
             If the request cannot be met.
         """
         with self._planning:
-            planner = self._planner_of_day(request)
+            planner = self.planners.of_day(request)
             found = reach_asked(planner, request)
         network, ids = planner.network, planner.network.edge_id
         return {
@@ -185,7 +141,7 @@ class Work:
         """
         end = time.monotonic() + self.most_s
         with self._planning:
-            planner = self._planner(request)
+            planner = self.planners.of_request(request)
         origins, destinations = (
             list(self._by_turns(_stops(planner.network, side, places), end))
             for side, places in (
@@ -211,11 +167,11 @@ class Work:
         UnknownNameError
             If there is no such network.
         """
-        roads = self._network(request.network, network_version(request.network))
+        roads = self.planners.network(request.network)
         return [asdict(each) for each in suggest(roads, request.text, most=request.most)]
 
     def needed(self, request: NeededRequest) -> dict[str, Any]:
-        """Return the charge that a trip needs to keep a reserve with a probability.
+        """Return the charge that a trip needs (`needs.needed`).
 
         Raises
         ------
@@ -223,27 +179,20 @@ class Work:
             If there is no way, or a full battery does not suffice.
         """
         with self._planning:
-            planner = self._planner(request)
-            network, capacity_kwh = planner.network, planner.vehicle.battery_kwh
-            ends = request.origin, request.destination
-            places = places_of(network, None, ends)
-            least = Battery.of_percent(capacity_kwh, request.reserve, request.reserve)
-            needed_percent = _least_percent(planner, ends, least, 1.0 - request.p)
-            expected_percent = start_needed(planner, places, least)
-        return {
-            "network": network.name,
-            "vehicle": planner.vehicle.name,
-            "origin": network.edge_id[places.starts[0].edge],
-            "destination": network.edge_id[places.ends[0].edge],
-            "origin_name": places.titles[0],
-            "destination_name": places.titles[1],
-            "reserve_percent": request.reserve,
-            "p": request.p,
-            "needed_percent": needed_percent,
-            "needed_wh": 10.0 * capacity_kwh * needed_percent,
-            "expected_percent": expected_percent,
-            "note": note_of(planner.belief),
-        }
+            return needed(self.planners.of_request(request), request)
+
+    def needed_of_day(self, request: NeededDay) -> dict[str, Any]:
+        """Return the charge that all trips of a day need together (`needs.needed_of_day`).
+
+        Raises
+        ------
+        EvrouteError
+            If there is no way, or a full battery does not suffice.
+        """
+        with self._planning:
+            planner = self.planners.of_request(request)
+            planners = [planner.leaving(each.departed_s) for each in request.trips]
+            return needed_of_day(planners, request)
 
     def learn(self, trips: Trips) -> dict[str, Any]:
         """Learn trips. They are on the disk when this returns.
@@ -265,13 +214,14 @@ class Work:
                 learned = learn(
                     table,
                     self.beliefs / trips.belief,
-                    network=trips.network,
+                    network=self.planners.network(trips.network),
                     vehicle=trips.vehicle,
                 )
             except EvrouteError as error:
                 if str(table) not in str(error):
                     raise
                 raise EvrouteError(str(error).replace(f"trip table {table}", "trips")) from None
+            gc.collect()  # beliefs refer to themselves, and hold the roads of a region
         if learned.conflicts:
             raise ConflictingTripsError(
                 f"{counted(len(learned.conflicts), 'trip')} ('{learned.conflicts[0]}' first) stand "
@@ -287,8 +237,8 @@ class Work:
         UnknownNameError
             If there is no belief of this name.
         """
-        folder = self._folder(name)
-        with self._learning:
+        folder = self.planners.folder(name)
+        with self._learning, Folder(folder).locked(WAIT_S):  # another worker may learn
             belief = load_belief(folder)
             learned = read_history(folder, belief.setting).learned
             trips = read_columns(folder / "trips.parquet")
@@ -302,7 +252,7 @@ class Work:
         }
 
     def _by_turns(self, steps: Iterator[S], end: float) -> Iterator[S]:
-        """Yield steps of long work, each made while no plan is; EvrouteError after an end, s."""
+        """Yield steps of long work, each made while no plan is. EvrouteError after an end, s."""
         while True:
             require(
                 time.monotonic() <= end,
@@ -315,67 +265,9 @@ class Work:
             time.sleep(PAUSE_S)
             yield step
 
-    def _planner(self, request: OnRoads) -> Planner:
-        """Return the planner of a request, at its departure."""
-        day = day_of(request.conditions, request.depart)
-        return self._planner_of_day(request).of_car(request.car).leaving(day.departed_s)
-
-    def _planner_of_day(self, request: OnRoads) -> Planner:
-        """Return the planner of a request, at no departure.
-
-        No request makes others read their network or belief again, except by naming more of them
-        than are kept. Requests under other conditions have planners of their own, so that those of
-        usual conditions stay.
-        """
-        day = replace(request.conditions, departed_s=None)
-        planner_of = self._usual_planner if day == USUAL else self._other_planner
-        return planner_of(
-            request.network,
-            network_version(request.network),
-            request.vehicle,
-            day,
-            request.belief,
-            self._belief_version(request.belief),
-        )
-
-    def _new_planner(
-        self,
-        network: str,
-        version: Version,
-        vehicle: str | None,
-        day: DrivingConditions,
-        belief: str | None,
-        belief_version: int,
-    ) -> Planner:
-        roads = self._network(network, version)
-        learned = None if belief is None else self._belief(network, version, belief, belief_version)
-        return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
-
-    def _load_belief(
-        self, network: str, version: Version, belief: str, belief_version: int
-    ) -> Belief:
-        del belief_version  # of the key alone
-        return load_belief(self._folder(belief), network=self._network(network, version))
-
-    def _folder(self, name: str) -> Path:
-        folder = self.beliefs / name
-        require(
-            Folder(folder).has_manifest,
-            f"there is no belief '{name}'; POST /v1/trips makes one",
-            UnknownNameError,
-        )
-        return folder
-
-    def _belief_version(self, name: str | None) -> int:
-        """Return a number that changes whenever trips are learned."""
-        if name is None:
-            return 0
-        files = (self._folder(name) / "beliefs").glob("*.npz")
-        return max((path.stat().st_mtime_ns for path in files), default=0)
-
 
 def _stops(network: RoadNetwork, side: str, places: Sequence[str]) -> Iterator[Stop]:
-    """Yield the stops of a side of a matrix; EvrouteError with the position of a wrong place."""
+    """Yield the stops of a side of a matrix. EvrouteError with the position of a wrong place."""
     for position, place in enumerate(places):
         try:
             yield Stop(place, place, positions(network, place, leaving=side == "origins"))
@@ -386,14 +278,3 @@ def _stops(network: RoadNetwork, side: str, places: Sequence[str]) -> Iterator[S
 def _totals(network: RoadNetwork, within: BoolArray) -> dict[str, Any]:
     """Return number and length of some roads."""
     return {"roads": int(within.sum()), "length_m": float(network.length_m[within].sum())}
-
-
-def _least_percent(planner: Planner, ends: tuple[str, str], battery: Battery, risk: float) -> int:
-    """Return the least whole per cent at the start with a route that keeps a risk."""
-    try:
-        planner.plan(*ends, battery=battery, risk=risk)
-    except NotEnoughChargeError as error:
-        if error.start_percent is None:
-            raise
-        return error.start_percent
-    return ceil(battery.percent(battery.start_wh) - 1e-9)

@@ -50,7 +50,7 @@ def ensure(condition: object, found: str = "") -> None:
 
 
 def equal(one: Any, other: Any, what: str = "the values") -> None:
-    """Raise `ContractError` unless two arrays are equal to the last bit; NaN equals NaN.
+    """Raise `ContractError` unless two arrays are equal to the last bit. NaN equals NaN.
 
     Parameters
     ----------

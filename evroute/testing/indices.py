@@ -91,7 +91,7 @@ def model_for(options: type[IndexOptions]) -> str:
     for name in dict.fromkeys((*FIRST, *MODELS)):
         if not lacking(made_by(model_options(name)), made.needs):
             return name
-    raise ContractError(f"Some model meets the needs of an index. None is {made.needs.__name__}.")
+    raise ContractError(f"No model meets the needs of this index: none is {made.needs.__name__}.")
 
 
 def _built(options: type[IndexOptions], setting: Setting, values: Mapping[str, Any]) -> Index:

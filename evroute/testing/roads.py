@@ -22,13 +22,13 @@ def make_network(
     Parameters
     ----------
     edges
-        Id, tail and head of each of n edges; junctions are rows of ``positions``.
+        Id, tail and head of each of n edges. Junctions are rows of ``positions``.
     positions
         x, y and z of each junction, m, in UTM zone 32.
     speed_mps
         Speed limit of the edges, or of each, m/s.
     length_m
-        Length of each edge, m; its 3-D distance by default.
+        Length of each edge, m. Its 3-D distance by default.
     name
         Name of the network.
     """

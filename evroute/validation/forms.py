@@ -84,7 +84,7 @@ class Form:
 
     @property
     def range(self) -> str:
-        """Range of the numbers, as the help of an option has it; empty without a range."""
+        """Range of the numbers, as the help of an option has it. Empty without a range."""
         return ""
 
     @property
@@ -185,7 +185,7 @@ class Number(Form):
 
     @property
     def words(self) -> str:
-        """Range in words; empty without one."""
+        """Range in words, or empty without one."""
         if self.above is not None:
             start = f"above {self.shown(self.above)}"
             return start if self.most is None else f"{start} and at most {self.shown(self.most)}"

@@ -13,7 +13,7 @@ _SIGNS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "ma
 
 
 class Options(BaseModel):
-    """Frozen options; a subclass declares one field for each."""
+    """Frozen options. A subclass declares one field for each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 

@@ -102,7 +102,7 @@ class Cabin:
         parked_s
             Time since the end of a trip that had warmed cabin and battery, s.
         duration_s
-            Duration of the trip, s; k steps of 10 s reach it.
+            Duration of the trip, s. k steps of 10 s reach it.
 
         Returns
         -------

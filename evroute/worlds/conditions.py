@@ -38,7 +38,7 @@ class Conditions(World):
     Parameters
     ----------
     payload_kg
-        Added to the vehicle's mass, kg; affects climb, rolling and acceleration.
+        Added to the vehicle's mass, kg. Affects climb, rolling and acceleration.
     rolling_factor
         Factor of the rolling coefficient. ISO 28580 corrects the coefficient of car tyres by 0.8
         % per kelvin: 1.2 at 0 °C against 25 °C.
@@ -55,7 +55,7 @@ class Conditions(World):
         adds `energy.driving.hvac_w`.
     temperature_std_k
         Standard deviation of the temperature between trips, normal around ``temperature_c``
-        within -50 and 50 °C. The temperature is then a context feature (`methods.setting`); prior
+        within -50 and 50 °C. The temperature is then a context feature (`methods.setting`). Prior
         means do not use it, and no context repeats.
     auxiliary_w
         Added to the vehicle's auxiliary power, W, over the true travel time.
@@ -67,7 +67,7 @@ class Conditions(World):
         Factor of the speeds in congested zones. At 0.3 and below the Highway Capacity Manual 2010
         assigns level of service F on urban streets.
     zone_hours
-        Hours of congestion, ``[from, to]`` each; always if empty.
+        Hours of congestion, ``[from, to]`` each. Always if empty.
     congestion_known
         Contexts and prior means of the learner use the speeds of the hour, otherwise free flow.
     closed_share
@@ -97,7 +97,7 @@ class Conditions(World):
     several_vehicles: ClassVar[bool] = True
     environment: ClassVar[str] = "evroute.worlds.physics:Physics"
     zone_sets: ClassVar[int] = 1
-    """Number of sets of zones, each drawn by the seed; at most one is congested at a time."""
+    """Number of sets of zones, each drawn by the seed. At most one is congested at a time."""
 
     kind: str = "physics"
     payload_kg: float = Field(0.0, ge=0)
@@ -181,7 +181,7 @@ class Conditions(World):
         return float(np.clip(drawn_c, *TEMPERATURES_C))
 
     def congested_zones(self, t: int, departed_s: float) -> int:
-        """Return the set of zones that is congested in a round, from 1; 0 for none.
+        """Return the set of zones that is congested in a round, from 1, or 0 for none.
 
         Parameters
         ----------

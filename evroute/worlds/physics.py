@@ -46,7 +46,7 @@ class Truth:
     enter_wh
         (m,) energy of the edge that a turn enters, Wh.
     expected_wh
-        (n,) mean of ``enter_wh`` over an edge's predecessors; ``first_wh`` without predecessors.
+        (n,) mean of ``enter_wh`` over an edge's predecessors. ``first_wh`` without predecessors.
     dissipated_wh
         (n,) dissipated part of ``expected_wh``, Wh.
     weight_wh

@@ -157,7 +157,7 @@ class Replay:
 class _Draws:
     """Measurements of each of n edges, ``values[start[e] : start[e + 1]]``, Wh.
 
-    mean_wh: (n,) mean, Wh; scaled eq. 8 for edges without measurements.
+    mean_wh: (n,) mean, Wh. Scaled eq. 8 for edges without measurements.
     """
 
     def __init__(self, edge: IntArray, energy_wh: FloatArray, setting: Setting) -> None:

@@ -48,7 +48,7 @@ class Trace:
     rows
         (k,) edges.
     speed_mps
-        (s,) speed at the end of each step, m/s; 0 before the first.
+        (s,) speed at the end of each step, m/s. 0 before the first.
     place
         (s,) index of the edge among the k, never decreasing. An edge shorter than a step may have
         no step.
@@ -167,7 +167,7 @@ class SumoDrive:
         driver_std: float,
         seeds: np.random.SeedSequence,
     ) -> Trace:
-        """Drive the (k,) edges from standstill; the seed draws the driver and the departure time.
+        """Drive the (k,) edges from standstill. The seed draws the driver and the departure time.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class SumoDrive:
         )
 
     def _limit(self, rows: IntArray, speed_mps: FloatArray) -> None:
-        """Set the limits of a route's edges; inside junctions at most the larger of both."""
+        """Set the limits of a route's edges. Inside junctions at most the larger of both."""
         for row in rows:
             self._sumo.edge.setMaxSpeed(self.network.edge_id[row], float(speed_mps[row]))
         for left, entered in pairwise(rows):
@@ -239,7 +239,7 @@ _open: dict[tuple[str, Path], SumoDrive] = {}
 
 
 def simulation(network: RoadNetwork, source: Path) -> SumoDrive:
-    """Return the simulation of this process on a network; close one on another network."""
+    """Return the simulation of this process on a network. Close one on another network."""
     key = network.digest, source
     if key not in _open:
         close()

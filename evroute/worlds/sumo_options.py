@@ -28,9 +28,9 @@ class SumoOptions(World):
     Parameters
     ----------
     net
-        The .net.xml from which the network was read; by default that of ``data/networks.toml``.
+        The .net.xml from which the network was read. By default that of ``data/networks.toml``.
     temperature_c
-        Air temperature, °C; affects air density, heating and cooling (`energy.driving.hvac_w`).
+        Air temperature, °C. Affects air density, heating and cooling (`energy.driving.hvac_w`).
     zones
         Number of round congested zones around edges drawn by the seed, at all hours.
     zone_radius_m
@@ -38,7 +38,7 @@ class SumoOptions(World):
     zone_speed_factor
         Factor of the speed limits in the zones.
     speed_factor_std
-        Deviation of the factor by which the driver of a trip obeys limits; SUMO's default is 0.1.
+        Deviation of the factor by which the driver of a trip obeys limits. SUMO's default is 0.1.
     survey_trips
         Largest number of trips that measure the true energies of edges (`sumo_survey`).
     truth_drives

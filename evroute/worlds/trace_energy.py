@@ -6,7 +6,7 @@ one step before:
     P = m g v sin(incline) + m (v² - w²) / (2 dt) + A c_w rho v³ / 2 + c_r m g v
 
 divided by the propulsion efficiency where it is positive, times the recuperation efficiency where
-it is negative, plus the constant load; no radial drag and no rotating mass. Here g and rho are
+it is negative, plus the constant load. No radial drag and no rotating mass. Here g and rho are
 those of eq. 8 or of the day, rolling is proportional to cos(incline), and drag includes the
 headwind, as there.
 """

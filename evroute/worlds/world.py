@@ -44,14 +44,14 @@ DEFAULT = "sampled-gp"
 
 
 class World(Options):
-    """The options of one kind of world; one class for each kind.
+    """The options of one kind of world. One class for each kind.
 
     Parameters
     ----------
     kind
         Kind, a key of `WORLDS`.
     name
-        Name in run names; by default composed of the options.
+        Name in run names. By default composed of the options.
     """
 
     several_vehicles: ClassVar[bool] = False

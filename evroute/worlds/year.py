@@ -24,7 +24,7 @@ from evroute.worlds.physics import Physics, Truth
 
 DAYS_A_YEAR = 365
 LONGEST_DAYS = 3_660
-"""Days of weather that a world draws; the years repeat afterwards."""
+"""Days of weather that a world draws. The years repeat afterwards."""
 S_PER_DAY = 24 * S_PER_H
 HOURS = (6.5, 21.5)
 """Departures lie between these hours."""
@@ -42,14 +42,14 @@ class Year(Conditions):
     trips_a_year
         Number of trips in 365 days.
     first_day
-        Day of the year of the first trip; 1 is 1 January. From 182 on, summer comes first.
+        Day of the year of the first trip. 1 is 1 January. From 182 on, summer comes first.
     mean_c
         Mean temperature of the year, °C.
     season_c, day_c
         Half the difference between the warmest and the coldest day of the year, and hour of the
         day, K.
     weather_c
-        Standard deviation of the temperature of a day around its season, K; 0.8 of a deviation
+        Standard deviation of the temperature of a day around its season, K. 0.8 of a deviation
         stays until the next day.
     heat_pump
         The car heats with a heat pump.

@@ -58,7 +58,7 @@ def test_arrow_keys_move_the_mark_on_picture_and_map(page: Page) -> None:
     assert mark.get_attribute("d") != before
 
 
-def test_numbers_of_a_car_survive_a_visit_of_other_pages(page: Page) -> None:
+def test_numbers_survive_other_pages_and_new_plans_behind_closed_chips(page: Page) -> None:
     page.wait_for_url(lambda url: "soc=90" in url)
     for name in ("My car", "Learn", "Plan"):
         page.get_by_role("link", name=name, exact=True).first.click()
@@ -69,3 +69,14 @@ def test_numbers_of_a_car_survive_a_visit_of_other_pages(page: Page) -> None:
     expect(page.get_by_role("button", name="Nissan Leaf 40 · 38 kWh")).to_be_visible()
     assert "battery_kwh" not in page.url
     assert "reserve=1&" in page.url
+    for _ in range(2):
+        old = page.url
+        page.get_by_role("button", name="⇅").click()
+        page.wait_for_url(lambda url, old=old: url != old)
+    page.get_by_role("button", name=re.compile("^Charge")).first.click()
+    expect(page.get_by_role("slider", name="Charge at the start")).to_have_value("90")
+    limit = page.get_by_role("radio", name="no limit")
+    expect(limit).to_have_attribute("aria-checked", "true")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Nissan Leaf 40 · 38 kWh").click()
+    expect(page.get_by_label("Usable battery (kWh)").first).to_have_value("38.00")

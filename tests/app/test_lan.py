@@ -258,6 +258,10 @@ def opened(browser: Any, address: str) -> Page:
 
 def after_the_trip(page: Page) -> Any:
     page.get_by_role("tab", name="After the trip").click()
+    arrival = page.get_by_role("spinbutton", name="Charge on arrival (%)")
+    arrival.fill("10")
+    arrival.press("Enter")
+    page.get_by_text("Planned").first.wait_for()
     return page.get_by_role("button", name="Add this trip")
 
 

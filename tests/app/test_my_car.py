@@ -143,9 +143,13 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
 ) -> None:
     page = opened("plan", vehicle="reference", weather=True, temperature=0, soc=60)
     before = least_wh(page)
-    page.number_input(key="drove").set_value(900.0)
+    page.session_state["tab"] = "After the trip"
+    page.run()
+    assert page.button(key="add_trip").disabled, "nothing was entered"
+    page.number_input(key="drove").set_value(900.0).run()
     page.button(key="add_trip").click().run()
     assert "impossible" in page.error[0].value
+    assert page.error[0].value.startswith("A road of"), "no id of an edge"
     assert not list((tmp_path / "runs").glob("*/measured/*.parquet"))
     planned_wh = page.session_state["last_plan"][1].recommended_route.energy_wh
     page.number_input(key="drove").set_value(0.5)
@@ -160,6 +164,7 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     assert re.search(r"(Within|Outside) the 90 % band of the plan, [\d.]+ to [\d.]+ kWh", kept)
     page.button(key="add_another").click().run()
     page.number_input(key="drove").set_value(None)
+    page.number_input(key="arrived").set_value(60).run()
     page.button(key="add_trip").click().run()  # by the charge, which fell by less than a step
     (part, coarse) = sorted((tmp_path / "runs").glob("*/measured/*.parquet"))
     columns = read_columns(part)

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -156,6 +157,14 @@ def test_the_way_of_the_charge_has_the_numbers_of_the_plan() -> None:
     ends = best.charge_forecast.arrival_interval_percent
     assert (low[-1], high[-1]) == pytest.approx(ends, abs=1e-3)
     assert way["reserve"] == 10
+    assert not page.dataframe, "tables load when their tab opens"
+    parts = shown(page, "energy")["parts"]
+    sizes = [-part["size"] if part["recovered"] else part["size"] for part in parts]
+    assert sum(sizes) == pytest.approx(best.energy_wh, abs=2.0)  # parts below 0.5 Wh are left out
+    first = next(part for part in parts if part["label"] == "rolling")
+    assert first["text"] == f"{best.parts_wh['rolling'] / 1000:.2f} kWh"
+    page.session_state["tab"] = "Streets"
+    page.run()
     streets = page.dataframe[0].value
     assert streets["kWh"].sum() == pytest.approx(best.energy_wh / 1000)
     assert streets["km"].sum() == pytest.approx(best.length_m / 1000)
@@ -227,6 +236,8 @@ def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
     assert drawn["hint"] == "Example trip. Click the map to plan your own."
     texts = json.dumps([drawn, shown(page, "cards")])
     texts += " ".join(each.value for each in [*page.caption, *page.markdown])
+    page.session_state["tab"] = "Streets"
+    page.run()
     texts += page.dataframe[0].value.to_csv()
     assert not [each for each in roads.edge_id if each in texts]
     assert [pin["label"] for pin in drawn["pins"]] == ["A", "B"]
@@ -658,14 +669,17 @@ def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
     page = linked({"trip": "C", "soc": "50", "weather": "True", "temperature": "-10"})
     page.toggle(key="compare").set_value(True).run()
     assert not page.exception
-    cars = page.dataframe[0].value.set_index("car")
+    cars = page.dataframe[0].value.set_index("Car")
+    first, *others = cars["kWh"][cars["Arrive"] != "too low"].astype(float)
+    assert others == sorted(others)
+    assert first == float(cars.loc["✓ Nissan Leaf 40", "kWh"])
     cold = DrivingConditions(temperature_c=-10.0)
-    for name in ("reference", "renault-zoe"):
+    for name, label in (("reference", "Reference"), ("renault-zoe", "Renault Zoe")):
         made = planned("denver", trip="C", vehicle=name, conditions=cold, soc_percent=50)
         best = made.recommended_route
-        assert cars.loc[name, "kWh"] == f"{best.energy_wh / 1000:.2f}"
+        assert cars.loc[label, "kWh"] == f"{best.energy_wh / 1000:.2f}"
         arrival = made.battery.percent(best.charge.charge_wh[-1])
-        assert cars.loc[name, "arrives with"] == f"{arrival:.0f} %"
+        assert cars.loc[label, "Arrive"] == f"{arrival:.0f} %"
 
 
 def test_a_full_start_that_loses_regeneration_is_a_warning(
@@ -765,9 +779,14 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     assert not page.error
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
+    named = folder.with_name(f"{folder.name}___by_hand")
+    shutil.copytree(folder, named)
     runs = opened("views/runs.py")
+    runs.multiselect(key="kept_compared").set_value([named.name]).run()
     assert not runs.exception
     assert not runs.error
+    shutil.rmtree(named)
+    runs = opened("views/runs.py")
     assert set(runs.dataframe[0].value) == {"BI-TS", "BI-UCB"}
     page = opened("views/plan.py")
     page.selectbox(key="kept_folder").set_value(folder.name).run()

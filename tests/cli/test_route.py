@@ -340,7 +340,7 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("Blake Street", "'Blake Street' may be 23 places of network 'denver', give one of them: "),
+        ("Blake Street", "'Blake Street' may be 23 places of network 'denver'; give one of them: "),
         ("Blke Street & 17th", "has no place 'Blke Street & 17th'; similar names: Blake Street & "),
         (
             "17th & blake",

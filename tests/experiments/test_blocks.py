@@ -4,6 +4,9 @@ import csv
 import json
 import os
 import pickle
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -213,7 +216,7 @@ def test_a_lost_process_loses_no_answer_and_a_deadly_block_is_one_line(
     door = DoorNames("denver", run="always" if always else None)
     found = in_order(door, request_blocks(iter(requests(denver, 40)), {}, "energy"), 2)
     if always:
-        with pytest.raises(EvrouteError, match="requests from row 8 on died 3 times") as refused:
+        with pytest.raises(EvrouteError, match="requests from row 8 on died 6 times") as refused:
             list(found)
         assert "\n" not in str(refused.value)
         return
@@ -338,3 +341,25 @@ def test_a_pair_takes_eight_bytes_and_four_for_each_further_column(
     assert done.exit_code == 0, done.output
     size = sum(path.stat().st_size for path in out.iterdir())
     assert size / 300**2 <= 8 + 4 + 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupted_batch_is_one_line_and_leaves_nothing(
+    denver: RoadNetwork, tmp_path: Path
+) -> None:
+    batch, out = tmp_path / "batch.csv", tmp_path / "plans"
+    pd.DataFrame(requests(denver, 20_000)).to_csv(batch, index=False)
+    words = ["route", "--network", "denver", "--batch", str(batch), "--jobs", "2", "--out"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "evroute", *words, str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"{"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers too
+        _, error = process.communicate()
+    assert process.returncode == 130
+    assert error == b"evroute: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["batch.csv"]

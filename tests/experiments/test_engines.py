@@ -1,11 +1,18 @@
 """The same runs on every engine give the same bytes; lost workers and executors lose no run."""
 
+import json
 import os
 import pickle
 import signal
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
@@ -18,8 +25,12 @@ import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
+from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
-from evroute.experiments import engines, tasks
+from evroute.experiments import engines, processes, tasks
+from evroute.experiments.blocks import work
+from evroute.experiments.blocks.flow import in_order
+from evroute.experiments.blocks.work import request_blocks
 from evroute.experiments.cluster import cluster
 from evroute.experiments.engines import Engine
 from evroute.experiments.experiment import Experiment, grid, simulate
@@ -92,26 +103,35 @@ def test_every_engine_gives_the_same_bytes(
     assert not list((folder.path / "failures").glob("*"))
 
 
-def killed_at(moments: set[int], victims: Callable[[], list[int]]) -> Callable[[int, int], None]:
-    """Return a report of progress that kills a process once some numbers of rounds are done."""
-    left, rng = set(moments), np.random.default_rng(5)
+class Kills:
+    """A report of progress that kills a process once some numbers of rounds are done."""
 
-    def report(done: int, total: int) -> None:
-        due = {moment for moment in left if done >= moment}
-        found = victims() if due else []
+    def __init__(self, moments: set[int], victims: Callable[[], list[int]]) -> None:
+        self.left = set(moments)
+        self._victims = victims
+        self._rng = np.random.default_rng(5)
+
+    def __call__(self, done: int, total: int) -> None:
+        due = {moment for moment in self.left if done >= moment}
+        found = self._victims() if due else []
         if found:
-            left.difference_update(due)
-            os.kill(int(rng.choice(found)), signal.SIGKILL)
-
-    return report
+            self.left.difference_update(due)
+            os.kill(int(self._rng.choice(found)), signal.SIGKILL)
 
 
-def test_killed_processes_lose_no_run(few: dict[str, bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["Fork", "Spawn"])
+def test_killed_processes_lose_no_run(
+    few: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    for module in (engines, processes):
+        monkeypatch.setattr(module, "forks", lambda: start == "Fork")
+
     def workers() -> list[int]:
-        return [child.pid for child in active_children() if child.pid and child.name[:5] == "Spawn"]
+        return [child.pid for child in active_children() if child.pid and start in child.name]
 
-    report = killed_at({3}, workers)
+    report = Kills({3}, workers)
     folder = simulate(experiment(4), tmp_path / "runs", jobs=2, on_progress=report)
+    assert not report.left
     assert folder.failures() == {}
     assert content(folder) == few
 
@@ -126,22 +146,22 @@ def test_killed_dask_workers_lose_no_run(
         def workers() -> list[int]:
             return list(client.run(os.getpid).values())
 
+        report = Kills({4}, workers)
         with cluster(scheduler.scheduler_address) as engine:
-            folder = simulate(
-                experiment(4),
-                tmp_path / "runs",
-                executor=engine,
-                on_progress=killed_at({4}, workers),
-            )
+            folder = simulate(experiment(4), tmp_path / "runs", executor=engine, on_progress=report)
+    assert not report.left
     assert folder.failures() == {}
     assert content(folder) == few
+
+
+play_in_worker = engines._play_in_worker
 
 
 def deadly(task: Task) -> tasks.Outcome:
     """Play a run in a worker, whose process dies of one of them."""
     if task.run.seed == 1:
         os._exit(9)
-    return engines._play_in_worker(task)
+    return play_in_worker(task)
 
 
 def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(
@@ -164,6 +184,45 @@ def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(
     assert error == "its process died 3 times, the last 2 alone (out of memory?)"
     monkeypatch.undo()
     assert len(simulate(wanted, tmp_path / "runs").finished_runs()) == 3
+
+
+class Breaks(ProcessPoolExecutor):
+    """Processes that are found to be dead when the fourth task is submitted."""
+
+    submitted = 0
+
+    def submit(self, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        Breaks.submitted += 1
+        if Breaks.submitted == 4:
+            raise BrokenExecutor
+        return super().submit(*args, **kwargs)
+
+
+def test_a_run_that_is_taken_when_the_pool_breaks_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first two tasks start the processes, and the fourth is the second run."""
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Breaks)
+    monkeypatch.setattr(processes, "forks", lambda: True)
+    folder = simulate(experiment(1), tmp_path / "runs", jobs=2)
+    assert len(folder.finished_runs()) == 3
+    Breaks.submitted = 0
+    rows = [{"trip": "A", "soc": str(charge)} for charge in range(50, 90)]
+    found = request_blocks(iter(rows), {}, None)
+    monkeypatch.setattr(work, "PLANS", 10)
+    lines = b"".join(each[work.ANSWERS] for each in in_order(DoorNames("denver"), found, 2))
+    assert [json.loads(line)["id"] for line in lines.splitlines()] == [
+        str(number) for number in range(1, 41)
+    ]
+
+
+def test_processes_that_cannot_start_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_start_worker", lambda shared: os._exit(9))
+    monkeypatch.setattr(processes, "forks", lambda: True)
+    with pytest.raises(EvrouteError, match="no process of --jobs can start"):
+        simulate(experiment(1), tmp_path / "runs", jobs=2)
 
 
 def test_a_worker_that_lacks_the_network_asks_for_it_once(

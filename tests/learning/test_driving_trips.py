@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evroute.arms import Route
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import OTHER_ROADS
@@ -66,21 +67,36 @@ def test_a_row_has_the_stops_and_turns_by_hand(hill) -> None:
 
 
 def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:
+    """Every road that was driven has its own independent deviation, not those of sections alone."""
     energies = TripEnergies(Setting(denver, CAR), physics="driving")
     day, trips = energies.under(EQ8_CONDITIONS), random_trips(denver, 0, 10)
+    of_arms = day.terms.rows(np.arange(day.space.size))
     rows = np.array([energies.row(trip) for trip in trips])
     for trip in trips:
         energies.learn(trip)
     prior, wh = energies.belief.prior, np.array([trip.energy_wh.sum() for trip in trips])
-    of_turns, of_trips = (terms * prior.std for terms in (day.terms, rows))
-    gram = of_trips @ of_trips.T + np.diag(energies.belief.noise.variance(rows[:, KM]))
-    gain = np.linalg.solve(gram, of_trips @ of_turns.T).T
-    mean_wh = day.terms @ prior.mean + gain @ (wh - rows @ prior.mean)
-    variance = (of_turns**2).sum(axis=1) - (gain * (of_turns @ of_trips.T)).sum(axis=1)
+    of_turns, of_trips = (terms * prior.std for terms in (of_arms, rows))
+    noise, km = energies.belief.noise, denver.length_m / 1000
+    assert 0.0 < noise.road_share < 0.5
+    passes = np.array([np.bincount(trip.edge, minlength=len(km)) for trip in trips])
+    own_wh2 = noise.road_wh**2 * km
+    independent = noise.root_km_wh**2 * (rows[:, KM] - noise.road_share * (passes @ km))
+    independent += noise.trip_wh**2 + noise.km_wh**2 * rows[:, KM] ** 2
+    gram = of_trips @ of_trips.T + (passes * own_wh2) @ passes.T + np.diag(independent)
+    between = of_turns @ of_trips.T + (passes * own_wh2).T[day.space.states.edge]
+    mean_wh = of_arms @ prior.mean + between @ np.linalg.solve(gram, wh - rows @ prior.mean)
     assert not energies.belief.coefficients.moved.any()
-    found = energies.under(EQ8_CONDITIONS).posterior()
-    np.testing.assert_allclose(found.mean_wh, mean_wh, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found.std_wh**2, variance, rtol=0, atol=1e-9)
+    today = energies.under(EQ8_CONDITIONS)
+    np.testing.assert_allclose(today.posterior().mean_wh, mean_wh, rtol=0, atol=1e-9)
+    for trip in trips:  # whose roads lie in whole sections
+        arms = day.space.arms_of_route(Route(tuple(trip.edge)))
+        row, passed = of_turns[arms].sum(axis=0), np.bincount(trip.edge, minlength=len(km))
+        with_trips = row @ of_trips.T + (passed * own_wh2) @ passes.T
+        variance = row @ row + (passed**2) @ own_wh2
+        variance -= with_trips @ np.linalg.solve(gram, with_trips)
+        terms = today.terms.rows(arms).sum(axis=0)
+        spread = terms @ energies.belief.regression.root[today.columns]
+        assert spread @ spread == pytest.approx(variance, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -10,6 +10,8 @@ from evroute.learning.findings import errors, intervals
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.route_pairs import driven_pairs
 from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.kept_trips import ROAD
+from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.sentences import (
     FIELDS,
@@ -109,13 +111,13 @@ def test_refused_trips_are_named(belief) -> None:
     assert "expected one: b;" in sentence
 
 
-def test_roads_say_nothing_until_there_is_evidence(belief) -> None:
-    assert roads(belief) == "single roads are learned after 50 trips"
-    for _ in range(50):
-        belief.learn(np.eye(len(PRIOR_STD))[0], 0.0)
+def test_the_deviation_of_roads_is_a_share_of_the_noise(belief) -> None:
+    belief.noise = TripNoiseScale(42.0, 50.0, 30.0, road_share=0.0)
     assert roads(belief) == "single roads differ from these numbers by nothing beyond noise"
-    belief.late_std = 33.3
-    assert "differ from these numbers by 33 Wh per km" in roads(belief)
+    belief.noise = TripNoiseScale(42.0, 50.0, 30.0, road_share=0.36)
+    belief.column = np.append(belief.column, np.full(7, ROAD))
+    assert "a kilometre of a single road differs from these numbers by 30 Wh" in roads(belief)
+    assert roads(belief).endswith("learned on 7 stretches")
 
 
 def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:

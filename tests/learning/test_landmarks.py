@@ -1,20 +1,16 @@
 """Fields in weight space: features by hand, equal to a dense Gaussian process, and evidence."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
-from evroute.learning.fleet import scales
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.trips import landmarks
 from evroute.learning.trips.energies import TripEnergies
-from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
-from evroute.learning.trips.kept_trips import FIELD, LATE
+from evroute.learning.trips.fields import has_heights, junction_height
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.learning.trips.regression import TripRegression
 from evroute.learning.trips.terms import TURNING, UP, coefficient_prior
@@ -66,7 +62,8 @@ def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
     np.testing.assert_allclose(loop, np.zeros(len(one)), atol=1e-12)
     # edge by edge, as a search adds them up
     day = energies.under(EQ8_CONDITIONS)
-    np.testing.assert_allclose(day.terms[trips[0].edge, TURNING:].sum(axis=0), one, atol=1e-12)
+    along = day.terms.rows(trips[0].edge)[:, TURNING:]
+    np.testing.assert_allclose(along.sum(axis=0), one, atol=1e-12)
 
 
 def walk(network, rng, steps: int) -> np.ndarray:
@@ -105,26 +102,15 @@ def test_a_place_beside_a_landmark_is_none(make_network) -> None:
 
 def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landmarks, "MOST", 4)
-    field = Landmarks(road_deviation(KnownRoads(grid)))
-    assert field.admit(np.arange(grid.n_edges)) == 4
-
-
-def test_roads_are_alike_in_one_direction_only(grid) -> None:
-    edges = [grid.row_of[name] for name in ("0>1", "1>0", "1>2", "0>6")]
-    covariance = road_deviation(KnownRoads(grid))(np.array(edges), np.array(edges))
-    assert covariance.diagonal() == pytest.approx(np.ones(4))
-    assert covariance[0, 1] == pytest.approx(0.0)
-    r = np.sqrt(5) * 400 / 600
-    assert covariance[0, 2] == pytest.approx((1 + r + r**2 / 3) * np.exp(-r))
-    apart = np.sqrt(5) * np.hypot(200, 200) / 600
-    matern = (1 + apart + apart**2 / 3) * np.exp(-apart)
-    assert covariance[0, 3] == pytest.approx(matern / 4)  # at a right angle
+    field = Landmarks(junction_height(KnownRoads(grid)))
+    assert field.admit(np.arange(grid.n_junctions)) == 4
 
 
 def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     """Coefficients and heights in weight space against one covariance matrix of all trips."""
     rng = np.random.default_rng(4)
     energies = TripEnergies(Setting(grid, CAR), physics="eq8")
+    energies.belief.roads = None
     assert not has_heights(grid)
     trips, rows, ends, energy_wh = [], [], [], []
     for i in range(9):  # no refit later than that of the third trip
@@ -198,77 +184,6 @@ def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
         energies.row(MeasuredTrip("d", np.array(down), np.zeros(1), np.full(1, np.nan))) @ learned
         < 0
     )
-
-
-def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEnergies:
-    """Return a belief after trips of physics with roads that differ, and noise of 40 Wh."""
-    rng = np.random.default_rng(seed)
-    every = np.arange(network.n_edges)
-    factor = np.linalg.cholesky(
-        road_deviation(KnownRoads(network))(every, every) + 1e-9 * np.eye(len(every))
-    )
-    deviation = road_wh_per_km * factor @ rng.standard_normal(len(every))
-    energies = TripEnergies(Setting(network, CAR), physics="eq8")
-    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh + deviation * network.length_m / 1000
-    for i in range(trips):
-        edge = walk(network, rng, int(rng.integers(5, 15)))
-        wh = mean_wh[edge] + rng.normal(0.0, 40.0) / len(edge)
-        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan), **USUAL))
-    return energies
-
-
-def test_roads_join_only_with_evidence(grid) -> None:
-    hills = replace(grid, elevation_m=30.0 * np.sin(np.arange(36.0)))
-    alike = [drive(hills, seed, 0.0) for seed in range(4)]
-    assert [each.belief.late_std for each in alike] == [0.0] * 4
-    assert all(len(each.belief.column) == TURNING for each in alike)
-    differing = [drive(hills, seed, 60.0) for seed in range(4)]
-    fitted = [each.belief.late_std for each in differing]
-    assert all(30.0 < each < 100.0 for each in fitted), fitted
-    each = differing[0]
-    assert (each.belief.column == LATE).sum() == len(each.places.roads)
-    assert not (each.belief.column == FIELD).any()
-
-
-def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(grid) -> None:
-    """Against sums over edges with samples of roads off their landmarks."""
-    hills = replace(grid, elevation_m=30.0 * np.sin(np.arange(36.0)))
-    energies = drive(hills, 0, 60.0)
-    assert energies.belief.late_std > 0
-    day = energies.under(EQ8_CONDITIONS)
-    rng = np.random.default_rng(3)
-    ways = [walk(hills, np.random.default_rng(seed), 9) for seed in (1, 2)]
-    driven = np.unique(np.concatenate(ways))
-    size = 40_000
-    root = energies.belief.regression.root[day.columns]
-    explained = day.terms[driven] @ root @ rng.standard_normal((root.shape[1], size))
-    km = hills.length_m[driven] / 1000
-    rest = energies.places.roads.rest(driven) * np.outer(km, km)
-    value, vector = np.linalg.eigh(rest)
-    factor = energies.belief.late_std * vector * np.sqrt(np.maximum(value, 0.0))
-    sampled_wh = explained + factor @ rng.standard_normal((len(driven), size))
-    times = [np.bincount(np.searchsorted(driven, way), minlength=len(driven)) for way in ways]
-    apart_wh = (times[0] - times[1]) @ sampled_wh
-    expected = apart_wh.std()
-    assert day.difference_std_wh(*ways) == pytest.approx(expected, rel=4 / np.sqrt(2 * size))
-
-
-def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
-    monkeypatch.setattr(scales, "EVIDENCE", 0.5)
-    energies = drive(grid, 1, 80.0, trips=55)
-    assert energies.belief.late_std > 0
-    assert len(energies.places.junctions) > 5
-    again = TripEnergies(Setting(grid, CAR), physics="eq8")
-    again.restore(energies.state())
-    rng = np.random.default_rng(7)
-    for i in range(50):  # past the fit at 100 trips
-        edge = walk(grid, rng, 7)
-        trip = MeasuredTrip(f"more {i}", edge, rng.normal(60.0, 30.0, 7), np.full(7, 60.0))
-        assert again.expected(trip) == energies.expected(trip)
-        for each in (again, energies):
-            each.learn(trip)
-    for name, array in energies.state().items():
-        assert np.array_equal(array, again.state()[name]), name
 
 
 def test_a_fitted_field_equals_the_deviation_of_made_trips() -> None:

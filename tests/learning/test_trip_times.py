@@ -63,3 +63,17 @@ def test_times_come_back_from_their_state(roads) -> None:
         times.learn(np.arange(k), roads.time_s[:k] * (1 + k % 3))
     again.restore(times.state())
     assert again.expect(np.arange(9)) == times.expect(np.arange(9))
+
+
+@pytest.mark.parametrize(("slow", "changed"), [(("a",), False), (("a", "b", "c"), True)])
+def test_the_times_of_one_car_do_not_judge_the_roads(roads, slow, changed) -> None:
+    """Several cars that take half more time are a change of roads, one of six is another driver."""
+    times, rng, seen = TripTimes(KnownRoads(roads)), np.random.default_rng(12), False
+    edge, cars = np.arange(4), "abcdef"
+    usual_s = roads.time_s[edge]
+    for trip in range(360):
+        car = cars[trip % 6]
+        factor = 1.5 if trip >= 240 and car in slow else 1.0
+        times.learn(edge, factor * usual_s * rng.lognormal(0.0, 0.03), car=car)
+        seen = seen or times.errors.changed
+    assert seen == changed

@@ -19,6 +19,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
 from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
@@ -228,7 +229,7 @@ def risk_along(
     """Return a risk of routes over independent arms with these deviations, times a factor."""
 
     def risk_of(route: Route, battery: Battery) -> float:
-        room_wh = problem.follow(battery, route).charge_wh[1:] - battery.reserve_wh
+        room_wh = problem.follow(battery, route).low_wh[1:] - battery.reserve_wh
         arms = np.diag(std_wh[problem.legs.arms_of_route(route)] ** 2)
         return factor * first_passage(room_wh, arms.cumsum(axis=0).cumsum(axis=1), 6.0)
 
@@ -256,9 +257,8 @@ def test_a_limit_of_risk_keeps_the_best_of_all_routes(
         battery = Battery(5000.0, max(least_wh, 0.0) + 20.0 + rng.uniform(10.0, 90.0), 20.0)
         risks = {route: risk_of(route, battery) for route in known}
         safe = [each for route, each in known.items() if risks[route] <= MOST_RISK]
-        search = RiskSearch(
-            problem, battery, MOST_RISK, risk_of, risk_along(problem, std_wh, 0.5), std_wh
-        )
+        bounds, least_of = RiskBounds(problem, std_wh), risk_along(problem, std_wh, 0.5)
+        search = RiskSearch(bounds, battery, MOST_RISK, risk_of, least_of)
         if not safe:
             with pytest.raises(NotEnoughChargeError):
                 search.best((1.0, 0.0), problem.time_s)

@@ -151,7 +151,7 @@ def test_the_command_writes_the_fastest_routes(tmp_path, out) -> None:
         for a, b in (CORNERS[:2], CORNERS[1::-1])
     )
     assert seconds == pytest.approx([0.0, there, back, 0.0])
-    with pytest.raises(EvrouteError, match="--by goes with --matrix"):
+    with pytest.raises(EvrouteError, match="--by and --reduced go with --matrix"):
         raise CliRunner().invoke(app, ["route", "--trip", "A", "--by", "time"]).exception
 
 

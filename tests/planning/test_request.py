@@ -163,7 +163,7 @@ def test_a_request_is_one_value_for_every_call(denver: RoadNetwork) -> None:
     )
     older = evroute.plan(denver, waypoints=tuple(ENDS.values()), soc_percent=40, reserve_percent=0)
     assert older.battery == evroute.plan(denver, **ENDS, soc=40).battery
-    with pytest.raises(EvrouteError, match="a PlanRequest has all wishes"):
+    with pytest.raises(EvrouteError, match="give a PlanRequest alone"):
         evroute.plan(denver, request, soc=50)
     with pytest.raises(EvrouteError, match="soc_percent and soc are the same"):
         evroute.plan(denver, **ENDS, soc=50, soc_percent=50)

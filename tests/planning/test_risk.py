@@ -19,9 +19,11 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
 from evroute.planning.charge import risk
 from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.risk_bounds import MULTIPLES, RiskBounds
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.tradeoff import supported
 
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 N_NETWORKS = 40
@@ -65,7 +67,11 @@ def case(
         def least_of(route: Route, battery: Battery) -> float:
             return 0.5 * risk_of(route, battery)
 
-        return problem, RiskSearch(problem, battery, 0.05, risk_of, least_of, std_wh), network
+        return (
+            problem,
+            RiskSearch(RiskBounds(problem, std_wh), battery, 0.05, risk_of, least_of),
+            network,
+        )
 
     return make
 
@@ -165,6 +171,23 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
         assert best_wh - gap - 1e-6 <= min(taken_wh) <= best_wh + 1e-6
         gaps += gap > 0
     assert gaps >= 2
+
+
+def test_candidates_are_the_routes_of_hulls_by_whole_searches(
+    case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]],
+) -> None:
+    compared = 0
+    for seed in range(10):
+        problem, search, _ = case(seed)
+        bounds = search.bounds
+        hulls = []
+        with suppress(NoRouteError):
+            for multiple in MULTIPLES:
+                raised = bounds.weights + multiple * bounds.std_wh
+                hulls += supported(problem.legs, raised, problem.time_s)
+            assert bounds.candidates(problem.time_s) == list(dict.fromkeys(hulls))
+            compared += len(hulls) > len(MULTIPLES)
+    assert compared >= 2
 
 
 def test_a_plan_prints_the_risk_that_it_keeps() -> None:

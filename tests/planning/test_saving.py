@@ -62,9 +62,10 @@ def test_the_deviation_is_that_of_samples_of_single_arms(setting: Setting, arms_
 
 
 @pytest.mark.parametrize("physics", ["driving", "eq8"])
-def test_the_deviation_is_that_of_samples_of_the_coefficients(
+def test_the_deviation_is_that_of_samples_of_coefficients_and_roads(
     setting: Setting, physics: str
 ) -> None:
+    """Roads without a column have independent deviations, which both routes share."""
     belief = TripEnergies(setting, physics=physics)
     teach(belief, 12)
     planner, rng = Planner(setting.network, belief=belief), np.random.default_rng(4)
@@ -75,7 +76,16 @@ def test_the_deviation_is_that_of_samples_of_the_coefficients(
         day = planner.learned
         root = belief.belief.regression.root[day.columns]
         draws = root @ rng.standard_normal((root.shape[1], SIZE))
-        sampled_wh = [(day.terms[each] @ draws).sum(axis=0) for each in arms]
+        edges = [day.space.states.edge[each] for each in arms]
+        distinct = np.unique(np.concatenate(edges))
+        std_wh = belief.belief.noise.road_wh * np.sqrt(setting.network.length_m[distinct] / 1000)
+        std_wh[np.isin(distinct, belief.places.sections.edge)] = 0.0
+        of_roads = std_wh[:, np.newaxis] * rng.standard_normal((len(distinct), SIZE))
+        sampled_wh = [
+            (day.terms.rows(arm) @ draws).sum(axis=0)
+            + of_roads[np.searchsorted(distinct, edge)].sum(axis=0)
+            for arm, edge in zip(arms, edges, strict=True)
+        ]
         expected = (sampled_wh[0] - sampled_wh[1]).std()
         assert day.difference_std_wh(*arms) == pytest.approx(expected, rel=CLOSE, abs=1e-9)
 

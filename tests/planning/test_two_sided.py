@@ -17,7 +17,8 @@ from evroute.planning.charge.chargers import Charger
 from evroute.planning.charge.stops import charging_stops
 from evroute.planning.planner import Planner
 from evroute.planning.searches import label_loops, stop_loops
-from evroute.planning.searches.compiled import compiled
+from evroute.planning.searches.compiled import compiled, read_only, run
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.search import Search
 
 pytest.importorskip("numba")
@@ -165,3 +166,39 @@ def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNet
         (stop_loops.settle_stops, stop_loops.PIECES),
     ):
         assert len(compiled(loop, pieces).signatures) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("cost", np.zeros(3, np.float32), "Costs.cost is array of float32; expected a read-only"),
+        ("rest", np.zeros(3), "Costs.rest is array of float64; expected a read-only"),
+        ("rest_wh", [0.0, 0.0], r"Costs.rest_wh is \[0.0, 0.0\]; expected a read-only"),
+    ],
+)
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_a_loop_refuses_arrays_of_other_types(
+    line_graph: LineGraph, name: str, value: object, words: str, is_compiled: bool
+) -> None:
+    good = label_loops.Costs(*(read_only(np.zeros(3)) for _ in range(3)))
+    search = Search(line_graph, compiled=is_compiled)
+    with pytest.raises(TypeError, match=words):
+        run(search, label_loops.settle_two_costs, (), good._replace(**{name: value}))
+
+
+def test_a_compiled_search_refuses_rows_and_weights_that_do_not_exist(
+    line_graph: LineGraph,
+) -> None:
+    search, n = Search(line_graph), line_graph.n_edges
+    weights = np.ones(n)
+    with pytest.raises(ValueError, match=f"weights have shape .{n - 1},.; expected .{n},."):
+        search.rest(weights[:-1], 0)
+    with pytest.raises(ValueError, match=f"edge row {n} is not one of 0 to {n - 1}"):
+        search.rest(weights, n)
+    with pytest.raises(ValueError, match="edge row -1 is not one of"):
+        search.route(weights, -1, 0)
+    ends = Ends(np.array([0, 1]), np.zeros(1))
+    with pytest.raises(ValueError, match="2 ends have 1 costs"):
+        search.between(weights, ends, ends)
+    whole = search.route(weights, 0, n - 1).edges
+    assert search.route(weights.astype(np.float32), 0, n - 1).edges == whole

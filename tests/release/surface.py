@@ -113,7 +113,7 @@ def _commands(name: str, command: Any, context: Any) -> Iterator[str]:
 
 
 def _service() -> Iterator[str]:
-    document = make_app(Path()).application.openapi()
+    document = make_app(Path()).application.application.openapi()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield f"service {method.upper()} {path}"

@@ -152,6 +152,15 @@ def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: 
     assert len(curve(charts.saving(long), "GP-TS")) == curves.N_BLOCKS
 
 
+def test_an_axis_around_a_constant_has_labels_that_differ(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    same = rounds.assign(eq8_wh=rounds["true_wh"] + 1e-5)
+    line = named(CURVES, "figure", "saving").small(same).to_dict()["layer"][-1]
+    low, high = line["encoding"]["y"]["scale"]["domain"]
+    assert high - low == pytest.approx(0.02)
+    assert low < 0 < high
+
+
 @pytest.mark.parametrize("name", ["cumulative-regret", "saving", "forecast-error"])
 def test_a_small_chart_has_the_same_curves_and_names_its_axes(run_folder: RunFolder, name) -> None:
     rounds, figure = read_rounds(run_folder), named(CURVES, "figure", name)

@@ -114,7 +114,9 @@ def test_the_components_have_constant_code() -> None:
     )
     code = {each.arg: ast.unparse(each.value) for each in call.keywords}
     assert code["js"] == "''.join(map(_read, scripts))"
-    files = "{'map': ('map.js', 'names.js', 'route.js', 'way.js'), 'cards': ('cards.js',)}"
+    scripts = "('map.js', 'fetched.js', 'labels.js', 'panels.js', 'names.js', 'route.js', 'way.js')"
+    others = "'cards': ('cards.js',), 'energy': ('energy.js',), 'early': ('early.js', 'fetched.js')"
+    files = f"{{'map': {scripts}, {others}}}"
     assert f"_SCRIPTS = {files}" in ast.unparse(tree)
     assert code["css"] == "_read(f'{name}.css')"
     assert code["html"] == "f'<div class=\"evroute-{name}\"></div>'"

@@ -2,11 +2,17 @@
 
 import http.client
 import json
+import re
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlencode
+from threading import Thread
+from typing import Any, ClassVar
+from urllib.parse import quote, unquote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -129,3 +135,47 @@ def test_a_token_is_sent_by_the_scheme_of_the_document(start: Any, tmp_path: Pat
     client.token = "another secret"
     refused = client.call("networks")
     assert (refused.status, refused.kind) == (401, "Problem")
+
+
+class Evcc(BaseHTTPRequestHandler):
+    """A server in evcc's place, which keeps the paths of its requests."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"result": {}}')
+
+    def log_message(self, *arguments: Any) -> None:
+        """Keep quiet."""
+
+
+def test_the_program_for_evcc_plans_the_charge_that_the_day_needs(client: Client) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "evcc.md"
+    (program,) = re.findall(r"```python [^\n]*\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    home, work = "Walnut Street & 33rd Street", "Broadway & 20th Street"
+    edges = client.call("plan", {"origin": home, "destination": work}).value["routes"]["energy"]
+    driven = [{"edge": each, "energy_wh": 9.0, "travel_s": 12.0} for each in edges["edges"]]
+    client.call("trips", {"belief": "my-car", "trips": [{"trip": "1", "edges": driven}]})
+    with ThreadingHTTPServer(("127.0.0.1", 0), Evcc) as evcc:
+        Thread(target=evcc.serve_forever, daemon=True).start()
+        at = f"http://127.0.0.1:{evcc.server_port}"
+        text = program.replace("http://127.0.0.1:7070", at)
+        text = text.replace("http://127.0.0.1:8000", f"http://{client.line}")
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        evcc.shutdown()
+    assert done.returncode == 0, done.stderr
+    (path,) = Evcc.asked
+    day = re.search(r"\nDAY = (\{.*?\n\})", program, re.DOTALL)
+    assert day is not None
+    body = eval(day[1], {"HOME": home, "WORK": work})
+    need = client.call("needed_of_day", body).value
+    percent = need["needed_percent"]
+    found = re.fullmatch(r"/api/vehicles/leaf/plan/soc/(\d+)/(.+)", path)
+    assert found is not None, path
+    assert int(found[1]) == percent > need["expected_percent"] > 10
+    ready = datetime.fromisoformat(unquote(found[2]))
+    assert (ready.hour, ready.minute, ready.tzinfo is not None) == (7, 45, True)
+    assert done.stdout.startswith(f"{percent} % by 07:45: ")

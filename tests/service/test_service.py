@@ -129,7 +129,7 @@ def test_the_document_types_every_answer_and_its_examples_are_accepted(service: 
             body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
             sent += [(path, each) for each in types[body.split("/")[-1]].get("examples", ())]
     assert {path for path, _ in sent} == {
-        f"/v1/{name}" for name in ("plan", "plans", "range", "matrix", "trips")
+        f"/v1/{name}" for name in ("plan", "plans", "range", "matrix", "needed", "trips")
     }
     for path, example in sent:
         status, answer, _ = ask(service, "POST", path, example)
@@ -165,6 +165,13 @@ TYPED: list[tuple[str, str, Any, type[BaseModel]]] = [
         answers.Matrix,
     ),
     ("GET", "/v1/needed?from=Broadway+%26+20th+Street&to=39.7407,-104.9811", None, answers.Needed),
+    (
+        "POST",
+        "/v1/needed",
+        {"trips": [{"from": ENDS["origin"], "to": ENDS["destination"]}], "p": 0.9},
+        answers.NeededOfDay,
+    ),
+    ("POST", "/v1/needed", {"trips": []}, answers.Problem),
     ("GET", "/v1/places?text=Walnt+Stret+%26+33", None, answers.Places),
     ("GET", "/v1/places?text=a&most=1000", None, answers.Problem),
     ("GET", f"/v1/beliefs/{LEARNED}", None, answers.Belief),
@@ -218,6 +225,29 @@ def test_the_needed_charge_is_the_least_that_a_plan_accepts(service: str) -> Non
             assert ask(service, "POST", "/v1/plan", request)[0] == wanted, (request, answer)
         assert answer["needed_wh"] == pytest.approx(380 * answer["needed_percent"])
         assert reserve < answer["expected_percent"] <= answer["needed_percent"]
+
+
+def test_a_day_needs_its_trips_together_and_names_the_wrong_one(service: str) -> None:
+    there = {"from": ENDS["origin"], "to": ENDS["destination"]}
+    back = {"from": ENDS["destination"], "to": ENDS["origin"], "depart": "17:30"}
+    alone = [ask(service, "GET", f"/v1/needed?{urlencode(there)}")[1]]
+    alone.append(ask(service, "POST", "/v1/needed", {"trips": [back]})[1])
+    status, day, _ = ask(service, "POST", "/v1/needed", {"trips": [there, back]})
+    assert status == 200, day
+    both = sum(each["needed_percent"] for each in alone)
+    assert day["expected_percent"] < day["needed_percent"] <= both
+    assert day["mean_wh"] == pytest.approx(sum(each["energy_wh"] for each in day["trips"]))
+    assert day["needed_wh"] == pytest.approx(380 * day["needed_percent"])
+    for body, detail in (
+        ({"trips": [there, there | {"to": "Nowhere & Never"}]}, "trips.1: "),
+        ({"trips": [there, there | {"depart": "25:00"}]}, "depart is '25:00'"),
+        ({"trips": [there | {"too": 1}]}, "trips.0.too"),
+        ({"trips": [there], "p": 0.3}, "p is 0.3"),
+        ({"trips": [there] * 21}, "trips"),
+        ({"trips": [there], "car": "van-1"}, "no belief"),
+    ):
+        status, refused, _ = ask(service, "POST", "/v1/needed", body)
+        assert (status, detail in refused["detail"]) == (422, True), refused
 
 
 @pytest.mark.parametrize("risk", [None, 0.05])

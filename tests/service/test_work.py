@@ -16,7 +16,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.records.history import read_history
 from evroute.learning.records.parts import append_part
 from evroute.network.catalog import load_network
-from evroute.service import work as module
+from evroute.service import planners as module
 from evroute.service.requests import PlanBody, Trips
 from evroute.service.work import Work
 
@@ -37,13 +37,13 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return call
 
-    for name in ("Planner", "load_network", "load_belief"):
+    for name in ("Planner", "load_network", "FollowedBelief"):
         monkeypatch.setattr(module, name, noting(name))
     return calls
 
 
-def learn_rush_hour(work: Work) -> None:
-    """Learn trips that are three times as slow in the morning."""
+def learn_rush_hour(work: Work, first: int = 0) -> None:
+    """Learn trips that are three times as slow in the morning, from a number on."""
     network = load_network("denver")
     edges = [network.edge_id[row] for row in network.turns[0]]
     trips = [
@@ -52,7 +52,7 @@ def learn_rush_hour(work: Work) -> None:
             "departed_s": 3600.0 * hour,
             "edges": [{"edge": edge, "energy_wh": 10.0 + k, "travel_s": s} for edge in edges],
         }
-        for k in range(4)
+        for k in range(first, first + 4)
         for hour, s in ((8, 45.0 + k), (14, 15.0 + k))
     ]
     work.learn(Trips.model_validate({"belief": "own", "trips": trips}))
@@ -69,16 +69,18 @@ def test_other_departures_and_conditions_do_not_empty_the_cache(
         return work.plan(PlanBody.model_validate(ENDS | {"belief": "own"} | fields))
 
     first = plan()
-    assert sorted(made) == ["Planner", "load_belief", "load_network"]
+    assert sorted(made) == ["FollowedBelief", "Planner"]  # the network is that of the learning
     for hour in range(24):
         plan(conditions={"departed_s": 3600.0 * hour})
         plan(depart=f"{hour:02d}:30")
-    assert len(made) == 3
+    assert len(made) == 2
     for degrees in range(12):
         plan(conditions={"temperature_c": degrees})
-    assert made[3:] == ["Planner"] * 12
+    assert made[2:] == ["Planner"] * 12
     assert plan() == first
-    assert len(made) == 15
+    learn_rush_hour(work, 4)
+    assert plan()["routes"]["time"]["energy_wh"] != first["routes"]["time"]["energy_wh"]
+    assert len(made) == 14
 
 
 def test_a_departure_of_the_conditions_is_that_of_the_request(tmp_path: Path) -> None:

@@ -5,29 +5,29 @@ die are started again, and what was in flight is repeated one block at a time.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from evroute import plugins
 from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
-from evroute.experiments.blocks.tasks import BlockTask, DoorInputs, answer_block
+from evroute.experiments.blocks.tasks import BlockTask, DoorInputs, answer_block, open_door
 from evroute.experiments.blocks.work import Block
 from evroute.experiments.engines import (
     AHEAD,
     POLL_S,
-    REPEATS,
     Engine,
     as_one_line,
     check_same,
-    check_stop,
-    processes,
 )
+from evroute.experiments.processes import check_stop, forks, processes
 from evroute.experiments.tasks import Outcome, machine
 
 Files = Mapping[str, bytes]
+REPEATS = 5
+"""Times that a block is repeated alone: one that fails ends the command, unlike a run."""
 
 
 def in_order(door: DoorNames, blocks: Iterator[Block], engine: Engine | int) -> Iterator[Files]:
@@ -71,29 +71,44 @@ def _here(jobs: int, door: DoorNames, blocks: Iterator[Block]) -> Iterator[Files
     """Yield the files of blocks in processes of this machine."""
     inputs = DoorInputs(door, near=True)
     used = tuple(plugins.used())
+    tasks: Iterator[BlockTask]
     tasks = (BlockTask(door, each, inputs.of(each), plugins=used) for each in blocks)
+    first = next(tasks, None)
+    if first is None:
+        return
+    if forks():
+        open_door(first)  # forked processes have it then
+    tasks = chain([first], tasks)
     while True:
-        with processes(jobs) as (pool, _):
-            window = _Window(pool, _answer_in_worker, inputs)
+        with processes(jobs) as pool:
+            window = _Window(pool.executor, _answer_in_worker, inputs)
             try:
                 yield from window.answers(tasks, AHEAD * jobs)
                 return
             except BrokenExecutor:
                 lost = window.in_flight
-        for task in lost:
-            yield _alone(task, inputs)
+        yield from _alone(lost, inputs)
 
 
-def _alone(task: BlockTask, inputs: DoorInputs) -> Files:
-    """Return the files of a block that was in flight when a process died."""
-    for _ in range(REPEATS):
-        with processes(1) as (pool, _):
+def _alone(lost: Sequence[BlockTask], inputs: DoorInputs) -> Iterator[Files]:
+    """Yield the files of blocks that were in flight when a process died, one block at a time."""
+    left, died = deque(lost), 0
+    while left:
+        with processes(1) as pool:
+            window = _Window(pool.executor, _answer_in_worker, inputs)
             try:
-                return next(_Window(pool, _answer_in_worker, inputs).answers(iter([task]), 1))
+                for files in window.answers(iter(tuple(left)), 1):
+                    left.popleft()
+                    died = 0
+                    yield files
             except BrokenExecutor:
-                continue
-    words = f"the process of {task.block.words} died {REPEATS + 1} times"
-    raise EvrouteError(f"{words}, the last {REPEATS} alone (out of memory?); give fewer --jobs")
+                pool.check_started()
+                died += 1
+        if died == REPEATS:
+            words = f"the process of {left[0].block.words} died {REPEATS + 1} times"
+            raise EvrouteError(
+                f"{words}, the last {REPEATS} alone (out of memory?); give fewer --jobs"
+            )
 
 
 def _answer_in_worker(task: BlockTask) -> Outcome:
@@ -121,11 +136,12 @@ class _Window:
         self._function = function
         self._inputs = inputs
         self._places: deque[_Place] = deque()
+        self._refused: list[BlockTask] = []
 
     @property
     def in_flight(self) -> list[BlockTask]:
-        """Tasks whose files were not yielded."""
-        return [place.task for place in self._places]
+        """Tasks that were taken and whose files were not yielded."""
+        return [*(place.task for place in self._places), *self._refused]
 
     def answers(
         self,
@@ -166,7 +182,12 @@ class _Window:
             place.future.cancel()
 
     def _submitted(self, task: BlockTask) -> Future[Outcome]:
-        return self._executor.submit(self._function, task)
+        try:
+            return self._executor.submit(self._function, task)
+        except BrokenExecutor:
+            if all(task is not place.task for place in self._places):
+                self._refused.append(task)
+            raise
 
     def _send_again(self, place: _Place) -> None:
         """Submit a task again with the files that its worker lacks."""

@@ -17,6 +17,7 @@ from evroute.network.catalog import stored_path
 SENT = "sent-learned"
 """Run of a belief that was sent. Its folder is named by its digest."""
 _BELIEF = "belief"
+Digests = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def answer_block(task: BlockTask, check: Callable[[], None] = lambda: None) -> O
     task
         The task.
     check
-        Called between two rows; raises an error if the work is to stop.
+        Called between two rows. Raises an error if the work is to stop.
 
     Raises
     ------
@@ -65,14 +66,30 @@ def answer_block(task: BlockTask, check: Callable[[], None] = lambda: None) -> O
 
     def work() -> Mapping[str, bytes]:
         with threadpool_limits(1):
-            digests = tuple((each.name, each.digest) for each in task.inputs)
-            opened = _opened(task.door, digests)
-            return task.block.files(opened, check)
+            return task.block.files(_opened(task.door, _digests_of(task)), check)
 
     return in_place(task, work)
 
 
-Digests = tuple[tuple[str, str], ...]
+def open_door(task: BlockTask) -> None:
+    """Open the door of a task, which stays open for the tasks of this process.
+
+    Raises
+    ------
+    EvrouteError
+        If the door is refused.
+    """
+
+    def work() -> Mapping[str, bytes]:
+        _opened(task.door, _digests_of(task))
+        return {}
+
+    in_place(task, work)
+
+
+def _digests_of(task: BlockTask) -> Digests:
+    """Return the files of a task by name and digest."""
+    return tuple((each.name, each.digest) for each in task.inputs)
 
 
 @lru_cache(maxsize=4)

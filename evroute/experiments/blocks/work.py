@@ -80,7 +80,7 @@ class Block(Protocol):
         opened
             Roads, and belief or physics.
         check
-            Called between two rows; raises an error if the work is to stop.
+            Called between two rows. Raises an error if the work is to stop.
         """
 
 
@@ -207,7 +207,7 @@ class PairBlock:
     usual
         Texts of the vehicle and the day.
     packed
-        Whether the answer is a Parquet file of a folder; else an array, (3, o, d) float64.
+        Whether the answer is a Parquet file of a folder. Else an array, (3, o, d) float64.
     """
 
     origins: str

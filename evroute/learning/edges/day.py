@@ -1,5 +1,6 @@
 """EdgeDay: energies of arms and routes on one day, by a model of single edges or turns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,14 @@ from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
 from evroute.planning.forecasts.forecast import RouteForecast, difference_std_wh, forecast
+from evroute.planning.forecasts.in_turn import DrivenTrip
 from evroute.planning.forecasts.pace import Pace
 from evroute.planning.spaces.arm_space import SearchSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeDay:
-    """Energies of all arms under the conditions of one day; see `forecasts.learned.Day`.
+    """Energies of all arms under the conditions of one day. See `forecasts.learned.Day`.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class EdgeDay:
 
     @property
     def mean_wh(self) -> FloatArray:
-        """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
+        """(a,) expected energy of each arm, Wh. Heating or cooling runs for the learned minutes."""
         edges = self.space.edges
         added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
         added_wh = (
@@ -133,6 +135,27 @@ class EdgeDay:
             forecast(self.model, self.space.reference, arms_of_route, share)
             .inflated(self.errors.inflation)
             .around(energy_wh)
+        )
+
+    def forecast_in_turn(
+        self, days: Sequence["EdgeDay"], trips: Sequence[DrivenTrip]
+    ) -> RouteForecast:
+        """Forecast the energy of trips of one car that follow each other.
+
+        Parameters
+        ----------
+        days, trips
+            As in `ForecastsInTurn.forecast_in_turn`.
+        """
+        shares = [
+            np.ones(len(trip.arms)) if trip.stretches is None else self._share(trip.stretches)
+            for trip in trips
+        ]
+        arms = np.concatenate([trip.arms for trip in trips])
+        return (
+            forecast(self.model, self.space.reference, arms, np.concatenate(shares))
+            .inflated(self.errors.inflation)
+            .around(np.concatenate([trip.energy_wh for trip in trips]))
         )
 
     def difference_std_wh(

@@ -17,7 +17,7 @@ and for each car:
 
 .. code-block:: text
 
-    a_c | b ~ N(f + B b, S),   f (2,), B (2, p), S (2, 2); before any trip 0, 0 and diag(s_u², s_h²)
+    a_c | b ~ N(f + B b, S),   f (2,), B (2, p), S (2, 2). Before any trip 0, 0 and diag(s_u², s_h²)
 
 With ``g = M'x``, a trip of the car has one row of the shared regression, in which b alone is
 unknown (`Seen`):
@@ -287,7 +287,7 @@ class CarEffects:
         return mean, effect.covariance + spread @ spread.T
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that was learned, as arrays; empty without cars."""
+        """Return all that was learned, as arrays. Empty without cars."""
         if not self.by_car:
             return {}
         effects = list(self.by_car.values())

@@ -40,7 +40,7 @@ class _OfCar:
     test
         Test for changes.
     since
-        Number of its trips since its last alarm; `NEVER` if there was none.
+        Number of its trips since its last alarm. `NEVER` if there was none.
     """
 
     scores: list[float] = field(default_factory=list)
@@ -60,13 +60,14 @@ class CarErrors:
     def __init__(self) -> None:
         self.all = PastErrors(signed=True)
         self._by_car: dict[str, _OfCar] = {}
+        self._alarmed: set[str] = set()
 
     @property
     def changed(self) -> bool:
         """Whether the errors became larger, of so many cars that it is the roads."""
         if not self._by_car:
             return self.all.changed
-        recent = sum(0 <= each.since <= WITHIN for each in self._by_car.values())
+        recent = sum(self._by_car[car].since <= WITHIN for car in self._alarmed)
         n = len(self._by_car)
         return recent >= max(min(FEWEST, n), ceil(SHARE * n))
 
@@ -78,10 +79,12 @@ class CarErrors:
         """Count an alarm of a car, and begin its test anew."""
         of_car = self._by_car[car]
         of_car.test, of_car.since = ChangeTest(), 0
+        self._alarmed.add(car)
 
     def restart(self) -> None:
         """Begin all tests anew. The spread stays."""
         self.all.restart()
+        self._alarmed = set()
         for each in self._by_car.values():
             each.test, each.since = ChangeTest(), NEVER
 
@@ -102,7 +105,7 @@ class CarErrors:
         error_wh, sd_wh, unit_wh
             As in `PastErrors.add`.
         car
-            The car that drove; empty where cars have no names.
+            The car that drove, or empty where cars have no names.
         """
         if not car:
             self.all.add(error_wh, sd_wh, unit_wh)
@@ -120,7 +123,7 @@ class CarErrors:
         error_wh, sd_wh
             As in `add`.
         car
-            The car that drove; empty where cars have no names.
+            The car that drove, or empty where cars have no names.
         """
         if car:
             self._tested(car, abs(error_wh / sd_wh))
@@ -135,7 +138,7 @@ class CarErrors:
         return of_car
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the errors as arrays; without cars those of `PastErrors`."""
+        """Return the errors as arrays. Without cars those of `PastErrors`."""
         state = self.all.state()
         if not self._by_car:
             return state
@@ -151,7 +154,7 @@ class CarErrors:
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
         self.all.restore(state)
-        self._by_car = {}
+        self._by_car, self._alarmed = {}, set()
         if "error_car" not in state:
             return
         ends = np.cumsum(state["error_counts"], axis=0)[:-1].T
@@ -166,6 +169,7 @@ class CarErrors:
             for score in tested[place].tolist():
                 test.add(score)
             self._by_car[name] = _OfCar(scores[place].tolist(), test, since)
+        self._alarmed = {car for car, each in self._by_car.items() if each.since != NEVER}
 
 
 def _joined(parts: list[list[float]] | list[list[FloatArray | float]]) -> FloatArray:

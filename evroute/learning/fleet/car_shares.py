@@ -112,7 +112,7 @@ def ranking(shares: Mapping[str, Share]) -> list[str]:
 
 
 def resting(trips: int, car: str | None, own: int, *, of_fleet: bool) -> str:
-    """Return how many trips intervals rest on, in words; empty if there are none.
+    """Return how many trips intervals rest on, in words. Empty if there are none.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class CarStates:
             each.departures.arrive(moved)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the numbers of all cars as arrays; empty without cars."""
+        """Return the numbers of all cars as arrays, or empty without cars."""
         if not self.by_car:
             return {}
         found = {"car": np.array(list(self.by_car), dtype=np.str_)}

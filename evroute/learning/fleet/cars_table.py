@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evroute.energy.vehicle import load_vehicle, vehicle_names
+from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.learning.fleet.names import check_name
 from evroute.learning.measured import Measured
 from evroute.learning.readers.headers import Column
 from evroute.learning.readers.table import Log, check_columns, read_table
+from evroute.methods.setting import Setting
 from evroute.text import counted
 
 CAR, VEHICLE = "car", "vehicle"
@@ -28,28 +29,40 @@ class CarTypes:
     path
         The table.
     types
-        Name of the vehicle of each car.
+        Name of the type of each car.
+    vehicles
+        Vehicle of each type by its name.
     """
 
     path: Path
     types: Mapping[str, str]
+    vehicles: Mapping[str, Vehicle]
+
+    @classmethod
+    def of_folder(cls, folder: Path, setting: Setting) -> "CarTypes | None":
+        """Return the types that the belief of a folder knows, or None if it has one type.
+
+        Parameters
+        ----------
+        folder
+            Folder of the belief.
+        setting
+            Network, vehicle and cars.
+        """
+        if len(setting.of_types) == 1:
+            return None
+        vehicles = {each.vehicle.name: each.vehicle for each in setting.of_types}
+        return cls(folder, {car: each.name for car, each in setting.cars.items()}, vehicles)
 
     @property
-    def only(self) -> str:
-        """The one type of all cars.
+    def first(self) -> str:
+        """Type of the first car of the table."""
+        return next(iter(self.types.values()))
 
-        Raises
-        ------
-        EvrouteError
-            If there are several.
-        """
-        types = sorted(set(self.types.values()))
-        require(
-            len(types) == 1,
-            f"{self.path} has cars of {len(types)} types, {', '.join(types[:3])}; a belief is of "
-            f"one type: name it with --vehicle {types[0]}, and learn each into a folder of its own",
-        )
-        return types[0]
+    @property
+    def by_car(self) -> dict[str, Vehicle]:
+        """Vehicle of each car."""
+        return {car: self.vehicles[name] for car, name in self.types.items()}
 
     def of_type(self, measured: Measured, names: Collection[str]) -> Measured:
         """Return trips without those of cars of other types, which are set aside.
@@ -78,9 +91,7 @@ class CarTypes:
                 "row there",
                 UnknownNameError,
             )
-        of_others = {
-            type_ for type_ in self.types.values() if load_vehicle(type_).name not in names
-        }
+        of_others = {name for name, each in self.vehicles.items() if each.name not in names}
         others = {
             trip.trip: f"its car '{trip.car}' is of type '{self.types[trip.car]}'; learn that type "
             "into another folder"
@@ -116,13 +127,12 @@ def read_cars(path: Path) -> CarTypes:
             f"table of cars {path}, row {row}: car '{car}' is of type '{vehicle}' here, and of "
             f"'{before}' above",
         )
-    for vehicle in set(types.values()):
-        load_vehicle(vehicle)
-    return CarTypes(path, types)
+    require(types, f"table of cars {path} has no cars; give a row for each: car,vehicle")
+    return CarTypes(path, types, {name: load_vehicle(name) for name in sorted(set(types.values()))})
 
 
 def with_cars(log: Log, names: Collection[str]) -> Log:
-    """Return a log with its cars in the column ``car``; none if it names no cars.
+    """Return a log with its cars in the column ``car``, or none if it names no cars.
 
     Parameters
     ----------
@@ -155,7 +165,7 @@ def with_cars(log: Log, names: Collection[str]) -> Log:
 
 
 def cars_note(measured: Measured) -> list[str]:
-    """Return how many cars drove the trips of a log, in words; none without names."""
+    """Return how many cars drove the trips of a log, in words. None without names."""
     cars = {trip.car for trip in measured.trips if trip.car}
     trips = counted(len(measured.trips), "trip")
     return [f"{trips} of {counted(len(cars), 'car')}"] if cars else []

@@ -21,7 +21,7 @@ class KnowsCars(Protocol):
 
     @property
     def cars(self) -> tuple[str, ...]:
-        """Names of the cars of a fleet; empty for one car without a name."""
+        """Names of the cars of a fleet, or empty for one car without a name."""
         return ()
 
     def of_car(self, car: str) -> Self:
@@ -38,6 +38,16 @@ class KnowsCars(Protocol):
             If the belief does not know the car. The message has similar names.
         """
         check_car(self.source, self.cars, car)
+        return self
+
+    def of_type(self, k: int) -> Self:
+        """Return the belief of an unknown car of a type, to plan with. The fleet goes on learning.
+
+        Parameters
+        ----------
+        k
+            Number of the type (`Setting.of_types`).
+        """
         return self
 
     def car_shares(self) -> dict[str, Share]:

@@ -6,8 +6,8 @@ which physics is right. Every belief has no edge below its own change of potenti
 has none below the weighted mean of the potentials.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,17 +18,17 @@ from evroute.learning.intervals import ErrorSpread, TripPrediction
 from evroute.learning.mixture.physics_weight import PhysicsWeight
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.times import measures_s
-from evroute.learning.trips.trip_forecast import TripForecast
+from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
+from evroute.planning.forecasts.in_turn import DrivenTrip
 from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
 
 @dataclass(frozen=True, eq=False)
 class MixedDay:
-    """Energies of all turns of a network under the conditions of one day; see `learned.Day`.
+    """Energies of all turns of a network under the conditions of one day. See `learned.Day`.
 
     Parameters
     ----------
@@ -54,24 +54,16 @@ class MixedDay:
         """The turns, with the weighted mean of the potentials."""
         turns, edges = self.driving.space, self.steady.space.edges
         assert isinstance(turns, TurnSpace)
-        mixed = EdgeSpace(
-            edges.network,
-            edges.vehicle,
-            conditions=edges.conditions,
-            junction_wh=self.weight.mixed(
-                turns.edges.states.state_wh, self.steady.space.states.state_wh
-            ),
-        )
-        kinetic = self.weight.first * turns.kinetic
-        return TurnSpace(mixed, turns.table, free_flow=True, kinetic=kinetic)
+        junction_wh = self.weight.mixed(turns.edges.junction_wh, edges.junction_wh)
+        mixed = turns.edges.with_potential(junction_wh, edges.conditions)
+        return turns.with_potential(mixed, self.weight.first * turns.kinetic)
 
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each turn where nothing is lost to a full battery, Wh."""
-        mean_wh: FloatArray = self.weight.mixed(
-            self.driving.mean_wh, self.steady.mean_wh[self._edges]
-        )
-        return mean_wh
+        of_edges, per_turn = self.driving.of_edges
+        mixed_wh = self.weight.mixed(of_edges, self.steady.mean_wh)
+        return self.driving.terms.with_turns(mixed_wh, self.weight.first * per_turn)
 
     @property
     def time_s(self) -> FloatArray:
@@ -82,8 +74,8 @@ class MixedDay:
     @property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
-        steady_wh = self.steady.noise_std_wh[self._edges]
-        return np.sqrt(self.weight.mixed(self.driving.noise_std_wh**2, steady_wh**2))
+        noise_wh2 = self.weight.mixed(self.driving.edge_noise_wh2, self.steady.edge_noise_wh2)
+        return self.driving.terms.at_arms(np.sqrt(noise_wh2))
 
     @property
     def full_battery_fade(self) -> float:
@@ -116,7 +108,8 @@ class MixedDay:
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every turn, noise left out, (a,) Wh."""
         driving, steady = self.driving.posterior(), self.steady.posterior()
-        mean_wh, std_wh = steady.mean_wh[self._edges], steady.std_wh[self._edges]
+        at_arms = self.driving.terms.at_arms
+        mean_wh, std_wh = at_arms(steady.mean_wh), at_arms(steady.std_wh)
         apart_wh = driving.mean_wh - mean_wh
         variance = self.weight.variance(driving.std_wh**2, std_wh**2, apart_wh)
         return Belief(self.mean_wh, np.sqrt(variance))
@@ -136,7 +129,7 @@ class MixedDay:
         """
         energy_wh: FloatArray = self.weight.mixed(
             self.driving.stretch_wh(arms, stretches),
-            self.steady.stretch_wh(self._edges[arms], stretches),
+            self.steady.stretch_wh(self._edges(arms), stretches),
         )
         return energy_wh
 
@@ -154,19 +147,42 @@ class MixedDay:
         arms_of_route, energy_wh, expected, stretches
             As in `Day.forecast`.
         """
-        edges = self._edges[arms_of_route]
+        trip = DrivenTrip(arms_of_route, energy_wh, expected, stretches)
+        edges = self._edges(arms_of_route)
         driven = stretches or self.driving.whole(arms_of_route)
         share = driven.share(self.space.edges.network)
-        driving = self.driving.along(arms_of_route, expected, driven)
-        steady = self.steady.along(edges, expected, driven)
+        return replace(
+            self.forecast_in_turn([self], [trip]),
+            time=lambda: measures_s(self.expected_time(edges, share)),
+        )
+
+    def forecast_in_turn(
+        self, days: Sequence["MixedDay"], trips: Sequence[DrivenTrip]
+    ) -> TripForecast:
+        """Forecast the energy of trips of one car that follow each other, without their times.
+
+        Parameters
+        ----------
+        days, trips
+            As in `ForecastsInTurn.forecast_in_turn`.
+        """
+        driving_of, steady_of = list[Along](), list[Along]()
+        lost_wh = 0.0
+        for day, trip in zip(days, trips, strict=True):
+            edges = self._edges(trip.arms)
+            driven = trip.stretches or day.driving.whole(trip.arms)
+            driving_of.append(day.driving.along(trip.arms, trip.expected, driven))
+            steady_of.append(day.steady.along(edges, trip.expected, driven))
+            plain_wh = self.weight.mixed(
+                day.driving.plain_wh(trip.arms, driven), day.steady.plain_wh(edges, driven)
+            )
+            lost_wh += float((trip.energy_wh - plain_wh).sum())
+            if trip.expected is not None:
+                faded_wh = self.weight.mixed(driving_of[-1].faded_wh, steady_of[-1].faded_wh)
+                lost_wh += trip.expected.lost_wh - faded_wh
+        driving, steady = joined(driving_of), joined(steady_of)
         apart_wh = driving.mean_wh - steady.mean_wh
         variance_wh2 = self.weight.variance(driving.variance_wh2, steady.variance_wh2, apart_wh[-1])
-        plain_wh = self.weight.mixed(
-            self.driving.plain_wh(arms_of_route, driven), self.steady.plain_wh(edges, driven)
-        )
-        lost_wh = float((energy_wh - plain_wh).sum())
-        if expected is not None:
-            lost_wh += expected.lost_wh - self.weight.mixed(driving.faded_wh, steady.faded_wh)
         moved_wh = [
             float(along.row @ day.belief.coefficients.moved)
             for day, along in ((self.driving, driving), (self.steady, steady))
@@ -181,8 +197,7 @@ class MixedDay:
         return TripForecast(
             prediction,
             lambda: self.weight.covariance(driving.covariance(), steady.covariance(), apart_wh),
-            lambda: measures_s(self.expected_time(edges, share)),
-            self.battery_share,
+            battery_share=self.battery_share,
         )
 
     def difference_std_wh(
@@ -198,7 +213,7 @@ class MixedDay:
         arms_of_route, others, stretches
             As in `Day.difference_std_wh`.
         """
-        edges, other_edges = self._edges[arms_of_route], self._edges[others]
+        edges, other_edges = self._edges(arms_of_route), self._edges(others)
         one, other = stretches or (self.driving.whole(arms_of_route), self.driving.whole(others))
         apart_wh = [
             float(day.plain_wh(arms, one).sum() - day.plain_wh(rest, other).sum())
@@ -228,7 +243,7 @@ class MixedDay:
         arms, before, charge_wh, stretches
             As in `Day.reached_std_wh`.
         """
-        edges = self._edges[arms]
+        edges = self._edges(arms)
         driven = stretches or self.driving.whole(arms)
         going = driven.onward()
         apart_wh = self.driving.plain_wh(arms, going) - self.steady.plain_wh(edges, going)
@@ -241,7 +256,6 @@ class MixedDay:
         steady_wh = self.steady.reached_std_wh(edges, before, charge_wh, driven)
         return np.sqrt(self.weight.variance(driving_wh**2, steady_wh**2, apart_wh))
 
-    @property
-    def _edges(self) -> IntArray:
-        """(a,) edge that each turn enters."""
-        return self.driving.space.states.edge
+    def _edges(self, arms: IntArray) -> IntArray:
+        """Return the edges that turns (k,) enter, (k,)."""
+        return self.driving.terms.edges_of(arms)

@@ -2,7 +2,7 @@
 
 `TripEnergies` learns the same trips twice: with the driver's physics, where cars stop, turn and
 slow down, and at steady speeds. Each has its own pace, drag, noise and cone. The belief is their
-mixture, with weights by past predictive likelihood (`physics_weight`); its intervals rest on the
+mixture, with weights by past predictive likelihood (`physics_weight`). Its intervals rest on the
 errors of the mixture. ``physics="driving"`` or ``physics="eq8"`` keeps one of them alone.
 """
 
@@ -51,7 +51,7 @@ class ExpectedTwice(Expected):
 
 
 class TwoPhysics(Belief):
-    """Belief of whole trips on a network by two physics; see `Belief`.
+    """Belief of whole trips on a network by two physics. See `Belief`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class TwoPhysics(Belief):
 
     @property
     def note(self) -> str:
-        """Number of trips behind the forecasts, in words; empty if there are none."""
+        """Number of trips behind the forecasts, in words. Empty if there are none."""
         return self.driving.note
 
     @property
@@ -126,7 +126,7 @@ class TwoPhysics(Belief):
 
     @property
     def changed_after(self) -> int:
-        """Number of trips before the last detected change; 0 if there was none."""
+        """Number of trips before the last detected change, or 0 if there was none."""
         return self.driving.changed_after
 
     @property
@@ -214,7 +214,10 @@ class TwoPhysics(Belief):
             time = self._expected_time(edge, trip.departed_s, share=share)
             km = float(share @ self.driving.places.known.length_m[edge]) / 1000.0
             unit_s = float(np.sqrt(START_S.variance(np.array(km))))
-            _add_error(self.time_errors, float(trip.travel_s[measured].sum()), time, unit_s)
+            measured_s = float(trip.travel_s[measured].sum())
+            _add_error(self.time_errors, measured_s, time, unit_s, car=trip.car)
+            if self.time_errors.has_alarm(trip.car):
+                self.time_errors.begin_anew(trip.car)
         self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)
         self.driving.take(trip, expected.driving)
         self.steady.take(trip, expected.steady)
@@ -247,10 +250,18 @@ class TwoPhysics(Belief):
         return self.driving.cars
 
     def of_car(self, car: str) -> "TwoPhysics":
-        """Return the belief of one car; parameters and errors as in `KnowsCars.of_car`."""
+        """Return the belief of one car. Parameters and errors as in `KnowsCars.of_car`."""
         own = copy(super().of_car(car))
         own.driving, own.steady = self.driving.of_car(car), self.steady.of_car(car)
         own._car, own.battery = car, own.driving.battery
+        own.setting = own.driving.setting
+        return own
+
+    def of_type(self, k: int) -> "TwoPhysics":
+        """Return the belief of an unknown car of a type, as `KnowsCars.of_type` does."""
+        own = copy(self)
+        own.driving, own.steady = self.driving.of_type(k), self.steady.of_type(k)
+        own.setting = own.driving.setting
         return own
 
     def car_shares(self) -> dict[str, Share]:
@@ -278,7 +289,7 @@ class TwoPhysics(Belief):
         routes: int = 1,
         share: FloatArray | float = 1.0,
     ) -> TripPrediction:
-        """Return the prediction of a travel time, s; parameters as in `TripTimes.expect`."""
+        """Return the prediction of a travel time, s. Parameters as in `TripTimes.expect`."""
         driving, steady = (
             each.times.predict(
                 edge,
@@ -310,9 +321,9 @@ def _add_error(
         Measured value and its expectation.
     unit
         Unit of the score that the test sees. With that of a fixed noise a deviation that becomes
-        smaller, as it is learned, makes no score larger; the predicted deviation if None.
+        smaller, as it is learned, makes no score larger. The predicted deviation if None.
     car
-        The car that drove; empty where cars have no names.
+        The car that drove, or empty where cars have no names.
     """
     error = measured - expected.mean_wh
     if abs(error) > REFUSED_SD * expected.sd_wh:

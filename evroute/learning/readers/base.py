@@ -28,7 +28,7 @@ class Reader:
         setting. Trips of other vehicles and impossible ones are set aside (`Measured.skipped`). It
         raises an `EvrouteError` if a column is missing.
     suffixes
-        Suffixes of its files in lower case; none for CSV and Parquet tables.
+        Suffixes of its files in lower case, or none for CSV and Parquet tables.
     accepts
         Returns whether a table with these headers has this format.
     has_routes

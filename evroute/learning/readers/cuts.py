@@ -97,6 +97,6 @@ def cut(
 
 
 def rise(readings: FloatArray) -> float:
-    """Return the last minus the first of the finite readings (k,); 0 if there are none."""
+    """Return the last minus the first of the finite readings (k,). 0 if there are none."""
     read = readings[np.isfinite(readings)]
     return float(read[-1] - read[0]) if len(read) else 0.0

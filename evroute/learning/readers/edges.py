@@ -1,6 +1,6 @@
 """Tables with a row for each edge driven.
 
-Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; optional are
+Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh. Optional are
 time (when the edge was entered), travel_s, departed_s (of the trip, used where there is no time),
 vehicle, car, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent
 (charge when the edge was entered), auxiliary_w, temperature_c and payload_kg. Of a trip that begins

@@ -82,9 +82,10 @@ def read_measured(
     with_routes
         Whether the trips need routes. A notebook has none.
     reader
-        Name of the reader; by default the file's suffix or columns choose one of `READERS`.
+        Name of the reader. By default the file's suffix or columns choose one of `READERS`.
     cars
-        Types of the cars. Trips of cars of other types are set aside. None for one type.
+        Types of the cars. Trips of cars of other types than those of the setting are set aside.
+        None for one type.
 
     Raises
     ------
@@ -102,9 +103,12 @@ def read_measured(
             f"trip table {path} has no routes, which this model and replays need; give a log by "
             "edges or points, or learn with model trips, exact or physics+gp"
         )
-    measured = chosen.trips(log, setting, names)
-    if cars is not None:
-        measured = cars.of_type(measured, names)
+    if len(setting.of_types) > 1 and cars is not None:
+        measured = _of_types(chosen, log, setting, cars)
+    else:
+        measured = chosen.trips(log, setting, names)
+        if cars is not None:
+            measured = cars.of_type(measured, names)
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
@@ -115,6 +119,25 @@ def read_measured(
     measured.notes[:0] = [*cars_note(measured), *_notes(log, measured, setting)]
     measured.notes.extend(measured.unknown_notes({trip.trip for trip in measured.trips}))
     return measured
+
+
+def _of_types(chosen: Reader, log: Log, setting: Setting, cars: CarTypes) -> Measured:
+    """Return the trips of cars of several types, each read by its own type."""
+    found, skipped = Measured(), dict[str, str]()
+    for each in setting.of_types:
+        names = [each.vehicle.name]
+        of_type = cars.of_type(chosen.trips(log, each, names), names)
+        found.trips.extend(of_type.trips)
+        found.notes.extend(note for note in of_type.notes if note not in found.notes)
+        for name, values in of_type.unknown.items():
+            found.unknown.setdefault(name, {}).update(values)
+        skipped |= of_type.skipped
+    if "trip" in log.columns:  # in the order of the table
+        place = {name: row for row, name in enumerate(reversed(log.table["trip"].to_pylist()))}
+        found.trips.sort(key=lambda trip: -place.get(trip.trip, 0))
+    used = {trip.trip for trip in found.trips}
+    found.skipped.update({name: why for name, why in skipped.items() if name not in used})
+    return found
 
 
 def _keep_first(measured: Measured) -> None:

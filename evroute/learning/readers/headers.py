@@ -52,7 +52,7 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
     Returns
     -------
     dict
-        Column of each name that the file has; of two headers for one name, the first.
+        Column of each name that the file has. Of two headers for one name, the first.
     """
     found = {name: Column(name) for name in headers if name in known}
     for header in headers:

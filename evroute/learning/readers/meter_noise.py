@@ -41,7 +41,7 @@ def even_minus_odd_wh(time_s: FloatArray, power_w: FloatArray) -> float:
 def lag_one_correlation(power_w: Sequence[FloatArray]) -> float:
     """Return the correlation of neighbouring readings about the mean of their trip, over all trips.
 
-    Means taken from k readings lower it by ``(1 + rho)/k``, which is added back; 0 for constant
+    Means taken from k readings lower it by ``(1 + rho)/k``, which is added back. 0 for constant
     power.
     """
     centred = [power - power.mean() for power in power_w]
@@ -56,7 +56,7 @@ def lag_one_correlation(power_w: Sequence[FloatArray]) -> float:
 
 
 def meter_factor(rho: float) -> float:
-    """Return c for a correlation below 1; 0.5 without correlation (``rho <= 0``)."""
+    """Return c for a correlation below 1. 0.5 without correlation (``rho <= 0``)."""
     if rho <= 0.0:
         return 0.5
     ratio, tau = (1.0 + rho) / (1.0 - rho), -1.0 / np.log(rho)

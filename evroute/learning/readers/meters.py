@@ -118,7 +118,7 @@ def by_catalogue(vehicle: Vehicle) -> str:
 
 
 def display_step(percent: FloatArray) -> float:
-    """Return the step of a display by its readings (p,) %; 1 where all are equal."""
+    """Return the step of a display by its readings (p,) %. 1 where all are equal."""
     steps = np.diff(np.unique(np.round(percent[np.isfinite(percent)], 6)))
     return float(steps.min()) if len(steps) else 1.0
 

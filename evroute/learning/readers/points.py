@@ -1,6 +1,6 @@
 """Logs with a row for each GPS point and a meter: cut into trips and matched to the roads.
 
-Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
+Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`). Optional are trip,
 vehicle, car and `AT_DEPARTURE`. Rows may lack a reading.
 """
 
@@ -53,7 +53,7 @@ COLUMNS = (
 )
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
-"""Longest time between two rows of one trip, s; power is not integrated over longer ones."""
+"""Longest time between two rows of one trip, s. Power is not integrated over longer ones."""
 FEWEST_READINGS = 8
 """Readings of a trip whose even and odd ones are compared."""
 SHORTEST_M = 300.0
@@ -193,7 +193,7 @@ def _drives(
 def _discharging(
     log: Log, drives: list[_Drive], setting: Setting, measured: Measured
 ) -> list[_Drive]:
-    """Return drives whose power is positive while the battery discharges; note a changed sign."""
+    """Return drives whose power is positive while the battery discharges. Note a changed sign."""
     if not _reversed(log, drives, setting):
         return drives
     measured.notes.append(

@@ -170,7 +170,7 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def headers_of(path: Path) -> list[str]:
-    """Return the headers of a CSV or Parquet file; none if it cannot be read.
+    """Return the headers of a CSV or Parquet file, or none if it cannot be read.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def check_columns(
     needed
         Columns that it must have.
     known
-        Columns that it may have; empty for any.
+        Columns that it may have, or empty for any.
 
     Raises
     ------

@@ -63,13 +63,15 @@ def read_history(folder: Path, setting: Setting) -> History:
     recorded, gate = read_parts(folder, setting.network), Measured()
     for trip in recorded.values():
         if trip.record is None:
-            admit(gate, trip, setting)
+            admit(gate, trip, setting.of_car(trip.car))
         else:  # it passed the gate on its own map
             gate.trips.append(trip)
     trips = {trip.trip: trip for trip in gate.trips}
     rows = []
     for row in _stored_rows(folder / "trips.parquet"):
-        if row["trip"] not in trips or not _is_of(row, measured_row(setting, trips[row["trip"]])):
+        if (name := row["trip"]) not in trips:
+            break
+        if not _is_of(row, measured_row(setting.of_car(trips[name].car), trips[name])):
             break
         rows.append(row)
     return History(recorded, trips, gate, rows)

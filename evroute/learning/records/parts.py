@@ -2,7 +2,7 @@
 
 ``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`.
 Further columns have the line of each edge and its heights, and the metadata the terms of each trip,
-so that trips can be learned on other maps; files of earlier versions lack them. The metadata have
+so that trips can be learned on other maps. Files of earlier versions lack them. The metadata have
 the digest of the columns and terms, and the manifest of the folder too. Each file is a trip table
 that ``evroute learn`` reads. Numbers that are unknown are NaN. In files of earlier versions the
 departure is then 0.
@@ -11,7 +11,7 @@ departure is then 0.
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -123,13 +123,23 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
         lines = _lines(columns, metadata)
         rows_of = _rows(columns["edge"], lines, network, metadata)
         columns["departed_s"] = _departures(columns["departed_s"], metadata)
-        trips = list(_trips(columns, rows_of, network, lines, json.loads(terms or "[]")))
+        about = json.loads(metadata.get(_MANIFEST, b"{}"))
+        read = _trips(columns, rows_of, network, lines, json.loads(terms or "[]"))
+        trips = [_of_its_type(trip, about) for trip in read]
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(
             f"{path} is damaged ({_line(error)}); set it aside by 'evroute learn --repair "
             f"{folder}', and learn the table of its trips again: evroute learn TABLE --out {folder}"
         ) from None
     return trips
+
+
+def _of_its_type(trip: MeasuredTrip, about: Mapping[str, Any]) -> MeasuredTrip:
+    """Return a trip whose record has the numbers of the type of its car by a manifest."""
+    name = about.get("cars", {}).get(trip.car)
+    if trip.record is None or name is None:
+        return trip
+    return replace(trip, record=replace(trip.record, vehicle=about["types"][name]))
 
 
 def manifest_of(path: Path) -> dict[str, Any] | None:
@@ -168,7 +178,7 @@ def append_part(
     manifest
         Manifest of the folder.
     terms
-        Terms of each trip; empty if the belief has none.
+        Terms of each trip, or empty if the belief has none.
 
     Raises
     ------
@@ -200,7 +210,7 @@ def append_part(
 
 
 def set_aside(folder: Path, *, last: bool = False) -> Path | None:
-    """Move the belief and the measured trips of a folder into ``reset-DATE``; return that folder.
+    """Move the belief and the measured trips of a folder into ``reset-DATE``. Return that folder.
 
     The measured trips are moved last, so that an interruption leaves trips that can be learned
     again. With ``last``, only the newest file with further trips is moved, and those that record

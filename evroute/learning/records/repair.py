@@ -52,7 +52,7 @@ def repair(
     folder
         Folder of ``evroute learn``.
     network
-        Network on which they are learned, or its name or file; None for the name in its settings.
+        Network on which they are learned, or its name or file. None for the name in its settings.
     vehicle
         The vehicle of the folder with other numbers, or its name or file. Another one is used only
         if no settings are left in the folder.
@@ -92,7 +92,7 @@ def repair(
 
 
 def _damaged(folder: Path, network: RoadNetwork, *, travels: bool) -> dict[Path, str]:
-    """Return the damaged files of measured trips, and the reasons; at least one is intact.
+    """Return the damaged files of measured trips, and the reasons. At least one is intact.
 
     The trips of the others must be on the network, or a belief that ``travels`` must know their
     terms.
@@ -172,6 +172,9 @@ def _manifests(place: Folder) -> Iterator[dict[str, Any]]:
             manifest["profile"] = about.profile
         if charging := charging_of(about.vehicle):
             manifest["charging"] = charging
+        if about.types:
+            types = {n: numbers_of(v) | charging_of(v) for n, v in about.types.items()}
+            manifest |= {"types": types, "cars": about.cars}
         yield manifest
     for path in reversed(part_paths(place.path)):
         try:

@@ -7,7 +7,7 @@ back with them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Moved:
     Parameters
     ----------
     roads, junctions
-        Row by the row in the stored belief; `LOST` where nothing is known of it.
+        Row by the row in the stored belief. `LOST` where nothing is known of it.
     size
         Number of roads that are known now.
     is_new_place
@@ -59,6 +59,12 @@ class Moved:
         return {name: self.values(state[name]) for name in names if name in state}
 
 
+@lru_cache(maxsize=4)
+def _index_of(network: RoadNetwork) -> RoadIndex:
+    """Return the index of roads that all beliefs on a network share."""
+    return RoadIndex(RoadLines.of_network(network, np.arange(network.n_edges)))
+
+
 class KnownRoads:
     """Roads of a network, and roads that it does not have.
 
@@ -75,7 +81,7 @@ class KnownRoads:
         (h, 3) points of junctions of other networks.
     driven, found
         Number of roads of the stored belief about which it knows something, and of those among them
-        that the network has; both 0 for a belief that began on this network.
+        that the network has. Both 0 for a belief that began on this network.
     """
 
     def __init__(self, network: RoadNetwork) -> None:
@@ -89,8 +95,7 @@ class KnownRoads:
 
     @cached_property
     def _index(self) -> RoadIndex:
-        every = np.arange(self.network.n_edges)
-        return RoadIndex(RoadLines.of_network(self.network, every))
+        return _index_of(self.network)
 
     @cached_property
     def _all(self) -> RoadLines:
@@ -129,7 +134,7 @@ class KnownRoads:
 
     @property
     def elsewhere(self) -> str:
-        """Share of the roads driven that the network has, in words; empty if it has all."""
+        """Share of the roads driven that the network has, in words. Empty if it has all."""
         if self.found == self.driven:
             return ""
         share = self.found / self.driven
@@ -150,7 +155,7 @@ class KnownRoads:
         return len(in_pieces(self.lost, self.network))
 
     def map_s(self, *, driving: bool) -> FloatArray:
-        """Return the time on all roads by the map, s; at the speeds of drivers if ``driving``."""
+        """Return the time on all roads by the map, s. At the speeds of drivers if ``driving``."""
         roads = self._all
         return roads.time_s / roads.share if driving else roads.time_s
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, flat, part_of
 from evroute.learning.roads.known_roads import KnownRoads, Moved
-from evroute.learning.trips.fields import has_heights, junction_height, road_deviation
+from evroute.learning.roads.sections import RoadSections
+from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
 from evroute.learning.trips.landmarks import Landmarks
 from evroute.network.heights.stretches import Stretches
 
@@ -27,27 +27,28 @@ class TripPlaces:
 
     Attributes
     ----------
-    roads
-        Landmarks of the deviations of roads.
+    sections, earlier
+        Sections of roads whose deviations are learned, since the last change and before it.
     junctions
-        Landmarks of the potential of junctions; None if there are none and the network has heights.
+        Landmarks of the potential of junctions. None if there are none and the network has heights.
     heights_unknown
         Whether the network has no heights.
     driven, shares
         Rows of the roads of each trip, and the share of each that it drove.
     changed_after
-        Number of trips before the last detected change; 0 if there was none.
+        Number of trips before the last detected change, or 0 if there was none.
     """
 
     def __init__(self, known: KnownRoads) -> None:
         self.known = known
         self.heights_unknown = not has_heights(known.network)
-        self.roads = Landmarks(road_deviation(known))
+        self.sections, self.earlier = RoadSections(), RoadSections()
         self.junctions = Landmarks(junction_height(known)) if self.heights_unknown else None
         self.driven: list[IntArray] = []
         self.shares: list[FloatArray] = []
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
+        self._of_all: NearFeatures | None = None
 
     def add(self, edge: IntArray, share: FloatArray, *, known: bool) -> None:
         """Add a trip.
@@ -72,7 +73,7 @@ class TripPlaces:
         return np.append(network.tail[edge[:1]], network.head[edge])
 
     def admit_ends(self, edge: IntArray) -> int:
-        """Make landmarks of the ends of a trip over edges (k,) where needed; return how many."""
+        """Make landmarks of the ends of a trip over edges (k,) where needed. Return how many."""
         if self.junctions is None or not self.heights_unknown:
             return 0
         return self.junctions.admit(self.ends(edge)[[0, -1]])
@@ -99,28 +100,69 @@ class TripPlaces:
             return share[0] * first
         return rise - (1.0 - share[0]) * first - (1.0 - share[-1]) * last
 
-    def road_features(self, edge: IntArray) -> FloatArray:
-        """Return the features of roads (k,) times their lengths in km, (k, m).
+    def road_features(self, edge: IntArray, share: FloatArray | None = None) -> FloatArray:
+        """Return the features of sections of roads, and last their kilometres, (k, m + 1).
 
-        After a change as many columns of zeros precede them, for the roads before the change.
+        They are 0 in sections before the last change.
+
+        Parameters
+        ----------
+        edge
+            (k,) roads.
+        share
+            (k,) shares of them that are driven, or None for whole roads.
         """
-        features = self.roads.features(edge) * self.known.length_m[edge, np.newaxis] / 1000.0
-        return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
+        km = self.known.length_m[edge] / 1000.0
+        features = self.sections.features(edge, km if share is None else share * km)
+        before = np.zeros((len(edge), len(self.earlier)))
+        return np.column_stack([before, features, features @ self.sections.root_km])
 
-    def road_features_of(self, trips: Sequence[int]) -> FloatArray:
-        """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
+    def features_of_roads(self) -> NearFeatures:
+        """Return the features of all roads of the network, as in `road_features`.
+
+        They are kept until sections are chosen.
+        """
+        if self._of_all is None:
+            n = self.known.network.n_edges
+            own = self.sections.edge[self.sections.edge < n]
+            place = np.full(n, -1)
+            place[own] = np.arange(len(own))
+            self._of_all = NearFeatures(self.road_features(own), place)
+        return self._of_all
+
+    def features_of_heights(self) -> RiseFeatures:
+        """Return the features of the rise over all edges, where heights are unknown."""
+        assert self.junctions is not None
+        network = self.known.network
+        features = self.junctions.features(np.arange(network.n_junctions))
+        return RiseFeatures(features, network.tail, network.head)
+
+    def choose_roads(self) -> None:
+        """Choose the sections by the trips since the last change."""
+        since = slice(self.changed_after, None)
+        self.sections.choose(self.driven[since], self.shares[since], self.known.length_m)
+        self._of_all = None
+
+    def features_of_trips(self, trips: Sequence[int]) -> FloatArray:
+        """Return the road features of trips by their numbers, and last the kilometres, (n, m + 1).
+
+        Trips before the last change have the sections of that time.
+        """
         driven = [self.driven[number] for number in trips]
-        edges, first, place = np.unique(
-            np.concatenate(driven), return_index=True, return_inverse=True
-        )
-        self.roads.admit(edges[np.argsort(first)])
-        trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
-        share = np.concatenate([self.shares[number] for number in trips])
-        passes = csr_array((share, (trip, place)), shape=(len(driven), len(edges)))
-        features: FloatArray = passes @ self.road_features(edges)
-        before = np.array(trips) < self.changed_after
-        features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
-        return features
+        shares = [self.shares[number] for number in trips]
+        before = np.array(trips, dtype=np.int64) < self.changed_after
+        parts, km = [], np.zeros(len(trips))
+        for sections, own in ((self.earlier, before), (self.sections, ~before)):
+            features = sections.of_trips(driven, shares, self.known.length_m)
+            parts.append(features * own[:, np.newaxis])
+            km += parts[-1] @ sections.root_km
+        return np.column_stack([*parts, km])
+
+    def restart(self, trips: int) -> None:
+        """Begin new sections after a change, detected after this many trips."""
+        self.changed_after = trips
+        self.earlier, self.sections = self.sections, RoadSections()
+        self._of_all = None
 
     def part_features(self, driven: Stretches) -> list[FloatArray]:
         """Return the features of roads and of the potential over parts of edges, (k, m) each.
@@ -131,35 +173,31 @@ class TripPlaces:
             The parts.
         """
         network, edge = self.known.network, driven.edge
-        share = driven.share(network)[:, np.newaxis]
+        share = driven.share(network)
         rise = np.zeros((len(edge), 0 if self.junctions is None else len(self.junctions)))
         if self.junctions is not None and self.heights_unknown:
             at = self.junctions.features
             rise = at(network.head[edge]) - at(network.tail[edge])
-        return [share * self.road_features(edge), share * rise]
+        return [self.road_features(edge, share), share[:, np.newaxis] * rise]
 
     def unknown_wh2(
-        self, edge: IntArray, road_std: float, height_std: float, driven: Stretches | None = None
+        self, edge: IntArray, height_std: float, driven: Stretches | None = None
     ) -> FloatArray:
-        """Return the covariance of fields off their landmarks up to the ends of roads (k,), (k, k).
+        """Return the covariance of the potential off its landmarks up to the ends of roads, (k, k).
 
         Parameters
         ----------
         edge
             (k,) roads of a trip.
-        road_std, height_std
-            Deviations of the fields, Wh per km and Wh.
+        height_std
+            Deviation of the potential, Wh.
         driven
             Their parts that are driven, on the network, or None for whole roads.
         """
-        asked = edge.tobytes(), road_std, height_std, len(self.roads), len(self.junctions or ())
+        asked = edge.tobytes(), height_std, len(self.junctions or ())
         if driven is None and asked in self._unknown:
             return self._unknown[asked]
         unknown = np.zeros((len(edge), len(edge)))
-        if road_std:
-            km = (self.known.length_m[edge] if driven is None else driven.length_m) / 1000.0
-            rest = self.roads.rest(edge) * np.outer(km, km)
-            unknown += road_std**2 * rest.cumsum(axis=0).cumsum(axis=1)
         if self.junctions is not None and self.heights_unknown and not self._leaves(edge):
             rest = self.junctions.rest(self.ends(edge))
             if driven is not None:
@@ -182,12 +220,12 @@ class TripPlaces:
         junctions = self.junctions
         of_junctions = {} if junctions is None else {"landmarks/junctions": junctions.places}
         known = self.known.state(
-            np.unique(np.concatenate([edge, self.roads.places, passed])),
+            np.unique(np.concatenate([edge, self.sections.edge, passed])),
             np.empty(0, dtype=np.int64) if junctions is None else junctions.places,
         )
         return {
-            "landmarks/roads": self.roads.places,
             **of_junctions,
+            **flat(sections=self.sections.state(), earlier=self.earlier.state()),
             "driven/edge": edge,
             "driven/share": np.concatenate([np.empty(0), *self.shares]),
             "driven/count": np.array([len(each) for each in self.driven], dtype=np.int64),
@@ -206,14 +244,15 @@ class TripPlaces:
             Rows now by the rows of the state.
         """
         self.changed_after = int(state.get("driven/changed", 0))
-        self._unknown = {}
+        self._unknown, self._of_all = {}, None
         edge = moved.roads[state["driven/edge"]]
         ends = np.cumsum(state["driven/count"])
         self.driven = np.split(edge, ends)[:-1]
         # an earlier version has whole roads alone
         share = state.get("driven/share", np.ones(len(edge)))
         self.shares = np.split(share, ends)[:-1]
-        self.roads.restore(moved.roads[state["landmarks/roads"]])
+        self.sections.restore(part_of(state, "sections"), moved)
+        self.earlier.restore(part_of(state, "earlier"), moved)
         if "landmarks/junctions" in state:
             self.junctions = self.junctions or Landmarks(junction_height(self.known))
             self.junctions.restore(moved.junctions[state["landmarks/junctions"]])

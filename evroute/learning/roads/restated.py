@@ -53,7 +53,7 @@ def recorded_terms(
     physics
         Physics of the terms.
     prior
-        Prior of the p coefficients; terms that were not recorded are 0.
+        Prior of the p coefficients. Terms that were not recorded are 0.
     vehicle
         The vehicle now.
 
@@ -111,5 +111,5 @@ def _braking(vehicle: Vehicle) -> float:
 
 
 def _ratio(after: float, before: float) -> float:
-    """Return a ratio; 1 where nothing was there before."""
+    """Return a ratio. 1 where nothing was there before."""
     return after / before if before else 1.0

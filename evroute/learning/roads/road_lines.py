@@ -153,7 +153,7 @@ class RoadIndex:
         return KDTree(self.roads.points_m.reshape(-1, 9))
 
     def rows_of(self, roads: RoadLines) -> IntArray:
-        """Return the row of each of k roads, (k,); `LOST` where it is not found.
+        """Return the row of each of k roads, (k,). `LOST` where it is not found.
 
         The roads must be on the sheets of the network (`RoadLines.on`). Each row is that of at most
         one road: the one with its id, else the nearest.
@@ -207,7 +207,7 @@ def placed(
 
 
 def _near(flat_m: FloatArray, crs: str, network: RoadNetwork) -> FloatArray | None:
-    """Return points (k, 2) in the coordinate system of a network; None if they are far from it."""
+    """Return points (k, 2) in the coordinate system of a network. None if they are far from it."""
     near_m = np.column_stack(transformer(crs, network.crs).transform(*flat_m.T))
     centre_m = np.array([network.x_m.mean(), network.y_m.mean()])
     with np.errstate(invalid="ignore"):

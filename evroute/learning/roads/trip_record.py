@@ -35,7 +35,7 @@ class TripRecord:
     ascent_m, descent_m, eq8_wh
         (k,) heights gained and lost, m, and energy by eq. 8, Wh, on the map of the recording.
     terms
-        Terms of the trip by physics and name; empty if none were recorded.
+        Terms of the trip by physics and name, or empty if none were recorded.
     vehicle
         Numbers of the vehicle by which the terms were computed.
     """

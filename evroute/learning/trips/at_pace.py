@@ -15,6 +15,7 @@ from evroute.learning.trips.terms import (
     FADE,
     TURNING,
     DrivenEdges,
+    departed,
     edge_terms,
     full_battery_term,
     halted,
@@ -25,6 +26,8 @@ from evroute.methods.setting import Setting
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.pace import Pace
+from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.planning.spaces.of_physics import of_any_date, shared_edges, shared_turns
 
 
 def terms_at_pace(
@@ -131,6 +134,21 @@ class ArmTerms:
             terms = self.at(pace, arms, known, np.minimum(percent, 100.0), stretches)
         return terms
 
+    def row(
+        self, pace: Pace, trip: MeasuredTrip, known: DrivingConditions, b: FloatArray
+    ) -> FloatArray:
+        """Return the terms of a whole trip by the values known at its departure, (p,).
+
+        Parameters
+        ----------
+        pace, trip, known, b
+            As in `of_trip`.
+        """
+        terms = self.of_trip(pace, trip, known, b)
+        total = self.halted(terms.sum(axis=0), trip.edge, known)
+        heating = known.heating(self.setting.vehicle)
+        return departed(total / trip.routes, heating, self.prior)
+
     def along(self, edge: IntArray) -> IntArray:
         """Return the arms of a trip over edges (k,), (k,)."""
         if not self.driving:
@@ -170,6 +188,26 @@ class ArmTerms:
             return np.empty(0)
         energy = self._energy(conditions)
         return energy.halt_wh(energy.limits_mps)
+
+    def space(
+        self, conditions: DrivingConditions, junction_wh: FloatArray, b: FloatArray
+    ) -> SearchSpace:
+        """Return the arms with the potential of a belief.
+
+        Parameters
+        ----------
+        conditions
+            Conditions of the day.
+        junction_wh
+            (v,) potential of the junctions, Wh.
+        b
+            (p,) coefficients. That of stops and turns is the share of the kinetic energy.
+        """
+        roads = self.setting.network, self.setting.vehicle, of_any_date(conditions)
+        edges = shared_edges(*roads).with_potential(junction_wh, conditions)
+        if not self.driving:
+            return edges
+        return shared_turns(*roads).with_potential(edges, float(b[TURNING]))
 
     def _begins(self, edge: IntArray) -> IntArray:
         """Return the positions at which the routes of a trip over edges (k,) begin."""

@@ -18,7 +18,7 @@ from evroute.arrays import FloatArray
 class Physical:
     """Coefficients in the cone.
 
-    coefficients: (p,).  moved: (p,) difference from the unconstrained mean; 0 where none.
+    coefficients: (p,).  moved: (p,) difference from the unconstrained mean, or 0 where none.
     """
 
     coefficients: FloatArray

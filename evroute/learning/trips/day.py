@@ -6,8 +6,8 @@ the coefficients in force, which lie in the cone of physical ones. The potential
 rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,8 +16,9 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.trips.kept_trips import KM
-from evroute.learning.trips.landmarks import Landmarks
+from evroute.learning.roads.sections import RoadSections
+from evroute.learning.trips.day_terms import DayTerms
+from evroute.learning.trips.kept_trips import FIELD, KM
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
@@ -32,16 +33,17 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.trip_forecast import Along, TripForecast
+from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import way
+from evroute.planning.forecasts.in_turn import DrivenTrip
 from evroute.planning.spaces.arm_space import SearchSpace
 
 
 @dataclass(frozen=True, eq=False)
 class TripDay:
-    """Energies of all edges of a network under the conditions of one day; see `learned.Day`.
+    """Energies of all edges of a network under the conditions of one day. See `learned.Day`.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class TripDay:
     space
         The a arms, edges or turns, with the potential of the belief.
     terms
-        (a, c) terms of the arms and features of fields, the full-battery term 0.
+        Terms of the arms and features of fields, the full-battery term 0.
     columns
         (c,) columns of the belief that they are.
     part_terms
@@ -61,28 +63,28 @@ class TripDay:
         Function that returns the covariance of the energies up to the ends of parts of edges that
         no column explains, (k, k) Wh².
     roads
-        Landmarks of the deviations of roads.
+        Sections of roads with columns.
     times
         Travel times of trips.
     season_wh_per_minute
-        Deviation of a trip's energy at an unknown temperature, Wh per minute; 0 where it is known.
+        Deviation of a trip's energy at an unknown temperature, Wh per minute. 0 where it is known.
     battery_share
         Deviation of the size of the battery as a share of it.
     undated
         Whether the trips learned have no date, so that no days since the last one are known.
     halt_by_physics_wh
-        (n,) energy by physics of coming to a standstill at the end of each edge, Wh; empty where
+        (n,) energy by physics of coming to a standstill at the end of each edge, Wh. Empty where
         trips end at speed.
     """
 
     belief: TripBelief
     vehicle: Vehicle
     space: SearchSpace
-    terms: FloatArray
+    terms: DayTerms
     columns: IntArray
     part_terms: Callable[[IntArray, Stretches], FloatArray]
     unknown_wh2: Callable[[Stretches], FloatArray]
-    roads: Landmarks
+    roads: RoadSections
     times: TripTimes
     season_wh_per_minute: float = 0.0
     battery_share: float = 0.0
@@ -92,7 +94,12 @@ class TripDay:
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each arm where nothing is lost to a full battery, Wh."""
-        return self.terms @ self.belief.coefficients.coefficients[self.columns]
+        return self.terms.with_turns(*self.of_edges)
+
+    @cached_property
+    def of_edges(self) -> tuple[FloatArray, float]:
+        """(n,) expected energy of each edge without turns, Wh, and the factor of turns."""
+        return self.terms.of_edges(self.belief.coefficients.coefficients[self.columns])
 
     @property
     def time_s(self) -> FloatArray:
@@ -104,8 +111,19 @@ class TripDay:
     @property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
+        return self.terms.at_arms(np.sqrt(self.edge_noise_wh2))
+
+    @property
+    def edge_noise_wh2(self) -> FloatArray:
+        """(n,) variance of the noise of one passage of each edge, Wh²."""
         noise = self.belief.noise
-        return np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
+        learned_km = self.terms.of_edges(self._km_by_column)[0]
+        return noise.variance(self.terms.km, 0.0, learned_km) - noise.trip_wh**2
+
+    @property
+    def _km_by_column(self) -> FloatArray:
+        """(c,) kilometres of roads with columns, by the terms."""
+        return self.belief.km_by_column[self.columns]
 
     @property
     def full_battery_fade(self) -> float:
@@ -126,7 +144,7 @@ class TripDay:
         in_power = present[AUXILIARY] * self._heating.in_power
         return present[BY_TEMPERATURE] - in_power * self.belief.prior.mean[BY_TEMPERATURE]
 
-    @property
+    @cached_property
     def halt_wh(self) -> FloatArray:
         """(n,) expected energy of coming to a standstill at the end of each edge, Wh."""
         if not len(self.halt_by_physics_wh):
@@ -137,10 +155,8 @@ class TripDay:
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-        return Belief(
-            self.mean_wh,
-            np.sqrt(((self.terms @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)),
-        )
+        root = self.belief.regression.root[self.columns]
+        return Belief(self.mean_wh, np.sqrt(self.terms.variance(root)))
 
     @property
     def whole_wh(self) -> FloatArray:
@@ -172,28 +188,46 @@ class TripDay:
         arms_of_route, energy_wh, expected, stretches
             As in `Day.forecast`.
         """
-        network = self.space.edges.network
+        trip = DrivenTrip(arms_of_route, energy_wh, expected, stretches)
+        edges, day = self.terms.edges_of(arms_of_route), self.space.edges.conditions
         driven = stretches or self.whole(arms_of_route)
-        route = self.along(arms_of_route, expected, driven)
-        lost_wh = float((energy_wh - self.plain_wh(arms_of_route, driven)).sum())
-        if expected is not None:
-            lost_wh += expected.lost_wh - route.faded_wh
-        edges, day = self.space.states.edge[arms_of_route], self.space.edges.conditions
-        return TripForecast(
-            self.belief.expect(route.row, route.unknown_wh2).shifted(lost_wh),
-            route.covariance,
-            lambda: self.times.expect(
-                edges,
-                departed_s=day.departed_s,
-                speed_factor=day.speed_factor,
-                share=driven.share(network),
+        share = driven.share(self.space.edges.network)
+        return replace(
+            self.forecast_in_turn([self], [trip]),
+            time=lambda: self.times.expect(
+                edges, departed_s=day.departed_s, speed_factor=day.speed_factor, share=share
             ),
-            self.battery_share,
+        )
+
+    def forecast_in_turn(
+        self, days: Sequence["TripDay"], trips: Sequence[DrivenTrip]
+    ) -> TripForecast:
+        """Forecast the energy of trips of one car that follow each other, without their times.
+
+        Parameters
+        ----------
+        days, trips
+            As in `ForecastsInTurn.forecast_in_turn`.
+        """
+        routes, lost_wh = [], 0.0
+        for day, trip in zip(days, trips, strict=True):
+            driven = trip.stretches or day.whole(trip.arms)
+            route = day.along(trip.arms, trip.expected, driven)
+            lost_wh += float((trip.energy_wh - day.plain_wh(trip.arms, driven)).sum())
+            if trip.expected is not None:
+                lost_wh += trip.expected.lost_wh - route.faded_wh
+            routes.append(route)
+        whole = joined(routes)
+        prediction = self.belief.expect(whole.row, whole.unknown_wh2).shifted(lost_wh)
+        return TripForecast(
+            replace(prediction, sd_wh=float(np.sqrt(whole.variance_wh2))),
+            whole.covariance,
+            battery_share=self.battery_share,
         )
 
     def whole(self, arms: IntArray) -> Stretches:
         """Return the whole edges of arms (k,)."""
-        return Stretches.whole(self.space.edges.network, self.space.states.edge[arms])
+        return Stretches.whole(self.space.edges.network, self.terms.edges_of(arms))
 
     def along(
         self, arms_of_route: IntArray, expected: ChargeTrace | None, driven: Stretches
@@ -217,23 +251,18 @@ class TripDay:
         off_landmarks_wh2 = self.unknown_wh2(driven)
         unknown_wh2 = float(off_landmarks_wh2[-1, -1] + season_wh[-1] ** 2)
         regression, noise = self.belief.regression, self.belief.noise
-        km = sums[:, KM]
-
-        def covariance() -> FloatArray:
-            spread_wh = sums @ regression.root[self.columns]
-            unknown = off_landmarks_wh2 + np.outer(season_wh, season_wh)
-            known: FloatArray = spread_wh @ spread_wh.T + noise.covariance(km)
-            return known + unknown
-
+        km, learned_km = sums[:, KM], sums @ self._km_by_column
+        noise_wh2 = noise.variance(km[-1], unknown_wh2, learned_km[-1])
         row = np.zeros(len(self.belief.column))
         row[self.columns] = sums[-1]
         return Along(
             row=row,
             mean_wh=sums @ self.belief.coefficients.coefficients[self.columns],
-            variance_wh2=regression.variance(row) + float(noise.variance(km[-1], unknown_wh2)),
+            variance_wh2=regression.variance(row) + float(noise_wh2),
             unknown_wh2=unknown_wh2,
             faded_wh=faded_wh,
-            covariance=covariance,
+            spread=lambda: np.column_stack([sums @ regression.root[self.columns], season_wh]),
+            own=lambda: noise.covariance(km, learned_km) + off_landmarks_wh2,
         )
 
     def difference_std_wh(
@@ -255,12 +284,11 @@ class TripDay:
         one = self._driven_terms(arms_of_route, None, of_one).sum(axis=0)
         other = self._driven_terms(others, None, of_other).sum(axis=0)
         variance = (((one - other) @ self.belief.regression.root[self.columns]) ** 2).sum()
-        if self.belief.late_std:
-            km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
-            edges = np.concatenate([of_one.edge, of_other.edge])
-            unknown = float(km @ self.roads.rest(edges) @ km)
-            variance += self.belief.late_std**2 * max(unknown, 0.0)
-        return float(np.sqrt(variance))
+        km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
+        edges = np.concatenate([of_one.edge, of_other.edge])
+        network = self.space.edges.network
+        unlearned_km = self.roads.unlearned_km(edges, km, network.length_m)
+        return float(np.sqrt(variance + self.belief.noise.road_wh**2 * unlearned_km))
 
     def reached_std_wh(
         self,
@@ -287,10 +315,11 @@ class TripDay:
         sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
         variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
         unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
-        if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
+        if (self.belief.column[self.columns] == FIELD).any():  # its rest is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
-        return np.sqrt(variance + self.belief.noise.variance(sums[:, KM], unknown_wh2))
+        noise, learned_km = self.belief.noise, sums @ self._km_by_column
+        return np.sqrt(variance + noise.variance(sums[:, KM], unknown_wh2, learned_km))
 
     def plain_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the expected energy of parts of edges where nothing is lost, (k,) Wh.
@@ -342,12 +371,12 @@ class TripDay:
 
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c), or None if unknown."""
-        terms: FloatArray = self.terms[arms]
+        terms = self.terms.rows(arms)
         if charge_wh is not None:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
             prior, space = self.belief.prior.mean, self.space.edges
             loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
-            edges, plain = self.space.states.edge[arms], terms[:, : len(prior)]
+            edges, plain = self.terms.edges_of(arms), terms[:, : len(prior)]
             returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
             terms[:, FADE] = full_battery_term(self.vehicle, percent, returned_wh)
         return with_level(terms, self.belief.prior)

@@ -31,7 +31,7 @@ METER_SHARE = 0.15
 
 
 class MeasuredPart(NamedTuple):
-    """A measured part of a trip's energy, Wh, and its variance, Wh²; 0 where not measured."""
+    """A measured part of a trip's energy, Wh, and its variance, Wh². 0 where not measured."""
 
     energy_wh: float
     variance_wh2: float
@@ -46,13 +46,13 @@ class Departures:
     Attributes
     ----------
     ended_s
-        End of the last trip, on the clock of its departure; negative if unknown.
+        End of the last trip, on the clock of its departure. Negative if unknown.
     known
         Number of trips with a known temperature or power.
     trips
         Number of trips.
     departed_s
-        Latest departure; negative if unknown.
+        Latest departure. Negative if unknown.
     place_days
         Days for which the change to another place counts, until its first trip.
     """
@@ -75,7 +75,7 @@ class Departures:
         )
 
     def parked_minutes(self, trip: MeasuredTrip) -> float | None:
-        """Return the time that the car stood before the next trip, minutes; None for a long time.
+        """Return the time that the car stood before the next trip, minutes. None for a long time.
 
         An unknown time counts as long for the first trip of a day, else as short.
         """

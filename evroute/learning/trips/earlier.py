@@ -1,4 +1,4 @@
-"""States of beliefs of trips as earlier versions wrote them, with fewer terms."""
+"""States of beliefs of trips as earlier versions wrote them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.errors import require
+from evroute.learning.trips.kept_trips import ROAD, TERM
+from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.regression import CoefficientPrior
 
 State = Mapping[str, npt.NDArray[Any]]
@@ -39,8 +41,8 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     ValueError
         If the state has other terms.
     """
-    p = int((state["column"] == 0).sum())
-    filled = dict(state)
+    p = int((state["column"] == TERM).sum())
+    filled = dict(state) if len(state["noise_wh"]) > 3 else _without_roads(state)
     for kind in ("learned", "refused"):
         for name, value in LATER_COLUMNS.items():
             filled.setdefault(f"{kind}_{name}", np.full(len(state[f"{kind}_number"]), value))
@@ -58,6 +60,7 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     )
     # numbers of columns in front of which a term is inserted
     places = np.cumsum(~lacking)[lacking]
+    state = dict(filled)
     own = np.flatnonzero(lacking)
     filled["column"] = np.insert(state["column"], places, 0)
     filled["mean"] = np.insert(state["mean"], places, prior.mean[lacking])
@@ -66,4 +69,19 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     filled["root"] = root
     for name in ROWS:
         filled[name] = np.insert(state[name], places, 0.0, axis=1)
+    return filled
+
+
+def _without_roads(state: State) -> dict[str, npt.NDArray[Any]]:
+    """Return a state without the columns that the roads had in earlier versions.
+
+    The other columns keep their joint posterior. Roads get columns when they are chosen next.
+    """
+    filled, stays = dict(state), state["column"] < ROAD
+    for name in ("column", "mean", "root"):
+        filled[name] = state[name][stays]
+    for name in ROWS:
+        filled[name] = state[name][:, stays]
+    filled["noise_wh"] = np.append(state["noise_wh"], START.road_share)
+    filled["field_std"] = np.atleast_1d(state["field_std"])[0]
     return filled

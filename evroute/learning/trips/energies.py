@@ -26,6 +26,8 @@ from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
 from evroute.learning.fleet.car_states import CarState, CarStates
+from evroute.learning.fleet.type_fields import TypeFields
+from evroute.learning.fleet.typed_belief import belief_of_types, unknown_of
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
@@ -33,40 +35,33 @@ from evroute.learning.roads.restated import learned_terms, recorded_terms
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
+from evroute.learning.trips.day_terms import DayTerms
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
-from evroute.learning.trips.kept_trips import FIELD, LATE, TERM
-from evroute.learning.trips.noise_fit import START, LateField
+from evroute.learning.trips.kept_trips import KM, ROAD, SectionsOfTrips
+from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     MINUTES,
-    TURNING,
     coefficient_prior,
-    departed,
     heaviness,
     potential_slope,
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.forecasts.pace import Pace
-from evroute.planning.spaces.arm_space import SearchSpace
-from evroute.planning.spaces.edge_space import EdgeSpace
-from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.text import counted
 
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
-ROAD_WH_PER_KM = 15.0
-"""Least deviation of roads that counts."""
 
 
 class TripEnergies(Belief):
-    """Belief of whole trips on a network, with the pace of its roads; see `Belief`.
+    """Belief of whole trips on a network, with the pace of its roads. See `Belief`.
 
     Parameters
     ----------
@@ -96,25 +91,29 @@ class TripEnergies(Belief):
         self.physics = check_physics(physics)
         driving, network = physics == "driving", setting.network
         self.places = TripPlaces(KnownRoads(network))
-        heavy = heaviness(setting.vehicle)
-        self.belief = TripBelief(
-            coefficient_prior(setting.vehicle, driving=driving),
-            START.times(heavy),
+        priors = [coefficient_prior(each.vehicle, driving=driving) for each in setting.of_types]
+        self.belief = belief_of_types(
+            priors,
+            setting.type_of,
+            START.times(heaviness(setting.vehicle)),
             field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
-            late=LateField(
-                lambda trips: self.places.road_features_of(trips), ROAD_WH_PER_KM * heavy
-            ),
+            roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )
         self.times = TripTimes(self.places.known, driving=driving)
-        self.arms = ArmTerms(setting, driving, self.belief.prior, self.times.pace)
+        self._arms = [
+            ArmTerms(each, driving, prior, self.times.pace)
+            for each, prior in zip(setting.of_types, priors, strict=True)
+        ]
+        self.arms, self._type_of = self._arms[0], setting.type_of
         self._departures = Departures()
         self.battery = BatterySize()
         self._states = CarStates()
         self._car: str | None = None
+        self._unknown = ""
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
-        """Return the belief before any trip; parameters as in `Belief.of_method`."""
+        """Return the belief before any trip. Parameters as in `Belief.of_method`."""
         return cls(setting, physics=str(method.get("physics", PAPER_PHYSICS)))
 
     @property
@@ -157,12 +156,12 @@ class TripEnergies(Belief):
 
     @property
     def changed_after(self) -> int:
-        """Number of trips before the last detected change; 0 if there was none."""
+        """Number of trips before the last detected change, or 0 if there was none."""
         return self.places.changed_after
 
     @property
     def note(self) -> str:
-        """Number of trips behind the forecasts, in words; empty if there are none."""
+        """Number of trips behind the forecasts, in words. Empty if there are none."""
         own = self._state(self._car).departures.trips if self._car else 0
         rest = resting(self.belief.trips, self._car, own, of_fleet=bool(self.cars))
         return "; ".join(filter(None, (rest, self.places.known.elsewhere))) if rest else ""
@@ -170,7 +169,7 @@ class TripEnergies(Belief):
     @property
     def members(self) -> tuple[Weighed, ...]:
         """Its belief, with the whole weight."""
-        return (Weighed(1.0, self.belief),)
+        return (Weighed(1.0, self.belief.reported()),)
 
     def findings(
         self,
@@ -185,9 +184,9 @@ class TripEnergies(Belief):
         trips
             Rows of ``trips.parquet``.
         members
-            Beliefs of the consumption; its own if empty.
+            Beliefs of the consumption. Its own if empty.
         shares
-            What each car takes more than its type; by its own coefficients if None.
+            What each car takes more than its type. By its own coefficients if None.
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
@@ -207,24 +206,21 @@ class TripEnergies(Belief):
 
         Those of a trip that is not wholly on the network are the recorded ones.
         """
+        arms = self._arms_of(trip.car)
         if trip.record is not None:
-            then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
-            return self._joined(then, trip)
+            then = recorded_terms(trip.record, self.physics, arms.prior, arms.setting.vehicle)
+            return self._fields(arms).row(then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
-        b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
-        terms = self.arms.of_trip(self.pace, trip, known, b)
+        sums = arms.row(self.pace, trip, known, self.belief.shared(trip.car))
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
-        heating = known.heating(self.vehicle)
-        total = self.arms.halted(terms.sum(axis=0), trip.edge, known)
-        sums = departed(total / trip.routes, heating, self.belief.prior)
-        row = self._joined(sums, trip)
-        row[self.belief.column == LATE] *= trip.routes == 1
+        row = self._fields(arms).row(sums, trip.edge, self.share(trip))
+        row[self.belief.kinds >= ROAD] *= trip.routes == 1
         return row
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, for files of measured trips."""
-        terms = learned_terms(self.belief.state(), self.belief.prior.names, numbers)
+        terms = learned_terms(self.belief.own_rows(), self.arms.prior.names, numbers)
         return [{self.physics: of_trip} for of_trip in terms]
 
     def expect(self, trip: MeasuredTrip) -> Expected:
@@ -245,7 +241,13 @@ class TripEnergies(Belief):
         days = self._state(trip.car).departures.days_before(trip.departed_s)
         belief = self.belief.of_car(trip.car, days)
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        return Expected(belief.expect(row, self._known_wh2(trip) + season_wh2), row=row)
+        return Expected(
+            belief.expect(
+                row,
+                self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network) + season_wh2,
+            ),
+            row=row,
+        )
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the total energy of a trip, and its travel times.
@@ -264,69 +266,61 @@ class TripEnergies(Belief):
         doubted = self._departures.season_unknown(trip)
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
+        vehicle = self._arms_of(trip.car).setting.vehicle
+        heating = self._departures.heating_wh(trip, vehicle, float(row[MINUTES]))
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
-            self._known_wh2(trip),
+            self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network),
             season_wh2,
             after_days=days,
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,
             car=trip.car,
         )
-        fall, kwh = trip.soc_percent - trip.soc_end_percent, self.vehicle.battery_kwh
+        fall, kwh = trip.soc_percent - trip.soc_end_percent, vehicle.battery_kwh
         own.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
         for departures in {own.departures, self._departures}:  # of the car, and of all
             departures.end(trip, 60.0 * float(row[MINUTES]))
-        self.times.learn(trip.edge, trip.travel_s, trip.departed_s, self.share(trip))
+        share = self.share(trip)
+        self.times.learn(trip.edge, trip.travel_s, trip.departed_s, share, car=trip.car)
 
     def restart(self) -> None:
-        """Learn the pace and the deviations of roads anew; coefficients and spread stay."""
-        self.places.changed_after = self.trips
+        """Learn the pace and the deviations of roads anew. Coefficients and spread stay."""
+        self.places.restart(self.trips)
         self.times.pace.forget()
         self.belief.restart()
         self.times.errors.restart()
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
-        network, edges = self.network, self.arms.edge
+        network = self.network
         days = self._state(self._car or "").departures.days_until(conditions.date)
-        belief = self.belief.of_car(self._car, days)
+        belief = self.belief.of_car(self._car or self._unknown, days)
         b = belief.present
-        terms = self.arms.at(self.pace, np.arange(len(edges)), conditions)
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
-        junction_wh = slope * network.elevation_m
-        columns, parts = [np.arange(terms.shape[1])], [terms]
-        if self.belief.late_std:
-            columns.append(np.flatnonzero(self.belief.column == LATE))
-            parts.append(self.places.road_features(edges))
-        if self.places.junctions is not None and self.places.heights_unknown:
-            of_height = np.flatnonzero(self.belief.column == FIELD)
-            features = self.places.junctions.features(np.arange(network.n_junctions))
-            junction_wh += features @ b[of_height]
-            columns.append(of_height)
-            parts.append((features[network.head] - features[network.tail])[edges])
-        space: SearchSpace
-        space = EdgeSpace(network, self.vehicle, conditions=conditions, junction_wh=junction_wh)
-        if self.physics == "driving":
-            table, kinetic = self.setting.turn_table, float(b[TURNING])
-            space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
+        fields = self._fields(self.arms)
+        features, columns, learned_wh = fields.of_edges(b)
+        space = self.arms.space(conditions, slope * network.elevation_m + learned_wh, b)
+        pace_spm = self.pace.paces(np.arange(network.n_edges), conditions.departed_s)
+        driving = self.arms.driving
         return TripDay(
             belief,
             self.vehicle,
             space,
-            np.hstack(parts),
-            np.concatenate(columns),
+            DayTerms.at_pace(
+                network, self.vehicle, conditions, pace_spm, features, driving=driving
+            ),
+            columns,
             lambda arms, stretches: self._part_terms(arms, stretches, conditions),
-            lambda driven: self._unknown_wh2(driven.edge, driven),
-            self.places.roads,
+            lambda driven: fields.unknown_wh2(driven.edge, driven),
+            self.places.sections,
             self.times,
             self._departures.season_wh_per_minute(conditions, b),
             self.battery.std_share,
             self._state(self._car or "").departures.undated,
-            self.arms.halt_wh(conditions),
+            space.halt_wh if driving else np.empty(0),
         )
 
     @property
@@ -335,9 +329,19 @@ class TripEnergies(Belief):
         return tuple(self._states.by_car)
 
     def of_car(self, car: str) -> "TripEnergies":
-        """Return the belief of one car; parameters and errors as in `KnowsCars.of_car`."""
+        """Return the belief of one car. Parameters and errors as in `KnowsCars.of_car`."""
         own = copy(super().of_car(car))
         own._car, own.battery = car, self._states.of(car).battery
+        own.arms = self._arms_of(car)
+        own.setting = own.arms.setting
+        return own
+
+    def of_type(self, k: int) -> "TripEnergies":
+        """Return the belief of an unknown car of a type, as `KnowsCars.of_type` does."""
+        own = copy(self)
+        own._unknown = unknown_of(k)
+        own.arms = self._arms[k]
+        own.setting = own.arms.setting
         return own
 
     def car_shares(self) -> dict[str, Share]:
@@ -356,7 +360,7 @@ class TripEnergies(Belief):
     def restore(self, state: State) -> None:
         """Take over a state, also that of a belief on another network.
 
-        The car's part is taken over as it is; roads are found again by their ids and lines.
+        The car's part is taken over as it is. Roads are found again by their ids and lines.
         """
         known, moved = KnownRoads.restored(part_of(state, "known"), self.network)
         self.places = TripPlaces(known)
@@ -366,35 +370,28 @@ class TripEnergies(Belief):
         self._departures.arrive(moved)
         self._states.arrive(moved)
 
-    def _joined(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
-        """Return the row of a placed trip: its terms (p,), then the features of fields."""
-        row, share = np.zeros(len(self.belief.column)), self.share(trip)
-        row[self.belief.column == TERM] = terms
-        if self.belief.late_std:
-            row[self.belief.column == LATE] = share @ self.places.road_features(trip.edge)
-        row[self.belief.column == FIELD] = self.places.rise(trip.edge, share)
-        return row
+    def _arms_of(self, car: str) -> ArmTerms:
+        """Return the terms of the type of a car. Those of the only one if its name is empty."""
+        return self._arms[self._type_of.get(car, 0)] if car else self.arms
 
-    def _known_wh2(self, trip: MeasuredTrip) -> float:
-        """Return the variance of a trip's energy from its meter and its unknown places, Wh²."""
-        edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
-        if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
-            km = self.places.known.length_m[edge].sum() / 1000.0 / trip.routes
-            edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
-        driven = trip.stretches(self.network) if trip.record is None else None
-        return unknown_wh2 + float(self._unknown_wh2(edge, driven)[-1, -1])
+    def _fields(self, arms: ArmTerms) -> TypeFields:
+        """Return the fields for the type of some terms."""
+        first = self._arms[0]
+        ratio = arms.setting.vehicle.mass_kg / first.setting.vehicle.mass_kg
+        km_ratio = float(arms.prior.mean[KM] / first.prior.mean[KM])
+        return TypeFields(self.places, self.belief, ratio, km_ratio)
 
-    def _unknown_wh2(self, edge: IntArray, driven: Stretches | None = None) -> FloatArray:
-        return self.places.unknown_wh2(edge, self.belief.late_std, self.belief.field_std, driven)
+    def _choose_roads(self) -> None:
+        self.places.choose_roads()
+
+    def _roads_of(self, numbers: Sequence[int]) -> FloatArray:
+        """Return the features of the roads of trips by their numbers, (n, m + 1)."""
+        ratio = np.array([self._fields(arms).road_ratio for arms in self._arms])
+        return ratio[self.belief.types_of(numbers)] * self.places.features_of_trips(numbers)
 
     def _part_terms(
         self, arms: IntArray, stretches: Stretches, conditions: DrivingConditions
     ) -> FloatArray:
         """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
-        roads, rise = self.places.part_features(stretches)
-        parts = [self.arms.at(self.pace, arms, conditions, stretches=stretches)]
-        if self.belief.late_std:
-            parts.append(roads)
-        if self.places.junctions is not None and self.places.heights_unknown:
-            parts.append(rise)
-        return np.hstack(parts)
+        terms = self.arms.at(self.pace, arms, conditions, stretches=stretches)
+        return self._fields(self.arms).of_parts(terms, stretches)

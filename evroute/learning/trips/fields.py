@@ -1,11 +1,11 @@
-"""Fields that join the coefficients of trips: heights of junctions, and roads that differ.
+"""The field that joins the coefficients of trips, heights of junctions, and features of edges.
 
-- `junction_height`: where a network has no heights, each junction has a potential, Matérn 5/2 of
-  the distance. A trip takes that of its end minus that of its start. Sums over a route telescope:
-  a closed loop takes nothing, and two routes between the same ends differ by nothing.
-- `road_deviation`: Wh per km by which roads differ from the coefficients, alike for edges that are
-  near and have one direction: Matérn 5/2 of their middles times ``((1 + cos)/2)²`` of the angle.
+Where a network has no heights, each junction has a potential, Matérn 5/2 of the distance. A trip
+takes that of its end minus that of its start. Sums over a route telescope: a closed loop takes
+nothing, and two routes between the same ends differ by nothing.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,14 +38,68 @@ def junction_height(roads: KnownRoads) -> Covariance:
     return covariance
 
 
-def road_deviation(roads: KnownRoads) -> Covariance:
-    """Return the covariance of deviations per km between edges, 1 at each."""
+@dataclass(frozen=True, slots=True, eq=False)
+class NearFeatures:
+    """Features of a field that is 0 on all but q of the n edges of a network.
 
-    def covariance(a: IntArray, b: IntArray) -> FloatArray:
-        middle_m, direction = roads.middle_m, roads.direction
-        return (
-            _MATERN(middle_m[a], middle_m[b], _SCALE_M)
-            * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
-        )
+    Parameters
+    ----------
+    features
+        (q, m) features of these edges.
+    place
+        (n,) row of each edge among them, -1 elsewhere.
+    """
 
-    return covariance
+    features: FloatArray
+    place: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of features, m."""
+        return self.features.shape[1]
+
+    def rows(self, edge: IntArray) -> FloatArray:
+        """Return the features of edges (k,), (k, m)."""
+        place = self.place[edge]
+        near = np.flatnonzero(place >= 0)
+        found = np.zeros((len(edge), self.size))
+        found[near] = self.features[place[near]]
+        return found
+
+    def times(self, coefficients: FloatArray) -> FloatArray:
+        """Return the sums of features times coefficients (m,) over the edges, (n,)."""
+        with_none = np.append(self.features @ coefficients, 0.0)
+        return with_none[self.place]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RiseFeatures:
+    """Features of the rise of a potential of junctions over the n edges of a network.
+
+    Parameters
+    ----------
+    features
+        (v, m) features of the junctions.
+    tail, head
+        (n,) junctions of the edges.
+    """
+
+    features: FloatArray
+    tail: IntArray
+    head: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of features, m."""
+        return self.features.shape[1]
+
+    def rows(self, edge: IntArray) -> FloatArray:
+        """Return the features of edges (k,), (k, m)."""
+        rise: FloatArray = self.features[self.head[edge]] - self.features[self.tail[edge]]
+        return rise
+
+    def times(self, coefficients: FloatArray) -> FloatArray:
+        """Return the sums of features times coefficients (m,) over the edges, (n,)."""
+        at_junctions = self.features @ coefficients
+        rise: FloatArray = at_junctions[self.head] - at_junctions[self.tail]
+        return rise

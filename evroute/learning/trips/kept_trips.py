@@ -1,6 +1,6 @@
 """Trips as a belief keeps them: their rows as they were at departure, and their energies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior
 
 NUMBERS = ("energy_wh", "known_wh2", "doubt_wh2", "day", "part_wh", "part_wh2")
 _COLUMNS = ("number", "rows", *NUMBERS, "car", "loosened")
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
-TERM, FIELD, LATE = range(3)
-"""Kinds of columns of the rows: terms of a trip, features of fields, features of a late field."""
+TERM, FIELD, ROAD, LEARNED_KM = range(4)
+"""Kinds of columns of the rows: terms of a trip, features of a field, features of roads, and the
+kilometres of these roads. The last has no coefficient."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +37,10 @@ class KeptTrip:
     day
         Days since the first trip, of the car where cars have names.
     part_wh, part_wh2
-        Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
+        Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh².
         0 where it was not measured.
     car
-        Name of the car; empty where cars have no names.
+        Name of the car, or empty where cars have no names.
     loosened
         Number of times that the car had been loosened before (`fleet.car_effects`).
 
@@ -84,6 +86,8 @@ class KeptColumns:
         (n, p) terms and features.
     number, energy_wh, known_wh2, day, part_wh, part_wh2, car, loosened
         (n,) each, as in `KeptTrip`.
+    learned_km
+        (n,) length of the roads with a column of their own, km.
     """
 
     rows: FloatArray
@@ -95,17 +99,39 @@ class KeptColumns:
     car: npt.NDArray[np.str_]
     loosened: IntArray
     number: IntArray
+    learned_km: FloatArray
+
+    def noise_wh2(self, noise: TripNoiseScale) -> FloatArray:
+        """Return the variances of the trips, (n,) Wh²."""
+        return noise.variance(self.rows[:, KM], self.known_wh2, self.learned_km)
 
     def parts(self, prior: CoefficientPrior) -> "Parts":
         """Return the measured parts of the trips as rows of a regression with this prior."""
         measured = self.part_wh2 > 0.0
         rows = np.zeros((int(measured.sum()), self.rows.shape[1]))
         if prior.metered is not None:
-            own = self.rows[measured, prior.metered]
+            own = self.rows[measured][:, prior.metered]
             rows[:, prior.metered] = own
             if prior.level is not None and prior.multiplied is not None:
                 rows[:, prior.level] = own @ prior.multiplied[prior.metered]
         return Parts(rows, self.part_wh[measured], self.part_wh2[measured])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SectionsOfTrips:
+    """Sections of roads, as columns of trips (`roads.sections`).
+
+    Parameters
+    ----------
+    choose
+        Function that chooses the sections by all trips.
+    features
+        Function that returns the features of trips by their numbers, and last the kilometres on
+        these sections, (n, m + 1).
+    """
+
+    choose: Callable[[], None]
+    features: Callable[[Sequence[int]], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,16 +143,17 @@ class Parts:
     noise_wh2: FloatArray
 
 
-def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
+def columns_of(trips: Sequence[KeptTrip], km_by_column: FloatArray) -> KeptColumns:
     """Return the columns of trips.
 
     Parameters
     ----------
     trips
         The n trips.
-    width
-        Number of columns of the rows. Shorter rows have 0 in the others.
+    km_by_column
+        (p,) kilometres of learned roads by column of the rows. Shorter rows have 0 in the others.
     """
+    width = len(km_by_column)
     rows = np.zeros((len(trips), width))
     for i, trip in enumerate(trips):
         rows[i, : len(trip.row)] = trip.row
@@ -140,6 +167,7 @@ def columns_of(trips: Sequence[KeptTrip], width: int) -> KeptColumns:
         np.array([trip.car for trip in trips], dtype=np.str_),
         np.array([trip.loosened for trip in trips], dtype=np.int64),
         np.array([trip.number for trip in trips], dtype=np.int64),
+        rows @ km_by_column,
     )
 
 
@@ -157,7 +185,7 @@ def with_features(
     features
         (n, m) features in the place of the others.
     """
-    rows = np.hstack([columns_of(trips, len(stays)).rows[:, stays], features])
+    rows = np.hstack([columns_of(trips, np.zeros(len(stays))).rows[:, stays], features])
     return [replace(trip, row=row) for trip, row in zip(trips, rows, strict=True)]
 
 
@@ -168,10 +196,12 @@ def state_of(kind: str, trips: Sequence[KeptTrip], width: int) -> dict[str, npt.
     ----------
     kind
         Kind of the trips, such as ``learned``. Each name begins with it.
-    trips, width
-        As in `columns_of`.
+    trips
+        The n trips.
+    width
+        Number of columns of the rows. Shorter rows have 0 in the others.
     """
-    columns = columns_of(trips, width)
+    columns = columns_of(trips, np.zeros(width))
     state = {
         "number": columns.number,
         "rows": columns.rows,

@@ -18,7 +18,7 @@ TOLERANCE = 0.01
 LEAST_REST = 1e-4
 """Least share of the variance of a stored landmark whose road moved towards another one."""
 MOST = 150
-"""Landmarks of one field; later places are described by these."""
+"""Landmarks of one field. Later places are described by these."""
 
 Covariance = Callable[[IntArray, IntArray], FloatArray]
 
@@ -42,7 +42,7 @@ class Landmarks:
         return len(self.places)
 
     def admit(self, places: IntArray) -> int:
-        """Make landmarks of those places (k,) that need it; return how many."""
+        """Make landmarks of those places (k,) that need it. Return how many."""
         before = len(self)
         for place in dict.fromkeys(places.tolist()):
             if len(self) == MOST:

@@ -62,7 +62,7 @@ def features_by_month(term: FloatArray, std: float, day: FloatArray) -> FloatArr
 
 
 def drift(regression: TripRegression, level: int, std: float, days: float) -> None:
-    """Let the level of a regression drift over some days; none if they are not positive.
+    """Let the level of a regression drift over some days, or none if they are not positive.
 
     Parameters
     ----------

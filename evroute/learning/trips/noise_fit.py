@@ -4,12 +4,16 @@ a: ends of the trip; b: what averages out along the way; d: the trip's own facto
 load); q: variance known of the measurement itself. Coefficients of the trips are integrated out:
 residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard deviations. The
 deviations of Gaussian processes that join the coefficients (`fields`) are fitted with the noise.
+
+A share of b² belongs to the roads: the same at each passage, so that it can be learned. On roads
+with a column of their own (`roads.sections`) this share moves from the noise to the columns. On all
+other roads the noise has the whole of b².
 In a fleet diag(v) gives way to a covariance of the trips of each car (`fleet.car_noise`), whose
 deviations over cars are fitted as well.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,46 +30,76 @@ LOG_STD_OF_CARS = 0.7
 """Standard deviation of the prior of the logs of the deviations over cars."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
-LATE_REFITS = (50, 100)
-LATE_EVERY = 200
 STEADY = 1000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LateField:
-    """A field that joins when there is evidence for it.
-
-    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features. The
-    centre of its log-normal prior, and the least deviation that counts.
-    """
-
-    features: Callable[[Sequence[int]], FloatArray]
-    least_std: float
+ROAD_SHARES = (0.0, 0.25, 0.5)
+"""Shares of b² of single roads among which the trips decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class TripNoiseScale:
-    """Standard deviations of a trip's noise: per trip (a), per root of a km (b), per km (d), Wh."""
+    """Standard deviations of a trip's noise, and their part that belongs to the roads.
+
+    Parameters
+    ----------
+    trip_wh, root_km_wh, km_wh
+        Deviation per trip (a), per root of a km (b) and per km (d), Wh.
+    road_share
+        Share of b² that belongs to single roads.
+    """
 
     trip_wh: float = 42.0
     root_km_wh: float = 50.0
     km_wh: float = 30.0
+    road_share: float = 0.0
+
+    @property
+    def road_wh(self) -> float:
+        """Deviation of single roads, Wh per root of a km."""
+        return float(np.sqrt(self.road_share)) * self.root_km_wh
 
     def times(self, factor: float) -> "TripNoiseScale":
         """Return the noise with all deviations multiplied."""
-        return TripNoiseScale(self.trip_wh * factor, self.root_km_wh * factor, self.km_wh * factor)
+        return replace(
+            self,
+            trip_wh=self.trip_wh * factor,
+            root_km_wh=self.root_km_wh * factor,
+            km_wh=self.km_wh * factor,
+        )
 
-    def variance(self, km: FloatArray, known_wh2: FloatArray | float = 0.0) -> FloatArray:
-        """Return the noise variance of trips of (n,) km, known variances included, (n,) Wh²."""
-        return self.trip_wh**2 + self.root_km_wh**2 * km + self.km_wh**2 * km**2 + known_wh2
+    def variance(
+        self,
+        km: FloatArray,
+        known_wh2: FloatArray | float = 0.0,
+        learned_km: FloatArray | float = 0.0,
+    ) -> FloatArray:
+        """Return the noise variance of trips, known variances included, (n,) Wh².
 
-    def covariance(self, km: FloatArray) -> FloatArray:
-        """Return the covariance of the noise of one trip up to (k,) km, (k, k) Wh²."""
-        shared: FloatArray = np.minimum.outer(km, km)
+        Parameters
+        ----------
+        km
+            (n,) length of the trips, km.
+        known_wh2
+            (n,) variances that are known, Wh².
+        learned_km
+            (n,) length of their roads with a column of their own, km.
+        """
+        root_km = km - self.road_share * learned_km
+        return self.trip_wh**2 + self.root_km_wh**2 * root_km + self.km_wh**2 * km**2 + known_wh2
+
+    def covariance(self, km: FloatArray, learned_km: FloatArray) -> FloatArray:
+        """Return the covariance of the noise of one trip up to k places on its way, (k, k) Wh².
+
+        Parameters
+        ----------
+        km, learned_km
+            (k,) length so far, and of the roads with a column of their own so far, km.
+        """
+        root_km = km - self.road_share * learned_km
+        shared: FloatArray = np.minimum.outer(root_km, root_km)
         return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * np.outer(km, km)
 
 
-START = TripNoiseScale()
+START = TripNoiseScale(road_share=0.25)
 
 
 def is_refit_due(n_trips: int) -> bool:
@@ -73,9 +107,9 @@ def is_refit_due(n_trips: int) -> bool:
     return n_trips in REFITS or (n_trips > REFITS[-1] and _ends_stage(n_trips, REFIT_EVERY))
 
 
-def is_late_fit_due(n_trips: int) -> bool:
-    """Return whether fields that need evidence are fitted after this many trips learned."""
-    return n_trips in LATE_REFITS or _ends_stage(n_trips, LATE_EVERY)
+def is_choice_of_roads_due(n_trips: int) -> bool:
+    """Return whether the roads with a column of their own are chosen after this many trips."""
+    return n_trips in (1, 2) or is_refit_due(n_trips)
 
 
 def _ends_stage(n_trips: int, every: int) -> bool:
@@ -86,6 +120,25 @@ def _ends_stage(n_trips: int, every: int) -> bool:
     """
     doublings = max(n_trips // STEADY, 1).bit_length() - 1
     return n_trips > 0 and n_trips % (every << doublings) == 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrivenRoads:
+    """Single roads of n trips.
+
+    Parameters
+    ----------
+    features
+        (n, m) features of the roads with a column, root km.
+    learned_km
+        (n,) length of these roads, km.
+    share
+        Share of b² that belongs to the roads.
+    """
+
+    features: FloatArray
+    learned_km: FloatArray
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +160,7 @@ def fit_scales(
     start: TripNoiseScale = START,
     fields: Sequence[tuple[FloatArray, float]] = (),
     cars: DrivenCars | None = None,
+    roads: DrivenRoads | None = None,
 ) -> FittedScales:
     """Return the noise scale and the deviations of the greatest posterior density.
 
@@ -130,6 +184,8 @@ def fit_scales(
         unit of the features.
     cars
         Cars of the trips, or None if all are of one.
+    roads
+        Single roads of the trips, or None if none has a column.
     """
     own = [] if cars is None else cars.centre.tolist()
     stds = [std for _, std in fields]
@@ -137,8 +193,13 @@ def fit_scales(
     log_std = np.full(len(centre), LOG_STD)
     log_std[len(centre) - len(own) :] = LOG_STD_OF_CARS
     fields = [(_narrowed(features), std) for features, std in fields]
-    powers = np.stack([np.ones_like(km), km, km**2])
-    widths = np.cumsum([rows.shape[1], *(features.shape[1] for features, _ in fields)])
+    share = 0.0 if roads is None else roads.share
+    learned_km = 0.0 if roads is None else roads.learned_km
+    powers = np.stack([np.ones_like(km), km - share * learned_km, km**2])
+    scaled = [(place, features) for place, (features, _) in enumerate(fields, start=3)]
+    if roads is not None and share:  # their deviation is a share of b
+        scaled.append((1, _narrowed(np.sqrt(share) * roads.features)))
+    widths = np.cumsum([rows.shape[1], *(features.shape[1] for _, features in scaled)])
     identity = np.eye(widths[-1])
 
     def objective(log_ratio: FloatArray) -> tuple[float, FloatArray]:
@@ -148,8 +209,7 @@ def fit_scales(
         trips: TripCovariance = Independent(variance)
         if cars is not None:
             trips = cars.covariance(scale[-2:], variance)
-        of_fields = zip(scale[3:], fields, strict=False)
-        z = np.hstack([rows, *(std * features for std, (features, _) in of_fields)])
+        z = np.hstack([rows, *(scale[place] * features for place, features in scaled)])
         weighted = trips.solved(z)
         inverse = inverse_factor(identity + weighted @ z)
         half = inverse @ weighted
@@ -158,15 +218,15 @@ def fit_scales(
         diagonal = trips.diagonal - (half**2).sum(axis=0)
         log_det = trips.log_det - 2.0 * np.log(inverse.diagonal()).sum()
         value = 0.5 * (log_det + residual_wh @ solved + ((log_ratio / log_std) ** 2).sum())
-        slope = (parts @ (diagonal - solved**2)).tolist()
-        for first, last in pairwise(widths.tolist()):
+        slope = np.zeros(len(centre))
+        slope[:3] = parts @ (diagonal - solved**2)
+        for (place, _), (first, last) in zip(scaled, pairwise(widths.tolist()), strict=True):
             of_field = z[:, first:last]
-            slope.append(
-                (np.sum(weighted[first:last] * of_field.T) - np.sum((half @ of_field) ** 2))
-                - np.sum((solved @ of_field) ** 2)
-            )
-        slope += trips.slopes(half, solved).tolist()
-        return float(value), np.array(slope) + log_ratio / log_std**2
+            slope[place] += (
+                np.sum(weighted[first:last] * of_field.T) - np.sum((half @ of_field) ** 2)
+            ) - np.sum((solved @ of_field) ** 2)
+        slope[len(centre) - len(own) :] = trips.slopes(half, solved)
+        return float(value), slope + log_ratio / log_std**2
 
     found = minimize(
         objective,
@@ -175,10 +235,10 @@ def fit_scales(
         method="L-BFGS-B",
         bounds=[(-4 * std, 4 * std) for std in log_std.tolist()],
     )
-    fitted = (centre * np.exp(found.x)).tolist()
+    fitted: list[float] = (centre * np.exp(found.x)).tolist()
     of_cars = len(centre) - len(own)
     return FittedScales(
-        TripNoiseScale(*fitted[:3]),
+        TripNoiseScale(fitted[0], fitted[1], fitted[2], share),
         tuple(fitted[3:of_cars]),
         float(found.fun),
         tuple(fitted[of_cars:]),

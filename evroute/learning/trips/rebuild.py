@@ -6,7 +6,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.learning.fleet.car_effects import CarEffects, Seen
-from evroute.learning.trips.kept_trips import KM, KeptColumns, Parts
+from evroute.learning.trips.kept_trips import KeptColumns, Parts
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import TripNoiseScale
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
@@ -31,7 +31,7 @@ def learn_at_once(
     prior
         Prior of the coefficients.
     """
-    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    noise_wh2 = trips.noise_wh2(noise)
     regression.rebuild(trips.rows, trips.energy_wh, noise_wh2)
     _learn_parts(regression, trips, prior)
 
@@ -49,7 +49,7 @@ def learn_in_turn(
     regression, trips, noise, prior
         As in `learn_at_once`.
     """
-    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    noise_wh2 = trips.noise_wh2(noise)
     regression.learn_in_turn(trips.rows, trips.energy_wh, noise_wh2)
     _learn_parts(regression, trips, prior)
 
@@ -64,7 +64,7 @@ def _in_turn(
     trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
 ) -> Iterator[list[tuple[FloatArray, float, float]]]:
     """Yield row, energy and variance of each trip, and then those of its part if it has one."""
-    noise_wh2 = noise.variance(trips.rows[:, KM], trips.known_wh2)
+    noise_wh2 = trips.noise_wh2(noise)
     parts, has_part = trips.parts(prior), trips.part_wh2 > 0.0
     part = zip(parts.rows, parts.energy_wh.tolist(), parts.noise_wh2.tolist(), strict=True)
     whole = zip(trips.rows, trips.energy_wh.tolist(), noise_wh2.tolist(), strict=True)
@@ -135,7 +135,7 @@ def learn_fleet_at_once(
     noise: TripNoiseScale,
     prior: CoefficientPrior,
 ) -> None:
-    """Replace all that a regression and the effects of cars learned by trips; cars stay as late.
+    """Replace all that a regression and the effects of cars learned by trips. Cars stay as late.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def learn_next(
     regression, trips, noise, prior
         As in `learn_at_once`.
     effects
-        Effects of the cars; empty for one car without a name.
+        Effects of the cars, or empty for one car without a name.
     """
     if effects:
         seen = seen_of_cars(effects, trips, noise, prior)

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from evroute.arrays import FloatArray, freeze
+from evroute.arrays import FloatArray, IntArray, freeze
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientPrior:
     """Independent normal priors of p coefficients, and the cone in which they are physical.
 
-    mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``; c may be 0.
-    names: of the coefficients, for stored states; may be empty.  later: names that states of
+    mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``. c may be 0.
+    names: of the coefficients, for stored states. May be empty.  later: names that states of
     earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
     multiplied: (p,) prior means of the terms that the level multiplies, others 0, or None for none.
     metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
@@ -36,7 +36,7 @@ class CoefficientPrior:
     later: tuple[str, ...] = ()
     level: int | None = None
     multiplied: FloatArray | None = None
-    metered: slice | None = None
+    metered: slice | IntArray | None = None
     by_car: Callable[[FloatArray], FloatArray] | None = None
 
     def __post_init__(self) -> None:

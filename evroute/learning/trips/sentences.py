@@ -8,7 +8,7 @@ import pyarrow as pa
 from evroute.arrays import FloatArray
 from evroute.energy.heating import COOLED_ABOVE_C, HEATED_BELOW_C
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.trips.noise_fit import LATE_REFITS
+from evroute.learning.trips.kept_trips import ROAD
 from evroute.learning.trips.terms import (
     AUXILIARY,
     COOLING,
@@ -26,6 +26,8 @@ from evroute.text import counted
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
+LEAST_ROAD_SHARE = 0.05
+"""Least share of the noise along the way that counts as a deviation of single roads."""
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -52,7 +54,7 @@ def sentences(
     places: int | None,
     changed_after: int,
 ) -> list[str]:
-    """Return the sentences in the order in which they are printed; empty ones hold nothing.
+    """Return the sentences in the order in which they are printed. Empty ones hold nothing.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def sentences(
     places
         Number of places with a learned height, or None if the network has heights.
     changed_after
-        Number of trips before the last detected change; 0 if there was none.
+        Number of trips before the last detected change, or 0 if there was none.
     """
     km = np.array(trips["length_m"].to_pylist(), dtype=float) / 1000
     belief = members[0].belief
@@ -88,7 +90,7 @@ def sentences(
 
 
 def usual_words(members: Sequence[Weighed], vehicle: Vehicle) -> list[str]:
-    """Return the consumption at the usual speed in words; none without a usual trip.
+    """Return the consumption at the usual speed in words, or none without a usual trip.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def usual_words(members: Sequence[Weighed], vehicle: Vehicle) -> list[str]:
 
 
 def learned_words(belief: TripBelief, words: Mapping[int, tuple[str, int, float]]) -> str:
-    """Return the learned coefficients in words with their deviations; empty if there is none.
+    """Return the learned coefficients in words with their deviations, or empty if there is none.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
 
 
 def heating(belief: TripBelief) -> str:
-    """Return the learned heating, warm-up and cooling in words; empty if none was learned."""
+    """Return the learned heating, warm-up and cooling in words. Empty if none was learned."""
     return learned_words(
         belief,
         {
@@ -171,17 +173,16 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
 
 def roads(belief: TripBelief) -> str:
     """Return the deviation of roads from the coefficients, in words."""
-    if belief.trips < LATE_REFITS[0]:
-        return f"single roads are learned after {LATE_REFITS[0]} trips"
+    if belief.noise.road_share < LEAST_ROAD_SHARE:
+        return "single roads differ from these numbers by nothing beyond noise"
     return (
-        f"single roads differ from these numbers by {belief.late_std:.0f} Wh per km (sd)"
-        if belief.late_std
-        else "single roads differ from these numbers by nothing beyond noise"
+        f"a kilometre of a single road differs from these numbers by {belief.noise.road_wh:.0f} Wh "
+        f"(sd), learned on {int((belief.column == ROAD).sum())} stretches"
     )
 
 
 def heights(belief: TripBelief, places: int | None) -> str:
-    """Return the spread of unknown heights that was learned; empty if the network has heights."""
+    """Return the spread of unknown heights that was learned. Empty if the network has heights."""
     if places is None:
         return ""
     return (

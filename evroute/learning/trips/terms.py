@@ -162,7 +162,7 @@ class DrivenEdges:
     pace_spm
         (k,) expected travel time per metre, s/m.
     headwind_mps
-        (k,) headwind, or one for all; drag goes with the signed square of ``speed + headwind``.
+        (k,) headwind, or one for all. Drag goes with the signed square of ``speed + headwind``.
     moving
         (k,) mean speed over the speed between stops, which sets the drag.
     """
@@ -199,11 +199,9 @@ def edge_terms(
     air_density_kgpm3
         Of the day.
     payload_kg
-        On top of the vehicle's mass; it scales the terms of length and height.
+        On top of the vehicle's mass. It scales the terms of length and height.
     """
-    minutes = edges.length_m * edges.pace_spm / 60.0
-    air_mps = np.clip(1.0 / (edges.pace_spm * edges.moving), *SPEED_MPS) + edges.headwind_mps
-    area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
+    minutes, drag_wh = minutes_and_drag(vehicle, edges, air_density_kgpm3)
     loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = 0.0
     if auxiliary_w is not None:
@@ -215,13 +213,29 @@ def edge_terms(
             loaded * edges.up_m,
             loaded * edges.down_m,
             minutes,
-            area * edges.length_m * air_mps * np.abs(air_mps) / J_PER_WH,
+            drag_wh,
             np.zeros(len(minutes)),
             extra_w * minutes / 60.0,
             np.outer(minutes, heating),
             np.zeros(len(minutes)),
         ]
     )
+
+
+def minutes_and_drag(
+    vehicle: Vehicle, edges: DrivenEdges, air_density_kgpm3: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the terms of edges that depend on the pace, (k,) minutes and (k,) Wh.
+
+    Parameters
+    ----------
+    vehicle, edges, air_density_kgpm3
+        As in `edge_terms`.
+    """
+    minutes = edges.length_m * edges.pace_spm / 60.0
+    air_mps = np.clip(1.0 / (edges.pace_spm * edges.moving), *SPEED_MPS) + edges.headwind_mps
+    area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
+    return minutes, area * edges.length_m * air_mps * np.abs(air_mps) / J_PER_WH
 
 
 def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
@@ -329,7 +343,7 @@ def full_battery_term(
     vehicle
         Charge above which recuperation fades.
     soc_percent
-        (k,) charge at the start of each edge, or one charge for all, %; 0 where it is NaN.
+        (k,) charge at the start of each edge, or one charge for all, %. 0 where it is NaN.
     returned_wh
         (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh.
     """

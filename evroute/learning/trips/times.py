@@ -106,6 +106,8 @@ class TripTimes:
         travel_s: FloatArray,
         departed_s: float | None = None,
         share: FloatArray | float = 1.0,
+        *,
+        car: str = "",
     ) -> None:
         """Learn one trip.
 
@@ -116,11 +118,13 @@ class TripTimes:
         share
             (k,) shares of the edges that were driven. The pace of an edge is learned where it was
             driven whole: a trip that begins inside an edge starts there from a standstill.
+        car
+            The car that drove, whose errors are tested by themselves. Empty without names.
         """
         measured, share = np.isfinite(travel_s), np.broadcast_to(share, len(edge))
         if measured.any():
             row = self._row(edge[measured], departed_s, share=share[measured])
-            self.errors.learn(row, float(travel_s[measured].sum()))
+            self.errors.learn(row, float(travel_s[measured].sum()), car=car)
         self.pace.learn(edge, np.where(share < 1.0, np.nan, travel_s), departed_s)
 
     def extend(self) -> None:

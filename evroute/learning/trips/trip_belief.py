@@ -9,17 +9,17 @@ A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not lea
 again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT` trips are refused,
 the prior variances grow tenfold, at most `MAX_INFLATIONS` times, and all of them are judged again.
 
-Gaussian processes join as fields (`fields`): further columns of the rows, whose standard
-deviation is fitted with the noise. Columns of the first kind are there from the start and are added
-as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
-on the features of all trips so far. It has columns only while the evidence for it is strong.
+A Gaussian process joins as a field (`fields`), with a column for each new place of trips. Sections
+of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
+from all trips so far, and their deviation is a part of the noise.
 
 Trips of named cars are those of a fleet: the coefficients are shared, and each car has an effect,
 which drifts in the place of the level, and errors of its own (`evroute.learning.fleet`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -29,26 +29,26 @@ from scipy.linalg import block_diag
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.fleet.car_effects import CarEffects
 from evroute.learning.fleet.car_errors import CarErrors
+from evroute.learning.fleet.one_type import OneType
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import kept_trips, noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
 from evroute.learning.trips.earlier import with_later_terms
-from evroute.learning.trips.kept_trips import FIELD, KM, LATE, NUMBERS, TERM, KeptColumns, KeptTrip
+from evroute.learning.trips.kept_trips import FIELD, KM, LEARNED_KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
-from evroute.learning.trips.noise_fit import START, LateField, TripNoiseScale
+from evroute.learning.trips.noise_fit import START, TripNoiseScale
 from evroute.learning.trips.rebuild import learn_again, learn_next
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
 JUDGED_AGAIN = 10
-RECENT = 10
-SUSPECT = 3
+SUSPECT, RECENT = 3, 10
 INFLATION = 10.0
 MAX_INFLATIONS = 3
 
 
-class TripBelief:
+class TripBelief(OneType):
     """Belief about whole trips of one car or a fleet: p coefficients and the noise around them.
 
     Parameters
@@ -58,22 +58,22 @@ class TripBelief:
     noise
         Noise at the start, the centre of its log-normal prior.
     field_std
-        Standard deviation of the field at the start, the centre of its prior; 0 for none.
-    late
-        Field that joins when there is evidence for it, or None.
+        Standard deviation of the field at the start, the centre of its prior. 0 for none.
+    roads
+        Sections of roads of the trips, or None for none.
     unit
-        Noise by which the test for changes measures errors; the predicted deviation if None.
+        Noise by which the test for changes measures errors. The predicted deviation if None.
 
     Attributes
     ----------
-    late_std, late_fitted_std
-        Deviation of the late field, 0 before it joins, and as last fitted.
+    km_factor
+        Factor on the kilometres of learned roads in rows, for the type of one car (`joint_types`).
     seen
         Number of trips, refused ones included.
     regression
         Posterior of the coefficients and of the features of the fields.
     cars
-        Effects of named cars; empty for one car without a name.
+        Effects of named cars, or empty for one car without a name.
     """
 
     def __init__(
@@ -82,22 +82,21 @@ class TripBelief:
         noise: TripNoiseScale = START,
         *,
         field_std: float = 0.0,
-        late: LateField | None = None,
+        roads: kept_trips.SectionsOfTrips | None = None,
         unit: TripNoiseScale | None = None,
     ) -> None:
         self.prior = prior
+        self.roads, self.unit = roads, unit
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
-        self.late, self.unit = late, unit
-        self.late_std = self.late_fitted_std = 0.0
+        self.km_factor = 1.0
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
-        self._errors = CarErrors()
-        self._day = 0.0
+        self._errors, self._day = CarErrors(), 0.0
         of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
         self._car: str | None = None
@@ -111,7 +110,7 @@ class TripBelief:
     @property
     def kept_rows(self) -> FloatArray:
         """(n, p) rows of the trips learned, in their order."""
-        return self._columns(self._learned).rows
+        return kept_trips.columns_of(self._learned, self.km_by_column).rows
 
     @property
     def refused(self) -> tuple[int, ...]:
@@ -129,11 +128,16 @@ class TripBelief:
         return self._mean
 
     @property
+    def km_by_column(self) -> FloatArray:
+        """(p,) kilometres of roads with a column of their own, by column of the rows."""
+        return np.where(self.column == LEARNED_KM, self.km_factor, 0.0)
+
+    @property
     def present(self) -> FloatArray:
         """Coefficients in force, those of terms with the level's share of their prior means."""
         b = self._mean.coefficients.copy()
         if self.prior.level is not None:
-            b[self.column == TERM] += b[self.prior.level] * self.prior.multiplied
+            b[: len(self.prior.mean)] += b[self.prior.level] * self.prior.multiplied
         return b
 
     def after(self, days: float) -> "TripBelief":
@@ -151,7 +155,7 @@ class TripBelief:
         Parameters
         ----------
         car
-            Name of a car; empty or None for one that is not known, or for the only car.
+            Name of a car. Empty or None for one that is not known, or for the only car.
         days
             Days since its last trip.
         """
@@ -163,7 +167,7 @@ class TripBelief:
         return own
 
     def widen(self, columns: int) -> None:
-        """Add columns of the field; earlier trips have 0 in them."""
+        """Add columns of the field. Earlier trips have 0 in them."""
         if not columns:
             return
         self.column = np.append(self.column, np.full(columns, FIELD))
@@ -171,9 +175,8 @@ class TripBelief:
         self.cars.widen(columns)
         old = self.regression
         mean, std = self._moments()
-        root = np.diag(std)
         mean[:-columns] = old.mean
-        self._set(mean, block_diag(old.root, root[-columns:, -columns:]))
+        self._set(mean, block_diag(old.root, np.diag(std[-columns:])))
 
     def expect(self, row: FloatArray, known_wh2: float = 0.0) -> TripPrediction:
         """Predict the energy of a trip.
@@ -183,9 +186,10 @@ class TripBelief:
         row
             (p,) terms of the trip, then the features of the fields.
         known_wh2
-            Variance of the measurement itself, Wh²; 0 for the energy as it is.
+            Variance of the measurement itself, Wh². 0 for the energy as it is.
         """
-        noise = float(self.noise.variance(row[KM], known_wh2))
+        learned_km = float(row @ self.km_by_column)
+        noise = float(self.noise.variance(row[KM], known_wh2, learned_km))
         return TripPrediction(
             mean_wh=float(row @ self._mean.coefficients),
             sd_wh=float(np.sqrt(self.regression.variance(row) + noise)),
@@ -213,16 +217,16 @@ class TripBelief:
         row
             (p,) terms of the trip as they were at departure.
         energy_wh
-            Measured energy, Wh; may be negative.
+            Measured energy, Wh. May be negative.
         known_wh2, doubt_wh2
             Variance of the measurement itself, and further variance of the forecast, Wh².
         after_days
             Days since the trip before, of the same car, at least 0.
         part_wh, part_wh2
-            Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh²;
+            Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh².
             0 where it was not measured. It teaches after the trip.
         car
-            Name of the car; empty for the only one.
+            Name of the car, or empty for the only one.
 
         Raises
         ------
@@ -241,7 +245,7 @@ class TripBelief:
         refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
-            expected = self.of_car(car).expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
+            expected = self._expect_kept(trip)
             unit_wh = self._unit_wh(trip) or expected.sd_wh
             self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car)
         self._recent = [*self._recent, refused][-RECENT:]
@@ -252,7 +256,7 @@ class TripBelief:
             self._rebuild()
         for number in self.refused:
             waited = self.seen - 1 - number
-            # a fit of the late field replaces the rows of refused trips
+            # a choice of roads replaces the rows of refused trips
             trip = next(each for each in self._refused if each.number == number)
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
             if due and self._admit(trip):
@@ -266,34 +270,31 @@ class TripBelief:
         self._errors.restart()
 
     def restart(self) -> None:
-        """Begin the test anew, and take the features of the late field anew. All else stays."""
-        self._errors.restart()
+        """Begin the test anew, and choose the roads anew. All else stays."""
+        self.test_anew()
         self._recent = []
-        if self.late_std and self.late is not None:
-            numbers = [trip.number for trip in self._learned]
-            self._replace_late(self.late, self.late.features(numbers))
-            self._rebuild()
+        self._rebuild(choose=True)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that was learned, as arrays; rows only ever grow."""
+        """Return all that was learned, as arrays. Rows only ever grow."""
         return {
             "mean": self.regression.mean,
             "root": self.regression.root,
-            "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
+            "noise_wh": np.array(astuple(self.noise)),
             **self._errors.state(),
             **self.cars.state(),
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
             "column": self.column,
             "terms": np.array(self.prior.names, dtype=np.str_),
-            "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
+            "field_std": np.array(self.field_std),
             "day": np.array(self._day),
             **kept_trips.state_of("learned", self._learned, len(self.column)),
             **kept_trips.state_of("refused", self._refused, len(self.column)),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state; later numbers are bit for bit those of the belief that returned it.
+        """Take over a state. Later numbers are bit for bit those of the belief that returned it.
 
         Raises
         ------
@@ -302,7 +303,7 @@ class TripBelief:
         """
         state = with_later_terms(state, self.prior)
         self.column = state["column"]
-        self.field_std, self.late_std, self.late_fitted_std = state["field_std"].tolist()
+        self.field_std = float(state["field_std"])
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
         self._errors.restore(state)
@@ -325,24 +326,29 @@ class TripBelief:
         own = self.column == TERM
         mean[own] = self.prior.mean
         std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
-        std[self.column == FIELD], std[self.column == LATE] = self.field_std, self.late_std
+        std[self.column == FIELD], std[self.column == ROAD] = self.field_std, self.noise.road_wh
         return mean, std
 
     def _admit(self, trip: KeptTrip) -> bool:
-        """Learn a trip unless it is beyond belief; return whether it was learned."""
-        expected = self.of_car(trip.car).expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
+        """Learn a trip unless it is beyond belief. Return whether it was learned."""
+        expected = self._expect_kept(trip)
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
         self._errors.add(error_wh, expected.sd_wh, self._unit_wh(trip), car=trip.car)
         self._learned.append(trip)
-        if noise_fit.is_refit_due(self.trips):
-            self._rebuild(refit=True)
+        refit = noise_fit.is_refit_due(self.trips)
+        if refit or (self.roads is not None and noise_fit.is_choice_of_roads_due(self.trips)):
+            self._rebuild(refit=refit, choose=True)
         else:
-            own = self._columns([trip])
+            own = kept_trips.columns_of([trip], self.km_by_column)
             learn_next(self.regression, self.cars, own, self.noise, self.prior)
         self._take()
         return True
+
+    def _expect_kept(self, trip: KeptTrip) -> TripPrediction:
+        own = TripBelief.of_car(self, trip.car)  # the rows kept are those of this class
+        return own.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
 
     def _unit_wh(self, trip: KeptTrip) -> float | None:
         return None if self.unit is None else float(np.sqrt(self.unit.variance(trip.row[KM])))
@@ -356,45 +362,39 @@ class TripBelief:
             drift(self.regression, self.prior.level, std, days)
             self._take()
 
-    def _rebuild(self, *, refit: bool = False) -> None:
-        """Build the regression from the stored rows, after fitting the noise to them if asked."""
+    def _rebuild(self, *, refit: bool = False, choose: bool = False) -> None:
+        """Build the regression from the stored rows, after choosing roads and fitting the noise."""
+        if choose and self.roads is not None:
+            self._choose_roads(self.roads)
+        trips = kept_trips.columns_of(self._learned, self.km_by_column)
         if refit:
-            self._refit(self._columns(self._learned))
-        trips = self._columns(self._learned)
+            self._refit(trips)
         self.regression = TripRegression(*self._moments())
         learn_again(self.regression, self.cars, trips, self.noise, self.prior, self._day)
         self._take()
 
-    def _refit(self, trips: KeptColumns) -> None:
-        """Fit the noise and the deviations of fields. Those that join change the rows."""
+    def _refit(self, trips: kept_trips.KeptColumns) -> None:
+        """Fit the noise with its part of the roads, and the deviations of field and cars."""
         if self.prior.by_car is not None and self.cars:
             self.cars.weights = self.prior.by_car(self.present[: len(self.prior.mean)])
-        centres, late = (self._noise_centre, self._field_centre), self.late
-        fit = Fit(*self._moments(), self.column, self.prior.level, *centres, late)
-        found = fit.of(trips, self.cars)
-        self.noise = found.noise
+        own = *self._moments(), self.column, self.prior.level
+        found = Fit(*own, self._noise_centre, self._field_centre).of(trips, self.cars)
+        self.noise, self.cars.std = found.noise, found.cars_std
         if found.field_std is not None:
             self.field_std = found.field_std
-        self.cars.std = found.cars_std
-        if late is not None and found.features is not None:
-            self.late_std, self.late_fitted_std = found.late_std, found.late_fitted_std
-            self._replace_late(late, found.features)
 
-    def _replace_late(self, late: LateField, features: FloatArray) -> None:
-        """Give all trips these features (n, m) of the late field, in the place of earlier ones."""
-        stays, of_refused = self.column != LATE, np.zeros((len(self._refused), features.shape[1]))
-        if of_refused.size:
-            of_refused = late.features([trip.number for trip in self._refused])
-        self._learned = kept_trips.with_features(self._learned, stays, features)
+    def _choose_roads(self, roads: kept_trips.SectionsOfTrips) -> None:
+        """Choose the roads that have columns from all trips, and give all trips their features."""
+        roads.choose()
+        stays, of_learned = self.column < ROAD, roads.features([t.number for t in self._learned])
+        of_refused = roads.features([trip.number for trip in self._refused])
+        self._learned = kept_trips.with_features(self._learned, stays, of_learned)
         self._refused = kept_trips.with_features(self._refused, stays, of_refused)
-        self.column = np.append(self.column[stays], np.full(features.shape[1], LATE))
+        of_roads = np.repeat([ROAD, LEARNED_KM], [of_learned.shape[1] - 1, 1])
+        self.column = np.append(self.column[stays], of_roads)
 
     def _take(self) -> None:
         """Put in force the mean that follows from the learned state."""
         cone = np.zeros((len(self.prior.cone), len(self.column)))
         cone[:, self.column == TERM] = self.prior.cone
         self._mean = constrained_mode(self.regression.mean, self.regression.root, cone)
-
-    def _columns(self, trips: Sequence[KeptTrip]) -> KeptColumns:
-        """Return the columns of trips."""
-        return kept_trips.columns_of(trips, len(self.column))

@@ -1,7 +1,8 @@
 """Forecasts of whole trips: energy with intervals, charge along the way, and travel time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from scipy.special import ndtri
@@ -29,9 +30,12 @@ class Along:
         Part of it that no column explains, Wh².
     faded_wh
         Expected energy that a full battery does not take back, Wh.
-    covariance
-        Function that returns the (k, k) predictive covariance of the energies up to the end of each
-        arm, noise included, Wh².
+    spread
+        Function that returns the deviations of the energies up to the end of each arm that the
+        belief shares between trips of a day, by r independent causes, (k, r) Wh.
+    own
+        Function that returns the (k, k) covariance of the energies up to the end of each arm that
+        is of this trip alone, Wh².
     """
 
     row: FloatArray
@@ -39,7 +43,63 @@ class Along:
     variance_wh2: float
     unknown_wh2: float
     faded_wh: float
-    covariance: Callable[[], FloatArray]
+    spread: Callable[[], FloatArray]
+    own: Callable[[], FloatArray]
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of the energies up to the end of each arm, (k, k) Wh²."""
+        spread_wh = self.spread()
+        covariance: FloatArray = spread_wh @ spread_wh.T + self.own()
+        return covariance
+
+
+def joined(trips: Sequence[Along]) -> Along:
+    """Return the energy of trips that follow each other, by one belief.
+
+    What the belief shares between trips adds up, and what is of a trip alone is independent of that
+    of the others.
+
+    Parameters
+    ----------
+    trips
+        The trips in driving order.
+    """
+    if len(trips) == 1:
+        return trips[0]
+
+    def spread() -> FloatArray:
+        return _in_turn([each.spread() for each in trips])
+
+    def own() -> FloatArray:
+        total = np.zeros((0, 0))
+        for each in trips:
+            known, further = len(total), each.own()
+            # the ends of all later trips have the whole energy of the earlier ones
+            grown = np.pad(total, (0, len(further)), mode="edge" if known else "constant")
+            grown[known:, known:] += further
+            total = grown
+        return total
+
+    ends_wh = np.array([each.spread()[-1] for each in trips])
+    own_wh2 = [
+        each.variance_wh2 - float(end @ end) for each, end in zip(trips, ends_wh, strict=True)
+    ]
+    shared_wh = ends_wh.sum(axis=0)
+    return Along(
+        row=np.sum([each.row for each in trips], axis=0),
+        mean_wh=_in_turn([each.mean_wh for each in trips]),
+        variance_wh2=float(shared_wh @ shared_wh) + sum(own_wh2),
+        unknown_wh2=sum(each.unknown_wh2 for each in trips),
+        faded_wh=sum(each.faded_wh for each in trips),
+        spread=spread,
+        own=own,
+    )
+
+
+def _in_turn(sums: Sequence[FloatArray]) -> FloatArray:
+    """Return cumulative sums of trips, (k, ...) each, as cumulative sums of all of them."""
+    before = accumulate((each[-1] for each in sums[:-1]), initial=np.zeros_like(sums[0][-1]))
+    return np.concatenate([each + offset for each, offset in zip(sums, before, strict=True)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,13 +115,14 @@ class TripForecast:
         k edges, noise included, Wh². Only charges along the way need it.
     time
         Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
+        Empty for several trips.
     battery_share
         Deviation of the size of the battery as a share of it, which moves the charge used.
     """
 
     prediction: TripPrediction
     covariance: Callable[[], FloatArray]
-    time: Callable[[], Mapping[str, float]]
+    time: Callable[[], Mapping[str, float]] = dict
     battery_share: float = 0.0
 
     @property
@@ -103,7 +164,7 @@ class TripForecast:
         return {**self.prediction.numbers(), **self.time()}
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
-        """Forecast the charge along the route; regeneration is lost as on the expected trip.
+        """Forecast the charge along the route. Regeneration is lost as on the expected trip.
 
         Parameters
         ----------

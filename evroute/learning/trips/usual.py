@@ -91,7 +91,7 @@ class Usual:
     def by_speed(self, speed_kmh: Sequence[float]) -> Consumption:
         """Return the consumption at mean speeds (k,) km/h, without heating and cooling.
 
-        Drag goes with the square of the speed and time with its inverse; stops stay as they are.
+        Drag goes with the square of the speed and time with its inverse. Stops stay as they are.
         """
         return self._consumption([self._at(MILD_C, speed) for speed in speed_kmh])
 

@@ -9,8 +9,8 @@ ellipsoid around ``mu_alpha`` of every ridge strength alpha (their Corollary 4.3
 
 so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, CMM
 the best of all: the extreme value of an arm over F (Theorem 4.5). Our additions: this function of
-alpha is quasi-convex, so golden section finds its minimum, for all arms together in the eigenbasis;
-and the least norm for which F is not empty.
+alpha is quasi-convex, so golden section finds its minimum, for all arms together in the eigenbasis.
+And the least norm for which F is not empty.
 
 R comes from a martingale mixture (Theorem 4.1). Measurements are ``y_s = f(x_s) + e_s`` with
 ``e_s`` sub-Gaussian with parameter sigma given the past, guesses are ``g ~ P = sum_j pi_j N(0, c_j
@@ -66,8 +66,8 @@ class Assumptions:
     delta
         Probability that any bound ever fails, in (0, 1).
     scales
-        (j,) c, covariance scales of the equally likely guesses, in units of the kernel, positive;
-        they affect the width alone.
+        (j,) c, covariance scales of the equally likely guesses, in units of the kernel, positive.
+        They affect the width alone.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class Assumptions:
 
     @property
     def alpha(self) -> float:
-        """``sigma² / c`` of AMM; c is the geometric mean of the mixture's scales."""
+        """``sigma² / c`` of AMM. c is the geometric mean of the mixture's scales."""
         return self.sigma**2 / math.exp(float(np.log(self.scales).mean()))
 
     @property
@@ -116,8 +116,8 @@ def explained(
 ) -> FloatArray:
     """Return ``||y||² - R²``: ``||f - y||² <= R²`` at all times with probability ``1 - delta``.
 
-    This is R² for ``delta = 1``; any other adds ``2 sigma² ln(1 / delta)``. The part of y outside
-    the span of K cancels; neither it nor repetitions of an arm are needed.
+    This is R² for ``delta = 1``. Any other adds ``2 sigma² ln(1 / delta)``. The part of y outside
+    the span of K cancels. Neither it nor repetitions of an arm are needed.
 
     Parameters
     ----------

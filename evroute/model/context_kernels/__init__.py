@@ -45,7 +45,7 @@ def context_kernel(name: str) -> ContextKernel:
 
 
 def check_kernel(name: str) -> str:
-    """Return the name of a kernel; raise UnknownNameError if there is none of that name."""
+    """Return the name of a kernel. Raise UnknownNameError if there is none of that name."""
     context_kernel(name)
     return name
 

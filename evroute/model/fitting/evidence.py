@@ -82,7 +82,7 @@ def covariance(
     nu
         Smoothness of the graph kernel.
     numbers
-        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive; derivatives are by
+        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive. Derivatives are by
         their logarithms, in this order.
     arms
         Arms on the rows and columns.

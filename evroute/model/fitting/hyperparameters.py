@@ -64,7 +64,7 @@ class Hyperparameters:
         return cls(kernel.matern.nu, kernel.matern.kappa, kernel.lengthscales, kernel.graph_share)
 
     def applied(self, kernel: EdgeContextKernel) -> EdgeContextKernel:
-        """Return the first kernel with these numbers; seconds on a city if nu or kappa differ."""
+        """Return the first kernel with these numbers. Seconds on a city if nu or kappa differ."""
         graph = kernel.matern
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
@@ -95,11 +95,11 @@ class Fit:
     n_arms
         Number of arms used.
     start, found
-        Hyper-parameters before and after; equal if the fit failed.
+        Hyper-parameters before and after. Equal if the fit failed.
     start_log_likelihood, log_likelihood
         Log likelihood of both, nats.
     failed
-        Reason of a failed fit; empty otherwise.
+        Reason of a failed fit. Empty otherwise.
     """
 
     n_arms: int

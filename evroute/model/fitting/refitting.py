@@ -67,7 +67,7 @@ class Refitting:
         return self._model.noise_std(arms)
 
     def update(self, feedback: Feedback) -> None:
-        """Learn the measurements of one trip or of a fleet; fit if a fit is due."""
+        """Learn the measurements of one trip or of a fleet. Fit if a fit is due."""
         self._trips.append(feedback)
         self._model.update(feedback)
         if _is_time(len(self._trips)):

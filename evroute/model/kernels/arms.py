@@ -2,7 +2,7 @@
 
 Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges
 (eq. 134) and k_f, k_f' Matérn 5/2 kernels on contexts (eqs. 135-136) with separate lengthscales.
-The paper does not state how the prior variance is split between the two terms; our default is one
+The paper does not state how the prior variance is split between the two terms. Our default is one
 half each. We also use a separate prior standard deviation for every edge. The paper has one
 number.
 
@@ -12,7 +12,7 @@ slightly more:
 
     k_T((e, e'), (f, f')) = k_G(e', f') (s + (1 - s) k_G(e, f) / sqrt(k_G(e, e) k_G(f, f)))
 
-with s = `ENTERED_SHARE`, our value; positive semi-definite as sum and product of kernels. It
+with s = `ENTERED_SHARE`, our value. Positive semi-definite as sum and product of kernels. It
 replaces ``GraphMatern`` in ``EdgeContextKernel``, whose "edges" are then rows of the table of
 turns.
 """
@@ -205,7 +205,7 @@ class EdgeContextKernel:
         return self.graph
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior variance of each arm, (a,) Wh²; k_f and k_f' are 1 there."""
+        """Return the prior variance of each arm, (a,) Wh². k_f and k_f' are 1 there."""
         self._check(features)
         w = self.graph_share
         return self.std_wh[edge] ** 2 * (w * self.graph.diagonal[edge] + (1.0 - w))

@@ -2,7 +2,7 @@
 
 Sandberg et al., eq. 134 (after Borovitskiy et al., 2021, *Matérn Gaussian processes on graphs*):
 with the incidence Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)^-nu``. The paper
-gives no scaling, and the raw diagonal spans two orders of magnitude; we scale by one number, to
+gives no scaling, and the raw diagonal spans two orders of magnitude. We scale by one number, to
 mean diagonal 1.
 
 nu is whole: a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a
@@ -23,7 +23,7 @@ _SOLVE_BLOCK = 16  # right-hand sides solved together; more spill the cache
 
 
 class GraphMatern:
-    """The graph Matérn kernel of n edges; rows are computed on first use and kept.
+    """The graph Matérn kernel of n edges. Rows are computed on first use and kept.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class GraphMatern:
     nu, kappa
         Smoothness, whole, and lengthscale, both positive.
     raw_diagonal
-        (n,) result of the function ``raw_diagonal`` for the same kernel; computed if None.
+        (n,) result of the function ``raw_diagonal`` for the same kernel. Computed if None.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class GraphMatern:
 
 
 def raw_diagonal(laplacian: csc_matrix, nu: int = 2, kappa: float = 1) -> FloatArray:
-    """Return the diagonal of the kernel before scaling, (n,); seconds on a city.
+    """Return the diagonal of the kernel before scaling, (n,). Seconds on a city.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def filter_blocks(
 
     s is ``2 nu / kappa²``.
 
-    The first is proportional to k_G; -2 nu times their difference is its derivative by log kappa.
+    The first is proportional to k_G. -2 nu times their difference is its derivative by log kappa.
 
     Parameters
     ----------

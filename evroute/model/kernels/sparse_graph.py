@@ -58,7 +58,7 @@ class SparseRoot:
     row
         (n,) row of each edge.
     start, column, value
-        (n + 1,), (nnz,) and (nnz,) rows as in CSR; values in single precision.
+        (n + 1,), (nnz,) and (nnz,) rows as in CSR. Values in single precision.
     diagonal
         (n,) diagonal of ``R R'``.
     """
@@ -165,7 +165,7 @@ class SparseGraphMatern:
 def sparse_root(
     laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray
 ) -> SparseRoot:
-    """Return R of all edges; a minute or two on 250,000 edges.
+    """Return R of all edges. A minute or two on 250,000 edges.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from evroute.model.nystrom.stopping import StopRule, stop_bound
 
 Mode = Literal["strict", "soft"]
 """``strict``: after the rule has closed a batch, nothing is planned until the batch is measured, as
-published. ``soft``: measurements are used as they arrive; open pulls move to the next batch.
+published. ``soft``: measurements are used as they arrive. Open pulls move to the next batch.
 """
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Batches:
     redraw
         Draws the dictionary, or None for the exact posterior.
     stop_rule
-        Bound that closes a batch; None closes by the number of trips alone, and variances ignore
+        Bound that closes a batch. None closes by the number of trips alone, and variances ignore
         planned arms.
     threshold
         C, at least 1.
@@ -99,12 +99,12 @@ class Batches:
         everywhere: AllEdgesCache,
         rng: np.random.Generator,
     ) -> bool:
-        """Add a planned trip to the batch; close the batch if its bound then exceeds the threshold.
+        """Add a planned trip to the batch. Close the batch if its bound then exceeds the threshold.
 
         Parameters
         ----------
         posterior
-            The posterior; pulls are hallucinated in it.
+            The posterior. Pulls are hallucinated in it.
         arms
             The distinct arms of the trip.
         everywhere

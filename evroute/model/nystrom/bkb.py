@@ -1,7 +1,7 @@
 """BKB and its relatives, which redraw the dictionary from all measured arms.
 
 Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
-Adaptive Sketching: Scalable and No Regret*, COLT 2019, Algorithm 1; Zenati et al. 2022 (EK-UCB),
+Adaptive Sketching: Scalable and No Regret*, COLT 2019, Algorithm 1. Zenati et al. 2022 (EK-UCB),
 with the baselines CBKB and CBBKB. The papers measure one arm a step. A trip is a batch of one arm
 for each edge, all chosen from one posterior, which their theorems do not cover.
 
@@ -25,7 +25,7 @@ from evroute.model.nystrom.stopping import StopRule
 
 
 class Redrawn(Rule):
-    """Redraw once 1 + the summed variance of new measurements exceeds a threshold; 1 is every trip.
+    """Redraw once 1 + the summed variance of new measurements exceeds a threshold. 1 is every trip.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """EK-UCB and K-UCB: a dictionary that grows one arm at a time, in driving order.
 
 Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
-Bandits*, AISTATS 2022; sections 2 and 4. It is computed in features of a growing Cholesky factor,
+Bandits*, AISTATS 2022. Sections 2 and 4. It is computed in features of a growing Cholesky factor,
 not with the paper's inverses, which lose their digits on smooth kernels. K-UCB is the exact method:
 every arm enters.
 

@@ -30,7 +30,7 @@ class Rule(Protocol):
         everywhere: AllEdgesCache,
         rng: np.random.Generator,
     ) -> bool:
-        """Register arms about to be measured; return whether the belief changed.
+        """Register arms about to be measured. Return whether the belief changed.
 
         By default plans are ignored, and every measurement is learned at once.
 
@@ -97,7 +97,7 @@ class Rule(Protocol):
         """Return the rule's state."""
 
     def restore(self, state: State) -> None:
-        """Restore a state; raise KeyError or ValueError for a state of another rule."""
+        """Restore a state. Raise KeyError or ValueError for a state of another rule."""
 
 
 class NystromOptions(ModelOptions):

@@ -129,7 +129,7 @@ class SparsePosterior:
         self.refactor()
 
     def grow(self, slot: int) -> bool:
-        """Add a slot to the dictionary; return whether it entered (EK-UCB, section 5.2).
+        """Add a slot to the dictionary. Return whether it entered (EK-UCB, section 5.2).
 
         A slot that the others explain to ``EXPLAINED`` of its prior variance is left out. On smooth
         kernels posterior means and variances are then exact to about that share, not beyond.
@@ -172,7 +172,7 @@ class SparsePosterior:
             self.set_dictionary(np.append(self.basis, slot))
 
     def absorb(self, slots: IntArray, whitened: FloatArray) -> None:
-        """Add measurements (k,), residuals over noise deviations; repeats count each time."""
+        """Add measurements (k,), residuals over noise deviations. Repeats count each time."""
         np.add.at(self.count, slots, 1.0)
         np.add.at(self.total, slots, whitened)
         z = self.embedding[:, slots]
@@ -181,7 +181,7 @@ class SparsePosterior:
         self._stale = True
 
     def hallucinate(self, slots: IntArray, pulls: float = 1.0) -> None:
-        """Add pulls without measurements, which change variances alone; -1 removes one of each."""
+        """Add pulls without measurements, which change variances alone. -1 removes one of each."""
         np.add.at(self.pending, slots, pulls)
         self._stale = True
 
@@ -283,7 +283,7 @@ class SparsePosterior:
         return (root @ z_a).T @ (root @ z_b)
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
-        """Return draws of N(0, V^-1), (size, r), from standard normals; pending pulls count."""
+        """Return draws of N(0, V^-1), (size, r), from standard normals. Pending pulls count."""
         return normal @ self._root(pending=True)
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:

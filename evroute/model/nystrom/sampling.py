@@ -14,7 +14,7 @@ from evroute.model.nystrom.posterior import SparsePosterior
 log = logging.getLogger(__name__)
 
 Sampling = Literal["union", "per_obs"]
-"""``per_obs`` is the law of the published loop over measurements; ``union`` its upper bound, the
+"""``per_obs`` is the law of the published loop over measurements. ``union`` its upper bound, the
 authors' program.
 """
 

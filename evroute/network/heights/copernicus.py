@@ -1,6 +1,6 @@
 """Heights from Copernicus GLO-30: public cloud-optimised GeoTIFFs of 1° by 1°, read by window.
 
-Source: https://registry.opendata.aws/copernicus-dem, bucket ``copernicus-dem-30m``; no account
+Source: https://registry.opendata.aws/copernicus-dem, bucket ``copernicus-dem-30m``. No account
 needed. It is a surface model: roofs and tree tops are included. Windows are stored as GeoTIFFs and
 reused.
 """

@@ -152,7 +152,7 @@ def set_heights(
     elevation_m
         (v,) heights of the junctions, m.
     smoothing_m
-        Strength s >= 0, m; 0 keeps the heights.
+        Strength s >= 0, m. 0 keeps the heights.
     described, notes
         Origin of the heights, and missing ones; for ``Source``.
     straight
@@ -218,7 +218,7 @@ def fill(network: RoadNetwork, elevation_m: FloatArray, known: BoolArray) -> Flo
     network
         The roads.
     elevation_m
-        (v,) heights of the junctions, m; not read where unknown.
+        (v,) heights of the junctions, m, not read where unknown.
     known
         (v,) True at known heights.
 

@@ -1,7 +1,7 @@
 """Checks of heights: impossible ones are refused, with the figure that shows it.
 
 The thresholds stand between true terrain (Monaco's steep streets in three sources with SRTM and
-with heights of their own, Luxembourg, Denver) and faults put into it; ``docs/figures/networks.md``
+with heights of their own, Luxembourg, Denver) and faults put into it. ``docs/figures/networks.md``
 has the figures of both. Networks of fewer than `LEAST_EDGES` edges have their range checked alone.
 """
 
@@ -115,11 +115,11 @@ def check_rasters(
     Parameters
     ----------
     network
-        The network; v junctions.
+        The network. v junctions.
     names, rasters
         The rasters' names, and their heights at the junctions.
     source
-        (v,) the raster that each junction takes its height from; -1 for none.
+        (v,) the raster that each junction takes its height from, or -1 for none.
 
     Raises
     ------
@@ -190,14 +190,14 @@ def check_extrapolation(network: RoadNetwork, gaps: Gaps) -> list[str]:
     Parameters
     ----------
     network
-        The network; v junctions.
+        The network. v junctions.
     gaps
         Its junctions without a height.
 
     Returns
     -------
     list of str
-        A note on such junctions where they are few; empty where there are none.
+        A note on such junctions where they are few, or empty where there are none.
 
     Raises
     ------

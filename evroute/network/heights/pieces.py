@@ -97,7 +97,7 @@ class Pieces:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the pieces; beliefs store it."""
+        """SHA-256 of the pieces. Beliefs store it."""
         return digest_of({"start": self.start, "climb_m": self.climb_m})
 
 
@@ -109,7 +109,7 @@ def summed(values: FloatArray, place: IntArray, k: int) -> FloatArray:
     values
         (q,) value of each piece.
     place
-        (q,) position of its edge among the k edges, rising; see `Pieces.of`.
+        (q,) position of its edge among the k edges, rising. See `Pieces.of`.
     k
         Number of edges.
     """

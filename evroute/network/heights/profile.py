@@ -38,7 +38,7 @@ WEIGHT_M = 60.0
 FINE_M = 30.0
 """Largest cells that need no further smoothing, m: those of 1 arc-second."""
 COARSEST_M = 120.0
-"""Largest cells that are sampled; those of 3 arc-seconds measure 93 m."""
+"""Largest cells that are sampled. Those of 3 arc-seconds measure 93 m."""
 LEAST_M = 1e-6
 """Least strength, m. It keeps the road straight where no height is known."""
 APART_M = 3.0
@@ -172,7 +172,7 @@ class _Points:
 
     @classmethod
     def along(cls, network: RoadNetwork, spacing_m: float) -> "_Points":
-        """Return points about ``spacing_m`` apart; bridges and tunnels are one piece."""
+        """Return points about ``spacing_m`` apart. Bridges and tunnels are one piece."""
         pieces = np.maximum(np.rint(network.length_m / spacing_m), 1.0).astype(np.int64)
         pieces[network.structure != 0] = 1
         edge = np.repeat(np.arange(network.n_edges), pieces + 1)

@@ -44,7 +44,7 @@ class RasterHeights:
 def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> RasterHeights:
     """Return the bilinear heights of k points, and a sign that they cannot be true.
 
-    Cell values belong to cell centres; within half a cell of the raster's border the nearest
+    Cell values belong to cell centres. Within half a cell of the raster's border the nearest
     centres count. A height is nan if one of its cells holds no data, or a value that is no height
     on earth. Only windows around the points are read, tile by tile.
 

@@ -21,7 +21,7 @@ class Stretches:
     from_m, to_m
         (k,) metres along the edge, ``0 <= from_m <= to_m <= length_m[edge]``.
     halts
-        (k,) whether the car comes to a standstill at the end of each; nowhere by default.
+        (k,) whether the car comes to a standstill at the end of each, nowhere by default.
     """
 
     edge: IntArray

@@ -86,7 +86,7 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
         listed = "; ".join(place.label for place in found[: names.LISTED])
         more = len(found) - names.LISTED
         raise EvrouteError(
-            f"'{text}' may be {len(found)} places of network '{network.name}', give one of them: "
+            f"'{text}' may be {len(found)} places of network '{network.name}'; give one of them: "
             f"{listed}{f'; and {more} more' if more > 0 else ''}"
         )
     return found[0]

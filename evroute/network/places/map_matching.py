@@ -2,10 +2,10 @@
 
 Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL
 2009: Gaussian distances to the road (eq. 1, sigma 4.07 m there), exponential differences between
-the way along the roads and the straight line (eqs. 2-3), Viterbi. Ways follow legal turns only;
-parallel edges are separate candidates. Positions closer than 2 sigma to the one before are left
+the way along the roads and the straight line (eqs. 2-3), Viterbi. Ways follow legal turns only.
+Parallel edges are separate candidates. Positions closer than 2 sigma to the one before are left
 out, as in the source. Positions without a road nearby are skipped if the roads have a way around
-them that is as long as the track; they split the track otherwise.
+them that is as long as the track. They split the track otherwise.
 """
 
 from collections.abc import Sequence
@@ -201,7 +201,7 @@ class MapMatcher:
         least_m: float,
         limit_m: float,
     ) -> tuple[list[float], list[int]]:
-        """Return the least cost of each candidate and its predecessor; inf if there is none."""
+        """Return the least cost of each candidate and its predecessor, or inf if there is none."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
         for i, (start, cost) in enumerate(zip(before.found, before.cost, strict=True)):
             if cost == np.inf:

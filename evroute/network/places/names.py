@@ -71,7 +71,7 @@ class Place:
     lon, lat
         WGS 84 position, degrees.
     junctions
-        Rows of its junctions; empty for a place beside the roads, such as a car park.
+        Rows of its junctions, or empty for a place beside the roads, such as a car park.
     """
 
     label: str
@@ -108,7 +108,7 @@ def station_labels(network: RoadNetwork) -> frozenset[str]:
 
 @lru_cache(maxsize=1000)
 def find(network: RoadNetwork, text: str) -> tuple[Place, ...]:
-    """Return the places that a text names, in alphabetical order; none if it is misspelt.
+    """Return the places that a text names, in alphabetical order. None if it is misspelt.
 
     Order of words, case, accents and punctuation do not count. A label or a complete name comes
     before names that hold each word of the text or begin one of their words with it, so that
@@ -331,7 +331,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _begins(own: str, word: str) -> bool:
-    """Return True if a word of a name begins with a word of a search; numbers must be complete."""
+    """Return True if a word of a name begins with a word of a search. Numbers must be complete."""
     return own.startswith(word) and not (word[-1].isdigit() and own[len(word) :][:1].isdigit())
 
 

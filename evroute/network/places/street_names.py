@@ -30,7 +30,7 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
     Parameters
     ----------
     network
-        The network; named edges keep their names.
+        The network. Named edges keep their names.
     donor
         A network of the same roads with names, in any coordinate system.
     """

@@ -16,7 +16,7 @@ from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 
 DATED_S = 1e8
-"""Seconds from here on are since 1970-01-01 UTC and have a date; smaller ones are a clock alone."""
+"""Seconds from here on are since 1970-01-01 UTC and have a date. Smaller ones are a clock alone."""
 
 
 def local_s(departed_s: float | None, network: RoadNetwork) -> float | None:
@@ -25,7 +25,7 @@ def local_s(departed_s: float | None, network: RoadNetwork) -> float | None:
     Parameters
     ----------
     departed_s
-        Departure since 1970-01-01 UTC, s; below `DATED_S` it is a local clock, which is returned.
+        Departure since 1970-01-01 UTC, s. Below `DATED_S` it is a local clock, which is returned.
     network
         Network on which the trip begins.
     """

@@ -79,13 +79,13 @@ class ListedSocket:
     Parameters
     ----------
     kind
-        Kind of the socket; None if cars have no such plug, or if neither kind nor power is known.
+        Kind of the socket. None if cars have no such plug, or if neither kind nor power is known.
     kw
         Power, kW, or None if unknown.
     assumed
         Numbers that the file does not state: ``"socket"``, ``"power"``, both, or none.
     price_kwh, price_minute
-        Prices of a kWh from the wall and of a minute, money, or None where the first is unknown.
+        Price of a kWh from the wall, or None if unknown, and price of a minute, money.
     """
 
     kind: str | None
@@ -188,7 +188,7 @@ def _of_connection(row: Mapping[str, Any], where: str) -> ListedSocket:
 
 
 def _of_power(kw: float, *assumed: str, direct: bool = False) -> ListedSocket:
-    """Return a socket of the usual kind of its power, kW; ``direct`` if its current is DC."""
+    """Return a socket of the usual kind of its power, kW. ``direct`` if its current is DC."""
     kind = "ccs" if direct or kw > MOST_AC_KW else "ac"
     return ListedSocket(kind, kw, ("socket", *assumed))
 

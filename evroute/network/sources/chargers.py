@@ -242,7 +242,7 @@ def _or_nan(price: float | None) -> float:
 
 @lru_cache(maxsize=4)
 def stations(network: RoadNetwork) -> tuple[Station, ...]:
-    """Return the charging stations of a network; none without the table.
+    """Return the charging stations of a network, or none without the table.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
             if kind not in SOCKETS or not 0 < kw < np.inf or assumed not in ASSUMED:
                 raise ValueError(f"socket '{kind}' of {kw} kW, assumed '{assumed}'")
             if not (math.isnan(per_kwh) or 0 <= per_kwh < np.inf) or not 0 <= per_minute < np.inf:
-                raise ValueError(f"prices of {per_kwh} a kWh and {per_minute} a minute")
+                raise ValueError(f"price {per_kwh} per kWh or {per_minute} per minute")
             price = None if math.isnan(per_kwh) else float(per_kwh)
             socket = Socket(str(kind), float(kw), str(assumed), price, float(per_minute))
             found[_Place(clean(str(name)), float(lon), float(lat), *own)].append(socket)

@@ -61,7 +61,7 @@ def find(name: str) -> Published:
 
 
 def download(wanted: Published, folder: Path, progress: Progress) -> Path:
-    """Return the path of the verified file below ``folder``; download it if missing.
+    """Return the path of the verified file below ``folder``. Download it if missing.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
     ------
     EvrouteError
         If the address cannot be reached or has no such file, the download is interrupted, or the
-        bytes are not the published ones; nothing is kept.
+        bytes are not the published ones. Nothing is kept.
     LimitError
         If the file is too large or takes too long.
     """

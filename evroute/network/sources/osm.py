@@ -230,7 +230,7 @@ def _read_nodes(path: Path, extract: Extract) -> None:
 
 
 def _read_places(path: Path, extract: Extract) -> None:
-    """Add the named places to drive to, at the mean of their nodes; stops are nodes."""
+    """Add the named places to drive to, at the mean of their nodes. Stops are nodes."""
     places: Any = (
         osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
         .with_locations()

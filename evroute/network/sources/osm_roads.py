@@ -121,7 +121,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     name
         Name of the network.
     source
-        Its origin; notes on imputed values are added.
+        Its origin. Notes on imputed values are added.
 
     Raises
     ------

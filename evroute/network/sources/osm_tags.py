@@ -155,7 +155,7 @@ def street(tags: Tags) -> str:
 
 
 def place(tags: Tags) -> str:
-    """Return the name of a place to drive to, "" if it is none; chargers go by their operator."""
+    """Return the name of a place to drive to, "" if it is none. Chargers go by their operator."""
     if tags.get("amenity") == "charging_station" and "name" not in tags:
         owner = next((tags[key] for key in ("operator", "brand", "network") if key in tags), "")
         return f"Charging station {owner}".strip()

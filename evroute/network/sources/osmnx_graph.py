@@ -156,7 +156,7 @@ def _tags(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _drivable(data: dict[str, Any]) -> bool:
-    """Return True if `osm_tags` opens the edge to cars; OSMnx has handled the directions."""
+    """Return True if `osm_tags` opens the edge to cars. OSMnx has handled the directions."""
     tags = _tags(data)
     return not osm_tags.is_ferry(tags) and ("highway" not in tags or osm_tags.directions(tags)[0])
 

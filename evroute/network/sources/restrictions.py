@@ -276,7 +276,7 @@ def _through(via: Sequence[int], origin: int, target: int, roads: Roads) -> Succ
 def _apply_via_ways(
     relations: Sequence[tuple[bool, list[Succession]]], turns: set[Turn]
 ) -> list[str]:
-    """Remove turns that express the (mandatory, successions); return the fate of each relation."""
+    """Remove turns that express the (mandatory, successions). Return the fate of each relation."""
     if not relations:
         return []
     before: defaultdict[int, set[int]] = defaultdict(set)

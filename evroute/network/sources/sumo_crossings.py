@@ -14,7 +14,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import NetworkFormatError, require
 
 MOST_LANES = 8
-"""Internal lanes of one turn; netconvert writes at most two."""
+"""Internal lanes of one turn. Netconvert writes at most two."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class InternalLanes:
         self.via[roads] = min(self.via.get(roads, found), found)
 
     def crossing(self, left: str, entered: str) -> tuple[float, FloatArray] | None:
-        """Return length, m, and shape (p, 2) of a turn; None where the file has no internal lane.
+        """Return length, m, and shape (p, 2) of a turn. None where the file has no internal lane.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Read the passenger-car roads of a SUMO network (``.net.xml`` or ``.net.xml.gz``) without SUMO.
 
 The format is described at https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is
-parsed as a stream. An edge is read if a lane of it is open to ``passenger``; internal edges,
+parsed as a stream. An edge is read if a lane of it is open to ``passenger``. Internal edges,
 crossings and walking areas are left out. There is a turn for each pair of edges with a connection
 open to ``passenger`` between two such lanes, with its lights and priority. Ids, parallel edges,
 street names and types are kept. An edge takes the highest speed limit and the greatest length of
@@ -94,12 +94,12 @@ class _Edge:
 
     @property
     def driven_shape(self) -> str:
-        """Shape of the middle passenger lane; empty if the file has none."""
+        """Shape of the middle passenger lane, or empty if the file has none."""
         return self.lane_shapes[len(self.lane_shapes) // 2] if self.lane_shapes else ""
 
     @property
     def own_shape(self) -> str:
-        """Shape of the edge itself, else of its first passenger lane; empty if there is none."""
+        """Shape of the edge itself, else of its first passenger lane. Empty if there is none."""
         return self.shape or next(iter(self.lane_shapes), "")
 
 
@@ -294,7 +294,7 @@ def _places(raw: _Collector, junction_id: Sequence[str]) -> Places:
 
 
 def _shapes(raw: _Collector, ends: FloatArray) -> list[FloatArray]:
-    """Return the points (k, 3) of each edge; ``ends`` (n, 2, 2) where the file has no shape."""
+    """Return the points (k, 3) of each edge. ``ends`` (n, 2, 2) where the file has no shape."""
     return [
         _points(edge_id, edge.driven_shape if raw.driven else edge.own_shape, of_edge)
         for (edge_id, edge), of_edge in zip(raw.edges.items(), ends, strict=True)
@@ -304,7 +304,7 @@ def _shapes(raw: _Collector, ends: FloatArray) -> list[FloatArray]:
 def _crossings(
     raw: _Collector, turns: IntArray, shapes: Sequence[FloatArray]
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """Return lengths of the turns (m,), m, and their shapes; straight on where no lane is known."""
+    """Return lengths of the turns (m,), m, and their shapes. Straight on where no lane is known."""
     ids = list(raw.edges)
     turn_m = np.empty(len(turns))
     found = []

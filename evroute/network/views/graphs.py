@@ -82,7 +82,7 @@ def route_table(
 
 
 def to_networkx(network: Roads) -> "nx.MultiDiGraph":
-    """Return the network as an OSMnx graph, one arc an edge; parallel edges have other keys.
+    """Return the network as an OSMnx graph, one arc an edge. Parallel edges have other keys.
 
     Nodes have x, y, elevation and street_count. Edges have osmid, length, speed_kph, travel_time,
     grade and geometry. Nodes are the junction ids if all of them are whole numbers, as OSMnx
@@ -171,7 +171,7 @@ def _attributes(network: Roads, edge: int) -> dict[str, Any]:
 def line_graph(network: Roads, prior: Prior | None = None) -> "nx.DiGraph":
     """Return the line graph: one node an edge, by its id, and one arc a legal turn.
 
-    Nodes have the contexts length_m, speed_mps and incline_rad, and street and road_class; with a
+    Nodes have the contexts length_m, speed_mps and incline_rad, and street and road_class. With a
     prior prior_mean_wh and prior_std_wh. Parallel edges are nodes of their own. It is
     ``networkx.line_graph`` of the network less the turns that are not allowed.
 
@@ -181,7 +181,7 @@ def line_graph(network: Roads, prior: Prior | None = None) -> "nx.DiGraph":
         The roads.
     prior
         Prior means and deviations of the edges, as ``evroute.energy.prior.fit(network, vehicle)``
-        returns them; None to leave them out.
+        returns them. None to leave them out.
     """
     columns: dict[str, Sequence[Any]] = {
         "length_m": network.length_m.tolist(),

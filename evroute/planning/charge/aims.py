@@ -69,7 +69,7 @@ class Aim:
         chargers: Sequence[Charger],
         wishes: StopWishes,
     ) -> Self:
-        """Return the aim of least energy driven, Wh, with lost regeneration; ties by time.
+        """Return the aim of least energy driven, Wh, with lost regeneration. Ties by time.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ class ChargeFunctions:
     start
         (a + 1,) arm i has the steps ``start[i]`` to ``start[i + 1]``, at least one.
     step_wh
-        (r,) energies of the steps in driving order, Wh; those of an arm sum to its energy.
+        (r,) energies of the steps in driving order, Wh. Those of an arm sum to its energy.
     """
 
     energy_wh: FloatArray
@@ -151,7 +151,7 @@ class ChargeFunctions:
     def follow_stops(
         self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
     ) -> ChargeTrace:
-        """Return the charge over arms (k,) with stops; at a stop it is that on arrival.
+        """Return the charge over arms (k,) with stops. At a stop it is that on arrival.
 
         Parameters
         ----------

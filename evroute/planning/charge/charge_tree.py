@@ -24,7 +24,7 @@ class ChargeTree:
     edges, arms
         (k,) edges within reach, and the arm of the problem that enters each.
     before
-        (k,) position of the edge before each; -1 for an origin.
+        (k,) position of the edge before each. -1 for an origin.
     begin_wh, end_wh, low_wh
         (k,) expected charge at the start and at the end of each edge, and the lowest on it after
         its beginning, Wh.

@@ -33,7 +33,7 @@ class Charger:
     time_s
         (101,) time from empty to each whole per cent of charge, s (`energy.charging`).
     assumed
-        Values of the socket that its source does not state, in words; "" if it states all.
+        Values of the socket that its source does not state, in words. "" if it states all.
     price_kwh, price_minute
         Prices of a kWh from the wall and of a minute, money, or None where the first is unknown, 0
         where there is no price of a minute.
@@ -158,7 +158,7 @@ class ChargingStop:
     wall_wh
         Energy taken from the wall for it, Wh: the one that is paid for.
     assumed
-        Values of the socket that its source does not state, in words; "" if it states all.
+        Values of the socket that its source does not state, in words. "" if it states all.
     paid
         Price of the charge at the station, money, or None if it is unknown.
     at_m, from_m

@@ -34,7 +34,7 @@ def with_advice(
     error
         Error of the plan without stops.
     stops
-        Stops of a plan; empty if there is none.
+        Stops of a plan, or empty if there is none.
     needs
         Needs of the request with stations.
     battery
@@ -116,7 +116,7 @@ def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[
 def least_that_succeeds(succeeds: Callable[[int], bool], first: int, guess: int) -> int | None:
     """Return the least whole per cent that succeeds, up to 100, or None if 100 does not.
 
-    The steps from the guess double until the answer changes; then the interval is halved.
+    The steps from the guess double until the answer changes. Then the interval is halved.
 
     Parameters
     ----------

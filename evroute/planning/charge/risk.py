@@ -1,15 +1,15 @@
 """Routes whose probability of ever falling below the reserve is at most a limit.
 
 The risk of a route depends on the joint distribution of its edges, so no prefix dominates another
-by mean and variance. Candidates are the routes on convex hulls of the cost and the energy plus
-multiples of the deviations of the arms. Then routes are enumerated in the order of their cost, none
-cut, until one keeps the risk: it is the best. Where the effort ends first, the best candidate is
-returned with its gap to the cheapest route that is not enumerated.
+by mean and variance. The cheapest of all routes is the best if it keeps the risk. If not, routes
+are enumerated in the order of their cost, none cut, until one keeps the risk: it is the best. Where
+the effort ends first, candidates are the routes on convex hulls of the cost and the energy plus
+multiples of the deviations of the arms. The best candidate is returned with its gap to the cheapest
+route that is not enumerated.
 """
 
-import heapq
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -19,19 +19,17 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, recommend
-from evroute.planning.searches.label_loops import BEFORE_START, TOLERANCE_S
+from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
-from evroute.planning.searches.tradeoff import supported
 
-MULTIPLES = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""Deviations of every arm that candidates add to its energy."""
 EFFORT = 10_000
 """Number of labels after which the enumeration stops."""
-MOST_ROUTES = 100
-"""Number of enumerated routes whose risk is computed."""
+NUMBERS = (4, 100)
+"""Numbers of enumerated routes whose risk is computed. The enumeration begins anew for each."""
 MOST_ADVISED = 8
 """Number of candidates, those of least risk, for which a sufficient charge is computed."""
 
@@ -42,8 +40,8 @@ class RiskSearch:
 
     Parameters
     ----------
-    problem
-        The request and its numbers.
+    bounds
+        The request, its numbers and its bounds.
     battery
         Charge at the start and reserve.
     most
@@ -52,16 +50,18 @@ class RiskSearch:
         Function that returns the risk of a route with a battery.
     least_of
         Function that returns a lower bound of that risk in less time.
-    std_wh
-        (a,) deviation of the energy of one passage of each arm, Wh.
     """
 
-    problem: SearchProblem
+    bounds: RiskBounds
     battery: Battery
     most: float
     risk_of: Callable[[Route, Battery], float]
     least_of: Callable[[Route, Battery], float]
-    std_wh: FloatArray
+
+    @property
+    def problem(self) -> SearchProblem:
+        """The request and its numbers."""
+        return self.bounds.problem
 
     def best(
         self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
@@ -81,16 +81,16 @@ class RiskSearch:
         -------
         route, gap
             No route that keeps the risk and the limit costs less than the cost of the route minus
-            the gap; 0 where that is exact.
+            the gap, or 0 where that is exact.
 
         Raises
         ------
         NotEnoughChargeError
             If no route was found that keeps the risk.
         """
-        known = self.candidates(cost)
-        best, gap = self.best_of(worth, cost, limit, known)
+        best, gap = self.best_of(worth, cost, limit)
         if best is None:
+            known = self.bounds.candidates(cost)
             raise self._error(known, "was found that keeps" if gap else "keeps")
         return best, gap
 
@@ -98,45 +98,62 @@ class RiskSearch:
         self,
         worth: tuple[float, float],
         cost: FloatArray,
-        limit: float,
-        known: list[Route],
+        limit: float = np.inf,
         *,
         most_wh: float = np.inf,
     ) -> tuple[Route | None, float]:
-        """Return the result of `best` from known candidates, or None if no route was found.
+        """Return the result of `best`, or None if no route was found.
 
         Parameters
         ----------
         worth, cost, limit
             As in `best`.
-        known
-            From `candidates`.
         most_wh
             Greatest energy of the route, Wh.
         """
-        legs = self.problem.legs
-        per_wh, per_cost = worth
+        bounds, battery = self.bounds, self.battery
+
+        def suits(route: Route) -> bool:
+            if limit < np.inf and bounds.problem.legs.total(cost, route) > limit + TOLERANCE_S:
+                return False
+            if most_wh < np.inf and bounds.problem.taken_wh(route, battery) > most_wh:
+                return False
+            return self.keeps(route)
+
+        cheapest = bounds.cheapest(worth, cost)
+        lossless = not worth[0] or not bounds.loses(battery, cheapest)
+        if lossless and suits(cheapest):
+            return cheapest, 0.0
+        given = battery, worth, cost, (limit, most_wh)
+        judged, bound = 0, 0.0
+        for number in NUMBERS:
+            routes, bound = bounds.in_order(*given, (EFFORT, number))
+            best = next(filter(suits, routes[judged:]), None)
+            if best is not None or bound == np.inf:
+                return best, 0.0
+            judged = len(routes)
+        return self._best_candidate(worth, cost, suits, bound)
+
+    def _best_candidate(
+        self,
+        worth: tuple[float, float],
+        cost: FloatArray,
+        suits: Callable[[Route], bool],
+        bound: float,
+    ) -> tuple[Route | None, float]:
+        """Return the cheapest candidate that suits, and how far it is above a bound."""
+        problem, battery = self.problem, self.battery
 
         def price(route: Route) -> float:
-            return per_wh * self.problem.taken_wh(route, self.battery) + per_cost * legs.total(
-                cost, route
-            )
+            taken_wh = problem.taken_wh(route, battery) if worth[0] else 0.0
+            return worth[0] * taken_wh + worth[1] * problem.legs.total(cost, route)
 
-        def cheap(route: Route) -> bool:
-            return self.problem.taken_wh(route, self.battery) <= most_wh
-
-        allowed = [each for each in known if legs.total(cost, each) <= limit + TOLERANCE_S]
-        allowed = [each for each in allowed if cheap(each)]
-        best = next((each for each in sorted(allowed, key=price) if self.keeps(each)), None)
-        least = np.inf if best is None else price(best)
-        for judged, (bound, route) in enumerate(
-            self._in_order(worth, cost, (limit + TOLERANCE_S, least)), start=1
-        ):
-            if route is not None and cheap(route) and self.keeps(route):
-                return route, 0.0
-            if route is None or judged == MOST_ROUTES:
-                return best, least - bound
-        return best, 0.0
+        candidates = sorted(self.bounds.candidates(cost), key=price)
+        best = next(filter(suits, candidates), None)
+        if best is None:
+            return None, np.inf
+        gap = price(best) - bound
+        return best, gap if gap > TOLERANCE_WH * max(worth) else 0.0
 
     def started(self, percent: float) -> "RiskSearch":
         """Return the searches of the request with another charge at the start, %.
@@ -154,73 +171,10 @@ class RiskSearch:
         given = route, self.battery
         return self.least_of(*given) <= self.most and self.risk_of(*given) <= self.most
 
-    def candidates(self, cost: FloatArray) -> list[Route]:
-        """Return routes on convex hulls of an additive cost (a,) and raised energies."""
-        weights = self.problem.weights()
-        found = [supported(self.problem.legs, weights + k * self.std_wh, cost) for k in MULTIPLES]
-        return list(dict.fromkeys(route for routes in found for route in routes))
-
-    def _in_order(
-        self, worth: tuple[float, float], cost: FloatArray, limits: tuple[float, float]
-    ) -> Iterator[tuple[float, Route | None]]:
-        """Yield cost and route of all routes without a loop, cheapest first.
-
-        None in place of a route where the effort ended. The limits are those of the additive cost,
-        inclusive, and of the worth, exclusive. Routes that miss the reserve by expected energies
-        have a risk of a half or more and are left out.
-        """
-        legs, battery = self.problem.legs, self.battery
-        search, graph = legs.search, legs.search.line_graph
-        per_wh, per_cost = worth
-        last, least = limits
-        n, arrival = graph.n_edges, legs.n_states
-        indptr, indices = graph.indptr.tolist(), graph.indices.tolist()
-        entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
-        rest_wh, rest = (each.tolist() for each in self.problem.label_search.bounds(cost))
-        costs = cost.tolist()
-        states: list[int] = []
-        before: list[int] = []
-        queue: list[tuple[float, int, float, float, int]] = []
-
-        def reach(state: int, arm: int, charge_wh: float, clock: float) -> None:
-            (left_wh, low_wh), spent = drive(charge_wh, arm), clock + costs[arm]
-            place = min(state, arrival)
-            total = spent + rest[place]
-            key = per_wh * (battery.start_wh - left_wh + rest_wh[place]) + per_cost * total
-            enough = min(low_wh, left_wh - rest_wh[place]) >= battery.reserve_wh - TOLERANCE_WH
-            if enough and total <= last and key < least - TOLERANCE_WH * max(worth):
-                heapq.heappush(queue, (key, state, left_wh, spent, len(states) - 1))
-
-        own = legs.own_turns()
-        for state, arm in own[BEFORE_START]:
-            reach(state, arm, battery.start_wh, 0.0)
-        while queue:
-            key, state, left_wh, spent, label = heapq.heappop(queue)
-            driven, previous = [state], label
-            while label >= 0:
-                driven.append(states[label])
-                label = before[label]
-            if state in driven[1:]:
-                continue
-            if state >= arrival:
-                yield key, legs.driven(tuple(each % n for each in driven[::-1]))
-                continue
-            if len(states) == EFFORT:
-                yield key, None
-            states.append(state)
-            before.append(previous)
-            leg, edge = divmod(state, n)
-            for turn in range(indptr[edge], indptr[edge + 1]):
-                goes_on = indices[turn] in legs.stops[leg]
-                into = n * (leg + goes_on) + indices[turn]
-                reach(into, entering[turn], left_wh, spent)
-            for into, arm in own.get(state, ()):
-                reach(into, arm, left_wh, spent)
-
     def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
         """Return the error with the least risk found and the least charge that suffices."""
         battery = self.battery
-        known = sorted(known, key=lambda route: self.risk_of(route, battery))[:MOST_ADVISED]
+        known = self._least_risky(known)
         first, cost = ceil(battery.percent(battery.asked_wh) - 1e-9), self.problem.time_s
 
         least = first + bisect_left(
@@ -230,7 +184,7 @@ class RiskSearch:
         )
         gap = 0.0
         while least > first:
-            found, gap = self.started(least - 1).best_of((1.0, 0.0), cost, np.inf, known)
+            found, gap = self.started(least - 1).best_of((1.0, 0.0), cost)
             if found is None:
                 break
             least -= 1
@@ -243,9 +197,19 @@ class RiskSearch:
             least if least <= 100 else None,
         )
 
+    def _least_risky(self, routes: list[Route]) -> list[Route]:
+        """Return the `MOST_ADVISED` routes of least risk, the least first."""
+        least = [(self.least_of(route, self.battery), k) for k, route in enumerate(routes)]
+        found: list[tuple[float, int]] = []
+        for bound, k in sorted(least):
+            if len(found) == MOST_ADVISED and bound > found[-1][0]:
+                break
+            found = sorted([*found, (self.risk_of(routes[k], self.battery), k)])[:MOST_ADVISED]
+        return [routes[k] for _, k in found]
+
 
 def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
-    """Return the rows of a plan whose routes keep a limit of risk; alternatives are left out.
+    """Return the rows of a plan whose routes keep a limit of risk. Alternatives are left out.
 
     Parameters
     ----------
@@ -257,7 +221,7 @@ def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
     Raises
     ------
     NotEnoughChargeError
-        If no route was found that keeps the risk; the message states a sufficient charge.
+        If no route was found that keeps the risk. The message states a sufficient charge.
     """
     problem, extra = search.problem, request.max_extra_time
     fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
@@ -291,9 +255,8 @@ def _safe_detour(search: RiskSearch, rule: Rule, fastest: Route) -> tuple[Route,
     problem, battery = search.problem, search.battery
     first = totals(problem, fastest, battery)
     most = rule.limits(first, problem.positive_wh(fastest))
-    known = search.candidates(problem.time_s)
     found, gap_wh = search.best_of(
-        (1.0, rule.per_s), problem.time_s, most.time_s, known, most_wh=most.energy_wh
+        (1.0, rule.per_s), problem.time_s, most.time_s, most_wh=most.energy_wh
     )
     if found is None or rule.cost(totals(problem, found, battery)) >= rule.cost(first):
         return fastest, NONE_PAYS if found or not gap_wh else "no detour with this risk was found"
@@ -306,7 +269,7 @@ def _safe_detour(search: RiskSearch, rule: Rule, fastest: Route) -> tuple[Route,
 
 
 def _caveat(name: str, gap: float, unit: str, more: str) -> str:
-    """Return how far a row may be from its optimum; empty if it is exact."""
+    """Return how far a row may be from its optimum, or empty if it is exact."""
     if not gap:
         return ""
     return f"; the {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"

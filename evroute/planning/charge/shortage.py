@@ -18,7 +18,14 @@ from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Steps
 from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.legs import Legs, Start
-from evroute.planning.searches.need_loop import PIECES, Back, Stations, settle_needs
+from evroute.planning.searches.need_loop import (
+    PIECES,
+    Back,
+    Begins,
+    Stations,
+    needs_before,
+    settle_needs,
+)
 from evroute.planning.searches.search import no_way
 
 MOST_ENDS = 20
@@ -66,15 +73,23 @@ class Shortage:
             As in `least_start_wh`, with the same meaning of infinity.
         """
         starts = self.legs.search.starts
-        whole = (Start(edge, arm) for edge, arm in enumerate(range(starts.start, starts.stop)))
-        need_wh = np.array(self.least_from_wh(battery, tuple(whole)))
+        arms = np.arange(starts.start, starts.stop)
+        end_wh, _ = least_needs(self.legs, self.charge, self._back(battery, ()), battery)
+        need_wh: FloatArray = run(
+            self.legs.search,
+            needs_before,
+            PIECES,
+            Steps(read_only(self.charge.start), read_only(self.charge.step_wh)),
+            charges_of(battery, battery.reserve_wh),
+            Begins(read_only(arms), read_only(end_wh[: len(arms)])),
+        )
         for piece in self.legs.pieces:
             of_piece_wh = self.charge.before(battery, battery.reserve_wh, piece.arm)
             need_wh[piece.edge] = min(need_wh[piece.edge], of_piece_wh)
         return np.where(need_wh <= battery.capacity_wh + TOLERANCE_WH, need_wh, np.inf)
 
     def least_from_wh(self, battery: Battery, starts: Sequence[Start]) -> list[float]:
-        """Return the least charge at each of some starts, Wh; infinite where no route exists.
+        """Return the least charge at each of some starts, Wh. Infinite where no route exists.
 
         Parameters
         ----------
@@ -139,7 +154,7 @@ class Shortage:
         """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
 
         Start and reserve keep their percentages, the start above the reserve. A larger battery then
-        has more to use and more room for regeneration, so the bisection finds the least; where
+        has more to use and more room for regeneration, so the bisection finds the least. Where
         regeneration fades it finds a sufficient one.
         """
         start, reserve = battery.start_wh, battery.reserve_wh

@@ -26,7 +26,7 @@ from evroute.planning.searches.search_problem import SearchProblem
 
 
 class Need(NamedTuple):
-    """Least charge, Wh, and the first station at which the rest is charged; "" for none."""
+    """Least charge, Wh, and the first station at which the rest is charged, or "" for none."""
 
     charge_wh: float
     station: str
@@ -39,7 +39,7 @@ class Needs:
     Parameters
     ----------
     need_wh
-        (s,) least charge, Wh; infinite where the battery holds none.
+        (s,) least charge, Wh. Infinite where the battery holds none.
     station
         (s,) number of the first station at which the rest is charged, -1 for none.
     names
@@ -117,7 +117,7 @@ class StationNeeds:
         )
 
     def least_start(self, battery: Battery) -> Need:
-        """Return the least charge at the start with any stops; infinite if a full one fails.
+        """Return the least charge at the start with any stops, or infinite if a full one fails.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class StationNeeds:
         battery
             Capacity and reserve.
         known
-            Stations by state at which routes may end; then none is used on the way.
+            Stations by state at which routes may end. Then none is used on the way.
         """
         problem, legs = self.problem, self.problem.legs
         back = backwards(legs, problem.head_wh, [*self._ends(battery, known or {})])
@@ -159,7 +159,7 @@ class StationNeeds:
         return tuple(dict.fromkeys(self.stations.values()))
 
     def _stations(self, known: Mapping[int, str] | None) -> Stations:
-        """Return the stations as the loops take them; ``known`` as in `needs`."""
+        """Return the stations as the loops take them. ``known`` as in `needs`."""
         legs, number = self.problem.legs, {name: k for k, name in enumerate(self.names)}
         n_nodes = legs.search.line_graph.n_edges
         at, ending = np.full(n_nodes, -1), np.full(legs.n_states, -1)

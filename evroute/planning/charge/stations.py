@@ -18,6 +18,7 @@ from evroute.planning.charge.refusals import at_quantile, with_advice
 from evroute.planning.charge.risk import RiskSearch, choose_safe_rows
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stop_rows import StopRows
+from evroute.planning.charge.stops_within import stops_within
 from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.request import PlanRequest
@@ -67,7 +68,7 @@ def halt_of(network: RoadNetwork, station: Station) -> Halt | None:
 
 
 def why_no_charging(network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[Charger]) -> str:
-    """Return why a car can charge at no station of a network, as one sentence; "" if it can.
+    """Return why a car can charge at no station of a network, as one sentence. "" if it can.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ class _Charging:
     halting: Callable[[], SearchProblem]
 
     def rows(self) -> Rows:
-        """Return the rows; NotEnoughChargeError with advice if there are none."""
+        """Return the rows. NotEnoughChargeError with advice if there are none."""
         request, charging = self.request, self.request.charge
         if charging and (rows := self.stopping()) is not None:
             if request.worth is not None:
@@ -229,8 +230,7 @@ class _Charging:
         except NotEnoughChargeError as error:
             if not self.chargers:
                 raise
-            rows = None if charging else self.stopping()
-            stops = () if rows is None else rows.stops.get(rows.recommended, ())
+            stops = () if charging else self.advised()
             at = self.at_risk, self.battery, self.at_nodes, self.wishes
             needs, tried = StationNeeds.of(*at), None if self.safe is None else self.stops_from
             raise with_advice(
@@ -238,7 +238,7 @@ class _Charging:
             ) from None
 
     def without_stops(self) -> Rows:
-        """Return the rows without stops; NotEnoughChargeError if there are none."""
+        """Return the rows without stops. NotEnoughChargeError if there are none."""
         battery, percent = self.battery, self.wishes.arrive_percent
         if percent > battery.percent(battery.reserve_wh):
             raise NotEnoughChargeError(
@@ -256,8 +256,18 @@ class _Charging:
         within = partial(self.within, self.battery)
         return self.stop_rows.choose_within(self.fastest, self.safe, within)
 
+    def advised(self) -> tuple[ChargingStop, ...]:
+        """Return the stops of the fastest plan where no plan without a stop was found, or none."""
+        rows = self.stop_rows
+        if self.safe is None:
+            return () if rows.suffices(self.fastest) else rows.fastest_stops()
+        within = partial(self.within, self.battery)
+        given = self.with_halts, self.battery, self.at_nodes, self.wishes
+        found = stops_within(*given, within)
+        return () if found is None else found[1]
+
     def stops_from(self, percent: int) -> tuple[ChargingStop, ...] | None:
-        """Return the stops of a plan that starts with a charge, %, maybe none; None for no plan."""
+        """Return the stops of a plan that starts with a charge, %, maybe none. None for no plan."""
         assert self.safe is not None, "starts are tried under a limit of risk"
         begun = self.safe.started(percent)
         rows = replace(self.stop_rows, battery=begun.battery)
@@ -287,7 +297,7 @@ class _Charging:
 
     @cached_property
     def with_halts(self) -> SearchProblem:
-        """The request where routes may stop at stations; as it is if there are none."""
+        """The request where routes may stop at stations. As it is if there are none."""
         return self.halting() if any(each.halt for each in self.chargers) else self.problem
 
     @cached_property

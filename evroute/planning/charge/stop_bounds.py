@@ -9,7 +9,8 @@ stations, with the costs of the first search there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -44,10 +45,10 @@ class StopBounds:
     rest_both
         (s,) least sum of cost and energy, each Wh at ``per_wh``.
     by_quick, by_slow
-        (s,) likewise over a quick or a slow charger, each Wh at ``per_wh`` or ``slow_per_wh``;
-        infinite where there is none.
+        (s,) likewise over a quick or a slow charger, each Wh at ``per_wh`` or ``slow_per_wh``.
+        Infinite where there is none.
     to_quick_wh
-        (s,) least energy to a quick charger, Wh; infinite where none is reached.
+        (s,) least energy to a quick charger, Wh. Infinite where none is reached.
     slow
         (c,) 1 for slow chargers, else 0.
     per_wh, slow_per_wh
@@ -71,7 +72,7 @@ class StopBounds:
         battery: Battery,
         chargers: Sequence[Charger],
         aim: Aim,
-        rest_wh: FloatArray,
+        left: "EnergiesLeft",
         *,
         stops: bool,
     ) -> Self:
@@ -87,8 +88,8 @@ class StopBounds:
             Sockets that fit the car.
         aim
             The costs.
-        rest_wh
-            (s,) from `energies_left`.
+        left
+            Energies left of the request.
         stops
             Whether each plan stops. The least cost of driving alone then bounds little.
         """
@@ -102,23 +103,63 @@ class StopBounds:
             by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow))[1]
         to_quick_wh = np.zeros(len(both))
         if slow.any() or not aim.unlimited:
-            to_quick_wh = _to_stations(problem, quick_edges)
+            to_quick_wh = left.to_stations_wh(quick_edges)
         rest = np.full(len(both), -np.inf)
         if not (aim.unlimited or stops):
             rest = lower_bounds.rest(problem.legs, aim.arm_cost, beyond=BEYOND) if per_wh else both
         kinds = slow.astype(np.int64)
-        return cls(rest_wh, rest, both, by_quick, by_slow, to_quick_wh, kinds, per_wh, slow_per_wh)
+        costs = rest, both, by_quick, by_slow, to_quick_wh
+        return cls(left.rest_wh, *costs, kinds, per_wh, slow_per_wh)
 
 
-def energies_left(problem: SearchProblem) -> FloatArray:
-    """Return lower bounds of the energy from each state of a request, (s,) Wh.
+@dataclass(frozen=True, eq=False)
+class EnergiesLeft:
+    """Energies left of a request, and bounds of its plans, that several searches share.
 
     Parameters
     ----------
     problem
         The request and its numbers.
     """
-    return problem.label_search.bounds(None, beyond=BEYOND)[0]
+
+    problem: SearchProblem
+    _to_stations: dict[tuple[int, ...], FloatArray] = field(default_factory=dict, repr=False)
+    _bounds: list[tuple[Aim, float, bool, StopBounds]] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def rest_wh(self) -> FloatArray:
+        """(s,) lower bounds of the energy from each state, Wh."""
+        return self.problem.label_search.bounds(None, beyond=BEYOND)[0]
+
+    def to_stations_wh(self, edges: Sequence[int]) -> FloatArray:
+        """Return the least energy from every state to one of some edges, (s,) Wh."""
+        key = tuple(edges)
+        if key not in self._to_stations:
+            self._to_stations[key] = _to_stations(self.problem, edges)
+        return self._to_stations[key]
+
+    def bounds(
+        self, battery: Battery, chargers: Sequence[Charger], aim: Aim, *, stops: bool
+    ) -> StopBounds:
+        """Return the bounds of plans with one aim. For the same capacity they are kept.
+
+        Parameters
+        ----------
+        battery
+            Usable capacity.
+        chargers
+            Sockets that fit the car, the same in each call.
+        aim
+            The costs.
+        stops
+            Whether each plan stops.
+        """
+        for known, capacity_wh, stopping, found in self._bounds:
+            if known is aim and capacity_wh == battery.capacity_wh and stopping == stops:
+                return found
+        found = StopBounds.of(self.problem, battery, chargers, aim, self, stops=stops)
+        self._bounds.append((aim, battery.capacity_wh, stops, found))
+        return found
 
 
 def needs_stop(
@@ -131,7 +172,7 @@ def needs_stop(
     problem, battery
         The request, and the charge at the start.
     rest_wh
-        (s,) from `energies_left`.
+        (s,) from `EnergiesLeft`.
     arrive_wh
         Least charge at the end, Wh.
     """
@@ -190,7 +231,7 @@ def _over(
 
 
 def _to_stations(problem: SearchProblem, edges: Sequence[int]) -> FloatArray:
-    """Return the least energy from every state to one of some edges, Wh; infinite on arrival."""
+    """Return the least energy from every state to one of some edges, Wh. Infinite on arrival."""
     legs = problem.legs
     if not edges:
         return np.full(legs.n_states + 1, np.inf)

@@ -8,15 +8,12 @@ keeps the reserve as it is needs no search.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from evroute.arms import Route
-from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
 from evroute.planning.charge.risk import RiskSearch
-from evroute.planning.charge.stop_bounds import energies_left, needs_stop
+from evroute.planning.charge.stop_bounds import EnergiesLeft, needs_stop
 from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
 from evroute.planning.charge.stops_within import Within, stops_within
 from evroute.planning.rows import Rows
@@ -70,25 +67,32 @@ class StopRows:
         if self.suffices(fastest):
             rows.add("time", (fastest, (), NO_SEARCH))
         else:
-            aim, left_wh = self._fastest_aim(), energies_left(self.halting)
-            given = self.halting, self.battery, self.chargers, aim, self.wishes
-            plan = best_plan(*given, rest_wh=left_wh)
+            plan, left = self._fastest()
             if plan is None:
                 return None
-            least = self._least_energy(left_wh)
+            least = self._least_energy(left)
             # rounded up, another plan may arrive earlier
             self._add_fastest(rows, plan, (self._shown(plan), least[:2]))
             without = None
             arrive_wh = self.wishes.arrive_wh(self.battery)
-            if rows.stops and not needs_stop(self.halting, self.battery, left_wh, arrive_wh):
+            if rows.stops and not needs_stop(self.halting, self.battery, left.rest_wh, arrive_wh):
                 without = charging_stops(self.problem, self.battery, (), self.wishes)
             if without:
                 rows.add("time-without-stop", without)
         rows.add("energy", self._least_energy() if least is None else least)
         return rows
 
-    def _fastest_aim(self) -> Aim:
-        return Aim.least_time(self.halting, self.chargers, self.wishes)
+    def fastest_stops(self) -> tuple[ChargingStop, ...]:
+        """Return the stops of the fastest plan, or empty if no plan keeps the reserve."""
+        plan, _ = self._fastest()
+        return () if plan is None else self._shown(plan)[1]
+
+    def _fastest(self) -> tuple[StopPlan | None, EnergiesLeft]:
+        """Return the plan of least time, if there is one, and the bounds that it used."""
+        left = EnergiesLeft(self.halting)
+        aim = Aim.least_time(self.halting, self.chargers, self.wishes)
+        given = self.halting, self.battery, self.chargers, aim, self.wishes
+        return best_plan(*given, left=left), left
 
     def _add_fastest(self, rows: Rows, plan: StopPlan, shown: Sequence[Shown]) -> None:
         """Add the fastest of some plans, of which one is a plan of least time."""
@@ -172,7 +176,7 @@ class StopRows:
     def stops_within(
         self, fastest: Route, search: RiskSearch, within: Within
     ) -> tuple[ChargingStop, ...] | None:
-        """Return the stops of a plan that keeps a limit of risk, maybe none; None without a plan.
+        """Return the stops of a plan that keeps a limit of risk, maybe none. None without a plan.
 
         Parameters
         ----------
@@ -193,13 +197,13 @@ class StopRows:
     def _safe_without(self, search: RiskSearch) -> Found | None:
         """Return the fastest route found without a stop that keeps the risk, if there is one."""
         cost = self.problem.time_s
-        route, gap_s = search.best_of((0.0, 1.0), cost, np.inf, search.candidates(cost))
+        route, gap_s = search.best_of((0.0, 1.0), cost)
         if route is None or not self.suffices(route):
             return None
         late = f"at most {gap_s / 60:.1f} min longer than the best" if gap_s else "exact"
         return route, (), f"{late}: of the routes without a stop that keep the risk"
 
-    def _least_energy(self, left_wh: FloatArray | None = None) -> Found:
+    def _least_energy(self, left: EnergiesLeft | None = None) -> Found:
         """Return the plan of least energy driven, and how far it is certified."""
         problem, battery = self.problem, self.battery
         least = problem.legs.route(problem.weights())
@@ -207,7 +211,7 @@ class StopRows:
             return least, (), "exact: no route takes less energy"
         aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)
         given = self.halting, battery, self.chargers, aim, self.wishes
-        plan = best_plan(*given, rest_wh=left_wh)
+        plan = best_plan(*given, left=left)
         assert plan is not None, "a plan of least time is a plan"
         if plan.exact:
             return *self._shown(plan), "exact: no plan with any stops takes less energy"

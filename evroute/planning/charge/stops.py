@@ -27,7 +27,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
-from evroute.planning.charge.stop_bounds import StopBounds, energies_left, needs_stop
+from evroute.planning.charge.stop_bounds import EnergiesLeft, StopBounds, needs_stop
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Costs, Steps
 from evroute.planning.searches.labels import charges_of
@@ -114,8 +114,21 @@ def charging_stops(
     """
     aim = Aim.least_time(problem, chargers, wishes)
     plan = best_plan(problem, battery, chargers, aim, wishes, effort=effort)
-    if plan is None:
-        return None
+    return None if plan is None else shown(problem, battery, plan, wishes)
+
+
+def shown(
+    problem: SearchProblem, battery: Battery, plan: StopPlan, wishes: StopWishes
+) -> tuple[Route, tuple[ChargingStop, ...], str]:
+    """Return the route of a plan of least time, its stops rounded up, and its certificate.
+
+    Parameters
+    ----------
+    problem, battery, wishes
+        As in `charging_stops`.
+    plan
+        A plan of least time.
+    """
     route, stops = stops_at(problem, battery, plan.route, plan.visits, wishes)
     shown_s = problem.taken_s(route) + sum(stop.time_s for stop in stops)
     return route, stops, plan.of_least_time(shown_s, stops=bool(stops))
@@ -129,7 +142,7 @@ def best_plan(
     wishes: StopWishes = USUAL,
     *,
     effort: int = GREATEST_EFFORT,
-    rest_wh: FloatArray | None = None,
+    left: EnergiesLeft | None = None,
 ) -> StopPlan | None:
     """Return the plan of least cost with any number of stops, or None if none keeps the reserve.
 
@@ -139,15 +152,15 @@ def best_plan(
         As in `charging_stops`.
     aim
         The costs.
-    rest_wh
-        Energies left from `stop_bounds.energies_left`, if they are known.
+    left
+        Energies left, and bounds, that several searches of the request share.
     """
-    rest_wh = energies_left(problem) if rest_wh is None else rest_wh
+    left = EnergiesLeft(problem) if left is None else left
     arrive_wh = wishes.arrive_wh(battery)
-    stops = needs_stop(problem, battery, rest_wh, arrive_wh)
+    stops = needs_stop(problem, battery, left.rest_wh, arrive_wh)
     if stops and not chargers:
         return None
-    known = StopBounds.of(problem, battery, chargers, aim, rest_wh, stops=stops)
+    known = left.bounds(battery, chargers, aim, stops=stops)
     given = problem, battery, chargers, aim, wishes, known
     labels, reached = _settled(*given, (1.0, effort))
     cost = reached
@@ -241,7 +254,7 @@ def _settled(
 
 
 def _corners(table: FloatArray) -> IntArray:
-    """Return the next whole per cent above each at which a slope changes, (c, 101); 101 for none.
+    """Return the next whole per cent above each at which a slope changes, (c, 101). 101 for none.
 
     table: (c, 101) costs from empty.
     """

@@ -8,8 +8,8 @@ from evroute.arms import Route
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
-from evroute.planning.charge.stop_bounds import energies_left
-from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
+from evroute.planning.charge.stop_bounds import EnergiesLeft
+from evroute.planning.charge.stops import StopPlan, best_plan, shown
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
@@ -38,17 +38,17 @@ def stops_within(
     within
         Function that returns whether a route with stops keeps the limit of risk, if there is one.
     """
-    fastest = charging_stops(problem, battery, chargers, wishes)
+    aim, left = Aim.least_time(problem, chargers, wishes), EnergiesLeft(problem)
+    plan = best_plan(problem, battery, chargers, aim, wishes, left=left)
+    fastest = None if plan is None else shown(problem, battery, plan, wishes)
     if fastest is None or within(*fastest[:2]):
         return fastest
-    aim = Aim.least_time(problem, chargers, wishes)
     found = None
     low_wh, high_wh = battery.reserve_wh, battery.start_wh
-    rest_wh = energies_left(problem)
     least_wh = low_wh
     for _ in range(HALVINGS):
         given = problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes
-        tried = best_plan(*given, rest_wh=rest_wh)
+        tried = best_plan(*given, left=left)
         raised = tried and _raised(problem, battery, wishes, tried, within)
         if tried and raised:
             found = raised

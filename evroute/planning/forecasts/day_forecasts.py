@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import legs_between
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.searches.search_problem import SearchProblem
@@ -47,7 +48,7 @@ def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
     return day
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DayForecasts:
     """Forecasts of routes around the energies that a planner searches and shows.
 
@@ -75,7 +76,7 @@ class DayForecasts:
         route, battery
             Route, and the charge that it begins with.
         stops
-            Stops to charge, each of which ends a leg; one leg without.
+            Stops to charge, each of which ends a leg. One leg without.
         """
         pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
         driven, legs = self.numbers.driven(route), []
@@ -97,23 +98,46 @@ class DayForecasts:
         """
 
         @cache
+        def driven_of(route: Route) -> DrivenArms:
+            return self.numbers.driven(route)
+
+        @cache
+        def followed(route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
+            driven = driven_of(route)
+            return self._followed(driven, np.arange(len(driven.arms)), self.fading(battery))
+
+        @cache
         def risk_of(route: Route, battery: Battery) -> float:
-            return 1.0 - self.of_route(route, battery)[1].never_below_reserve
+            energy, charge = followed(route, battery)
+            return 1.0 - energy.charge(self.fading(battery), charge).never_below_reserve
 
         @cache
         def least_of(route: Route, battery: Battery) -> float:
-            driven = self.numbers.driven(route)
-            positions = np.arange(len(driven.arms))
-            energy, charge = self._followed(driven, positions, self.fading(battery))
+            energy, charge = followed(route, battery)
             left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
             return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
 
-        return RiskSearch(problem, battery, risk, risk_of, least_of, self.std_wh(problem))
+        bounds = RiskBounds(problem, self.std_wh(problem))
+        return RiskSearch(bounds, battery, risk, risk_of, least_of)
 
     def std_wh(self, problem: SearchProblem) -> FloatArray:
         """Return the deviation of the energy of each arm of a request, with noise, (a,) Wh."""
-        variance = problem.with_own(self.day.posterior().std_wh ** 2, np.square)
-        return np.sqrt(variance + problem.with_own(self.day.noise_std_wh**2, np.asarray))
+        if problem.own is None:
+            return self._std_wh
+        arms, share = problem.own
+        posterior_wh2, noise_wh2 = self._variances_wh2
+        own_wh2 = np.square(share) * posterior_wh2[arms] + share * noise_wh2[arms]
+        return np.concatenate([self._std_wh, np.sqrt(own_wh2)])
+
+    @cached_property
+    def _variances_wh2(self) -> tuple[FloatArray, FloatArray]:
+        """(a,) variance of the energy of each arm of the network, and of its noise, Wh²."""
+        return self.day.posterior().std_wh ** 2, self.day.noise_std_wh**2
+
+    @cached_property
+    def _std_wh(self) -> FloatArray:
+        posterior_wh2, noise_wh2 = self._variances_wh2
+        return np.sqrt(posterior_wh2 + noise_wh2)
 
     def _followed(
         self, driven: DrivenArms, leg: IntArray, battery: Battery

@@ -82,12 +82,12 @@ class DayProfile:
         self._deviations = None
 
     def mean(self) -> FloatArray:
-        """Return the mean of the day, (n,); 0 without values."""
+        """Return the mean of the day, (n,). 0 without values."""
         count, total, _ = self.moments.sum(axis=1)
         return total / np.maximum(count, 1.0)
 
     def deviation(self, departed_s: float | None) -> FloatArray:
-        """Return the deviations in the quarter of a departure, s, (n,); 0 for the whole day."""
+        """Return the deviations in the quarter of a departure, s, (n,). 0 for the whole day."""
         if departed_s is None:
             return np.zeros(self.moments.shape[-1])
         of_quarter: FloatArray = self._of_quarters()[quarter_of(departed_s)]

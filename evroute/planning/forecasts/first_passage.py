@@ -25,12 +25,12 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
     Parameters
     ----------
     room_wh
-        (k,) expected charge minus the reserve at each point, Wh; negative below the reserve.
+        (k,) expected charge minus the reserve at each point, Wh. Negative below the reserve.
     covariance_wh2
-        (k, k) covariance of the energies used up to the points, Wh²; for a finite ``nu`` the
+        (k, k) covariance of the energies used up to the points, Wh². For a finite ``nu`` the
         squared scale of the Student t.
     nu
-        Degrees of freedom of the Student t; infinite for normal errors.
+        Degrees of freedom of the Student t, or infinite for normal errors.
     """
     std_wh = np.sqrt(np.maximum(covariance_wh2.diagonal(), 0.0))
     deviates = room_wh / np.maximum(std_wh, 1e-12)

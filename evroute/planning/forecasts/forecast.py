@@ -71,7 +71,7 @@ class RouteForecast:
     edge_covariance_wh2
         (k, k) covariance of the measurements of the trip, noise included, Wh².
     inflation
-        Factor on the deviations of the belief; 1 for none.
+        Factor on the deviations of the belief. 1 for none.
     """
 
     edge_mean_wh: FloatArray
@@ -151,7 +151,7 @@ class ChargeForecast:
     band_percent
         (k + 1, 2) central 90 % interval at the start and after each edge.
     supported_risk
-        Least risk that past trips support; smaller ones are extrapolated by the tail.
+        Least risk that past trips support. Smaller ones are extrapolated by the tail.
     """
 
     arrival_percent: float
@@ -292,7 +292,7 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
 def forecast_charge(
     energy: RouteForecast, battery: Battery, dip_wh: FloatArray | float = 0.0
 ) -> ChargeForecast:
-    """Return the distribution of the charge along a route; regeneration beyond full is lost.
+    """Return the distribution of the charge along a route. Regeneration beyond full is lost.
 
     `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
     of the battery are compared, and the difference is added to the closed form without it. A trip

@@ -27,7 +27,7 @@ class TripHeating:
     Parameters
     ----------
     total_wh
-        (...) all of it, Wh; 0 where a known power includes it.
+        (...) all of it, Wh. 0 where a known power includes it.
     warm_up_wh
         (...) the part that the energies of the arms do not include, Wh.
     """
@@ -107,7 +107,7 @@ class DayHeating:
         return replace(battery, start_wh=left_wh, warm_up_wh=warm_up_wh, parked_wh=battery.start_wh)
 
     def assumed(self, heating_wh: float) -> str:
-        """Return start, heating and day of a trip in words; empty if nothing is assumed.
+        """Return start, heating and day of a trip in words. Empty if nothing is assumed.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class DayHeating:
         return "; ".join(part for part in (self._start(heating_wh), self._day()) if part)
 
     def _day(self) -> str:
-        """Return the day of the belief in words; empty where it counts as it was given."""
+        """Return the day of the belief in words, or empty where it counts as it was given."""
         drifts = self.learned and bool(self.coefficients.any())
         if not drifts:
             return ""

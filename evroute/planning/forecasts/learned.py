@@ -49,7 +49,7 @@ class Day(Protocol):
 
     @property
     def battery_share(self) -> float:
-        """Deviation of the size of the battery as a share of it; 0 where it is not learned."""
+        """Deviation of the size of the battery as a share of it, or 0 where it is not learned."""
 
     @property
     def halt_wh(self) -> FloatArray:
@@ -136,11 +136,11 @@ class Day(Protocol):
         arms
             (k,) arms, each after the one before it.
         before
-            (k,) position of the arm before each; -1 where a trip begins.
+            (k,) position of the arm before each. -1 where a trip begins.
         charge_wh
             (k,) expected charge at the start of each, Wh.
         stretches
-            The part of the edge of each arm that is driven; None for whole edges. A standstill is
+            The part of the edge of each arm that is driven. None for whole edges. A standstill is
             the end of the trip to there, and other trips pass.
         """
 
@@ -150,7 +150,7 @@ class LearnedEnergies(Protocol):
 
     @property
     def note(self) -> str:
-        """Origin of its intervals, in words; empty if there is none."""
+        """Origin of its intervals, in words. Empty if there is none."""
 
     @property
     def vehicle(self) -> Vehicle:
@@ -161,14 +161,18 @@ class LearnedEnergies(Protocol):
         """The vehicle with the size of its battery as it was learned."""
 
     @property
+    def trips(self) -> int:
+        """Number of trips that came. It rises with every trip that changes the belief."""
+
+    @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
 
     def of_car(self, car: str) -> "LearnedEnergies":
-        """Return the belief of one car of a fleet; UnknownNameError if it does not know the car."""
+        """Return the belief of one car of a fleet. UnknownNameError if it does not know the car."""
 
     def on(self, network: RoadNetwork, vehicle: Vehicle) -> "LearnedEnergies":
-        """Return it on a network; EvrouteError if it is about another network or vehicle."""
+        """Return it on a network. EvrouteError if it is about another network or vehicle."""
 
     def under(self, conditions: DrivingConditions) -> Day:
         """Return the energies on a day with these conditions."""
@@ -179,7 +183,7 @@ PhysicsBelief = Callable[[RoadNetwork, Vehicle, str], LearnedEnergies]
 
 
 def note_of(belief: LearnedEnergies | None) -> str:
-    """Return the origin of a belief's numbers in words; empty without a belief."""
+    """Return the origin of a belief's numbers in words, or empty without a belief."""
     return "" if belief is None else belief.note
 
 

@@ -13,7 +13,7 @@ quarter of the day (`DayProfile`) for the logarithms of driven over the map's ti
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,15 +26,12 @@ from evroute.errors import require
 from evroute.network.places.zones import local_s
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.day_profile import DayProfile
+from evroute.planning.forecasts.near_roads import LOCAL_M, REACH, NearRoads, near_roads_of
 
 MAP_PASSES = 1.0
 START_TRIPS = 3.0
 START_FACTOR = 1.6
-LOCAL_M = 200.0
-"""Deviation of the weights by distance between the middles of two roads, m."""
 LOCAL_S = 10.0
-REACH = 3.0
-"""Distance in deviations beyond which a road has no weight."""
 
 
 class Roads(Protocol):
@@ -51,14 +48,14 @@ class Roads(Protocol):
 
     @property
     def middle_m(self) -> FloatArray:
-        """(n, 3) middles, m."""
+        """(n, 3) coordinates of the middle of each road, m."""
 
     def map_s(self, *, driving: bool) -> FloatArray:
-        """Return the time on all roads by the map, s; at the speeds of drivers if ``driving``."""
+        """Return the time on all roads by the map, s. At the speeds of drivers if ``driving``."""
 
 
 class Pace:
-    """Pace of n edges; sums over trips, so the order of trips does not matter.
+    """Pace of n edges. Sums over trips, so the order of trips does not matter.
 
     Parameters
     ----------
@@ -131,7 +128,7 @@ class Pace:
         return int(self._totals[2])
 
     def extend(self, roads: Roads, *, driving: bool = False) -> None:
-        """Add the roads that came since; parameters as in `of_roads`."""
+        """Add the roads that came since. Parameters as in `of_roads`."""
         more = len(roads) - len(self._length_m)
         if not more:
             return
@@ -143,6 +140,7 @@ class Pace:
         self._profile = DayProfile(len(self._length_m), moments)
         self._known, self._of_all_s = {}, None
         self._kept = {}
+        vars(self).pop("_near_roads", None)
 
     @property
     def passed(self) -> IntArray:
@@ -164,7 +162,7 @@ class Pace:
         return self._of_all_s
 
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
-        """Return the expected travel times of edges (k,) at a departure, s; None for the mean."""
+        """Return the expected travel times of edges (k,) at a departure, s. None for the mean."""
         if departed_s is not None:
             return self._at(edge, departed_s)
         if self._of_all_s is not None or len(edge) > len(self._map_s) // 2:
@@ -201,12 +199,22 @@ class Pace:
         """Return the local time of day of a departure, s."""
         return departed_s if self._network is None else local_s(departed_s, self._network)
 
+    @cached_property
+    def _near_roads(self) -> NearRoads:
+        """Pairs of roads near each other: those of the network, or of further roads too."""
+        network = self._network
+        if network is not None and len(self._middle_m) == network.n_edges:
+            return near_roads_of(network)
+        return NearRoads(self._middle_m)
+
     def _local_factor(self, edge: IntArray) -> FloatArray:
         """Return driven time over the map's time near edges (k,)."""
         driven = np.flatnonzero(self._passes)
-        places = self._middle_m[edge].tobytes(), self._middle_m[driven].tobytes()
-        few = len(edge) <= len(self._map_s) // 2
-        row, column, near = (_near_of_trips if few else _near)(*places, self._middle_m.shape[1])
+        if len(edge) == len(self._map_s):  # all of them, in the order of their rows
+            row, column, near = self._near_roads.of(driven)
+        else:
+            places = self._middle_m[edge].tobytes(), self._middle_m[driven].tobytes()
+            row, column, near = _near_of_trips(*places, self._middle_m.shape[1])
         other = edge[row] != driven[column]  # its own trips count in `times`
         weight = other * near
         driven_s = self._seconds[driven] / self._passes[driven]

@@ -47,7 +47,7 @@ def problem_between(
     via
         For each place on the way the edges, one of which is driven from end to end.
     ends
-        Positions at which it may end, on different edges; none for trips to every edge.
+        Positions at which it may end, on different edges. None for trips to every edge.
 
     Raises
     ------

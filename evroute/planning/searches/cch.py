@@ -21,15 +21,15 @@ from evroute.planning.searches.search import Search, check_weights
 
 PER_WH = 1000
 INFINITE = 2**31 - 1
-"""Greatest cost of RoutingKit, mWh; longer routes are searched by `Search`."""
+"""Greatest cost of RoutingKit, mWh. Longer routes are searched by `Search`."""
 SEARCH = 10
-"""Time of a two-sided search in queries of the hierarchy on Luxembourg; 130 on a region."""
+"""Time of a two-sided search in queries of the hierarchy on Luxembourg. 130 on a region."""
 TREE = 25
-"""Time of a tree in such queries; 310 on a region."""
+"""Time of a tree in such queries. 310 on a region."""
 BUILD = 5000
-"""Time to build a hierarchy without a stored order; 39,000 on a region."""
+"""Time to build a hierarchy without a stored order. 39,000 on a region."""
 BUILD_STORED = 400
-"""Time to build one with a stored order; 3,100 on a region."""
+"""Time to build one with a stored order. 3,100 on a region."""
 
 
 def pays(network: RoadNetwork, origin: IntArray, destination: IntArray, *, built: bool) -> bool:
@@ -146,7 +146,7 @@ class Contracted:
         return int(self._search.entering[turns][place])
 
     def _searched(self, origin: int, destination: int) -> Sequence[int]:
-        """Return a route whose cost exceeds `INFINITE`; empty if there is none."""
+        """Return a route whose cost exceeds `INFINITE`, or empty if there is none."""
         try:
             return self._search.route(self._weights, origin, destination).edges
         except NoRouteError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,14 @@ def run(search: Search, loop: Function, pieces: tuple[Function, ...], *groups: N
         Functions that it calls. They are compiled with it.
     *groups
         Its arguments, with arrays of `read_only`.
+
+    Raises
+    ------
+    TypeError
+        If a value is not of the type that its group declares.
     """
+    for group in groups:
+        check(group)
     if search.compiled:
         return compiled(loop, pieces)(*groups)
     return loop(*map(_as_lists, groups))
@@ -42,6 +49,44 @@ def read_only(array: NDArray[Kind]) -> NDArray[Kind]:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def check(group: NamedTuple) -> None:
+    """Check the values of a group of arguments against the types that it declares.
+
+    Raises
+    ------
+    TypeError
+        If an array is of another type, has several axes or could be written, or a number is of
+        another type.
+    """
+    for (name, kind, n_axes), value in zip(_kinds(type(group)), group, strict=True):
+        if n_axes:
+            fits = (
+                isinstance(value, np.ndarray)
+                and np.issubdtype(value.dtype, kind)
+                and value.ndim <= 2
+                and value.flags.c_contiguous
+                and not value.flags.writeable
+            )
+            expected = f"a read-only array of {kind.__name__}, contiguous"
+        else:
+            fits, expected = isinstance(value, kind), kind.__name__
+        if not fits:
+            got = f"array of {value.dtype}" if isinstance(value, np.ndarray) else repr(value)
+            raise TypeError(f"{type(group).__name__}.{name} is {got}; expected {expected}")
+
+
+@cache
+def _kinds(group: type) -> tuple[tuple[str, Any, bool], ...]:
+    """Return name and type of each field of a group, and whether it is an array of that type."""
+    hints = get_type_hints(group)
+    found = []
+    for name, hint in hints.items():
+        arguments = get_args(hint)
+        kind = get_args(arguments[1])[0] if arguments else hint
+        found.append((name, getattr(kind, "__origin__", kind), bool(arguments)))
+    return tuple(found)
 
 
 def _as_lists(group: Any) -> Any:

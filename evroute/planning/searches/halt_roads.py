@@ -159,7 +159,7 @@ class HaltNodes:
     n_roads
         Number of edges, which are the first nodes.
     arrivals, departures
-        Halt and position of each node of arrival; number of its arrival and position of each node
+        Halt and position of each node of arrival. Number of its arrival and position of each node
         of departure.
     turns
         Nodes before and after each turn, and its arm.

@@ -26,13 +26,13 @@ class Halt(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartRows:
-    """Arms over parts of edges, by edges and metres along them; None is the end of an edge.
+    """Arms over parts of edges, by edges and metres along them. None is the end of an edge.
 
     Parameters
     ----------
     starts, ends, pieces
         Arms by the edge and the metres from which it is driven. By the edge before, the edge, and
-        the metres up to which it is driven; and by the edge and both metres.
+        the metres up to which it is driven. And by the edge and both metres.
     """
 
     starts: dict[tuple[int, float], int]

@@ -90,7 +90,7 @@ class Costs(NamedTuple):
     cost
         (a,) cost of each arm.
     rest_wh, rest
-        (s + 1,) lower bounds of the energy, Wh, and of the cost to the destination; 0 on arrival.
+        (s + 1,) lower bounds of the energy, Wh, and of the cost to the destination. 0 on arrival.
     """
 
     cost: FloatArray
@@ -106,7 +106,7 @@ class Limits(NamedTuple):
     most, better_than, most_wh
         Greatest cost, greatest worth, which is exclusive, and greatest energy, Wh.
     per_wh, per_cost, effort
-        Worth of one Wh and of one unit of the cost, >= 0, one of them > 0; most labels settled.
+        Worth of one Wh and of one unit of the cost, >= 0, one of them > 0. Most labels settled.
     """
 
     most: float
@@ -133,7 +133,7 @@ def settle_two_costs(
     Returns
     -------
     states
-        States of the best route backwards; none if no route is better.
+        States of the best route backwards, or none if no route is better.
     proven
         Whether no better route exists.
     """
@@ -194,7 +194,7 @@ def _within(limits: Limits, total_wh: float, total: float, least: float) -> bool
 
 
 def _route(states: list[int], parents: list[int], label: int) -> list[int]:
-    """Return the states of the route to a label backwards; label 0 has none."""
+    """Return the states of the route to a label backwards. Label 0 has none."""
     path = states[:0]
     while label > 0:
         path.append(states[label])

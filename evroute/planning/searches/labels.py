@@ -90,7 +90,7 @@ class LabelSearch:
         route
             The best route found, or None if none is better than the known one.
         complete
-            True if no better one exists; False if the search stopped before that was proven.
+            True if no better one exists. False if the search stopped before that was proven.
         """
         return self._settled(
             battery,
@@ -107,14 +107,26 @@ class LabelSearch:
     def bounds(
         self, cost: FloatArray | None, *, beyond: float = 1.0
     ) -> tuple[FloatArray, FloatArray]:
-        """Return lower bounds of energy, Wh, and cost (a,) from each state; `rest` ``beyond``."""
+        """Return lower bounds of energy, Wh, and cost (a,) from each state. `rest` ``beyond``."""
         above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
         rest_wh = lower_bounds.rest(self.legs, np.maximum(above_wh, 0.0), beyond=beyond)
-        rest_wh += lower_bounds.climbs_wh(self.legs, self.head_wh)
-        rest_wh[:-1] -= lower_bounds.excess_wh(self.legs, above_wh)
+        rest_wh = self.with_climbs(rest_wh)
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
         return rest_wh, lower_bounds.rest(self.legs, cost, beyond=beyond)
+
+    def with_climbs(self, rest_wh: FloatArray) -> FloatArray:
+        """Return lower bounds of the energy from those above the rise of the potential.
+
+        Parameters
+        ----------
+        rest_wh
+            (s + 1,) bounds from each state, Wh, which are overwritten.
+        """
+        above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
+        rest_wh += lower_bounds.climbs_wh(self.legs, self.head_wh)
+        rest_wh[:-1] -= lower_bounds.excess_wh(self.legs, above_wh)
+        return rest_wh
 
     def _settled(
         self,
@@ -125,6 +137,8 @@ class LabelSearch:
         effort: int,
     ) -> tuple[Route | None, bool]:
         legs, charge = self.legs, self.charge
+        if battery is None:  # where nothing is lost, the energies of the arms suffice
+            charge = ChargeFunctions.of_one_step(charge.energy_wh)
         rest_wh, rest = self.bounds(cost)
         bounded = battery or _UNBOUNDED
         reserve_wh = battery.reserve_wh if battery else -np.inf

@@ -62,7 +62,7 @@ class Way(NamedTuple):
 class Legs:
     """The legs of one request on one search.
 
-    A state ``k * n + e`` is edge e of n in leg k; driving over an edge of ``stops[k]`` begins leg
+    A state ``k * n + e`` is edge e of n in leg k. Driving over an edge of ``stops[k]`` begins leg
     k + 1. Arrival on edge e is the state ``l * n + e`` after l legs.
 
     Parameters
@@ -83,7 +83,7 @@ class Legs:
     halts
         Halts at which routes may stop. Their nodes are behind the edges. None for none.
     beyond
-        Nodes to which a car drives on from the destination, and the arms on which it does so; None
+        Nodes to which a car drives on from the destination, and the arms on which it does so. None
         for no metres.
     """
 
@@ -226,7 +226,7 @@ class Legs:
     def _onward(
         self, weights: FloatArray, reached: Sequence[Way], exits: Sequence[Exit]
     ) -> Way | None:
-        """Return the cheapest way that goes on from one of some ways over an exit; None if none."""
+        """Return the cheapest way that goes on from one of some ways over an exit. None if none."""
         so_far = {way.edges[-1]: way for way in reached}
         last = cheapest_exits(weights, exits)
         if not so_far or not last:

@@ -27,7 +27,7 @@ def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
     weights
         (a,) cost of each arm.
     beyond
-        The multiple, 1 or more; infinite for costs that are exact everywhere.
+        The multiple, 1 or more. Infinite for costs that are exact everywhere.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def rest_over(
     Returns
     -------
     over
-        (l * n + 1,) one per state; infinite where no route passes one, and on arrival.
+        (l * n + 1,) one per state. Infinite where no route passes one, and on arrival.
     """
     n_edges = legs.search.line_graph.n_edges
     begins = [tuple(each.edge for each in legs.starts), *legs.stops]
@@ -125,7 +125,7 @@ def excess_wh(legs: Legs, above_wh: FloatArray) -> float:
 
 
 def _to_exits(legs: Legs, weights: FloatArray, until: Sequence[int], beyond: float) -> FloatArray:
-    """Return the least cost from the end of every edge by an exit, (n,); others as `rest`.
+    """Return the least cost from the end of every edge by an exit, (n,). Others as `rest`.
 
     Parameters
     ----------

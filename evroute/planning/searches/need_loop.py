@@ -32,7 +32,7 @@ class Back(NamedTuple):
         (k,) states at which routes end, the charge needed there, Wh, and the number of its station,
         -1 for none.
     until
-        States after which the search ends once it has settled all; empty for none.
+        States after which the search ends once it has settled all, or empty for none.
     """
 
     first: NDArray[np.integer[Any]]
@@ -86,7 +86,7 @@ def settle_needs(
     Returns
     -------
     need_wh
-        (s,) least charge after each state, Wh; infinite where none is held.
+        (s,) least charge after each state, Wh. Infinite where none is held.
     station
         (s,) number of the first station at which the rest is charged, -1 for none.
     """
@@ -177,7 +177,7 @@ def _arriving(
 
 
 def before_arm(steps: Steps, charges: Charges, end_wh: float, arm: int) -> float:
-    """Return the least charge before an arm that keeps the reserve on it, Wh; infinite for none.
+    """Return the least charge before an arm that keeps the reserve on it, Wh. Infinite for none.
 
     Parameters
     ----------
@@ -193,6 +193,29 @@ def before_arm(steps: Steps, charges: Charges, end_wh: float, arm: int) -> float
         need_wh = max(charges.reserve_wh, before_step(charges, need_wh, steps.step_wh[step]))
         if need_wh > charges.capacity_wh + NEAR_WH:
             return math.inf
+    return need_wh
+
+
+class Begins(NamedTuple):
+    """Beginnings of routes: (k,) arms of starts, and least charges after them, Wh."""
+
+    arm: IntArray
+    end_wh: FloatArray
+
+
+def needs_before(steps: Steps, charges: Charges, begins: Begins) -> FloatArray:
+    """Return the least charge before each start, (k,) Wh. Infinite for none.
+
+    Parameters
+    ----------
+    steps, charges, begins
+        Charge functions of the arms, the battery, and the starts.
+    """
+    need_wh = np.empty(len(begins.arm))
+    need_wh[:] = math.inf
+    for k in range(len(begins.arm)):
+        if begins.end_wh[k] < math.inf:
+            need_wh[k] = before_arm(steps, charges, begins.end_wh[k], begins.arm[k])
     return need_wh
 
 
@@ -234,7 +257,7 @@ def settle_most(
     Returns
     -------
     most_wh
-        (s,) most charge after each state, Wh; minus infinity where it is not reached.
+        (s,) most charge after each state, Wh. Minus infinity where it is not reached.
     """
     most_wh = np.empty(ways.n_states)
     most_wh[:] = -math.inf

@@ -38,7 +38,7 @@ def numba_installed() -> bool:
 
 
 class Search:
-    """Cheapest routes on one line graph, for weights that change with every call; thread-safe.
+    """Cheapest routes on one line graph, for weights that change with every call. Thread-safe.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Search:
         Parameters
         ----------
         weights
-            (a,) cost of each arm, +inf where it is closed; starts may be left out.
+            (a,) cost of each arm, +inf where it is closed. Starts may be left out.
         origin, destination
             Network rows.
 
@@ -126,7 +126,7 @@ class Search:
         return Route(tuple(edges))
 
     def routes(self, weights: FloatArray, requests: Iterable[tuple[int, int]]) -> list[IntArray]:
-        """Return the edges of the cheapest routes of many requests; none where there is no route.
+        """Return the edges of the cheapest routes of many requests. None where there is no route.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Search:
     def between(
         self, weights: FloatArray, origins: Ends, destinations: Ends
     ) -> tuple[tuple[int, ...], float]:
-        """Return the edges and the cost of the cheapest route between several edges.
+        """Return the cheapest route from any of several edges to any of others, and its cost.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Search:
         edges
             Empty if there is no route.
         cost
-            Cost of both ends and of the arms between; infinite if there is no route.
+            Cost of both ends and of the arms between, or infinite if there is no route.
 
         Raises
         ------
@@ -215,11 +215,11 @@ class Search:
         weights
             (a,) cost of each arm, +inf where it is closed.
         destination
-            Network row; or several edges, at which it is at most their cost.
+            Network row, or several edges, at which it is at most their cost.
         limit
             Costs above it are +inf.
         until
-            Edges whose costs suffice; greater costs may be replaced by the greatest of them. Empty
+            Edges whose costs suffice. Greater costs may be replaced by the greatest of them. Empty
             for none.
         beyond
             Factor on the cost of the last of these edges up to which costs suffice, 1 or more.
@@ -241,7 +241,7 @@ class Search:
         roots
             (r,) network rows.
         forwards
-            True for routes from the roots; False for routes to them, with the edge after each edge.
+            True for routes from the roots. False for routes to them, with the edge after each edge.
 
         Raises
         ------
@@ -337,7 +337,7 @@ def no_way(origin: int, destination: int) -> str:
 
 
 def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
-    """Return the edges from origin to destination in a tree; empty if it is not reached."""
+    """Return the edges from origin to destination in a tree, or empty if it is not reached."""
     edges = [destination]
     while edges[-1] != origin:
         if (edge := int(before[edges[-1]])) < 0:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray, IntArray, expanded
+from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.shortage import Shortage
@@ -19,7 +20,7 @@ TIE_PER_WH = 1e-9
 """Seconds or metres that a Wh counts, so that of equally fast or short routes one is the best."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchProblem:
     """One request, and the numbers of a arms.
 
@@ -82,11 +83,18 @@ class SearchProblem:
         return self.charge.follow(battery, self.legs.arms_of_route(route))
 
     def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
-        """Return the weights (a,) of the arms by a weight rule, Wh."""
+        """Return the weights (a,) of the arms by a weight rule, Wh. They must not be changed."""
+        return self._weights if rule == DEFAULT_SEARCH else self._weighted(rule)
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        return self._weighted(DEFAULT_SEARCH)
+
+    def _weighted(self, rule: str) -> FloatArray:
         return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
 
     def least(self, cost: FloatArray) -> Route:
-        """Return the route of least additive cost; of equal ones that of least energy.
+        """Return the route of least additive cost. Of equal ones that of least energy.
 
         Parameters
         ----------
@@ -110,8 +118,8 @@ class SearchProblem:
 
     def positive_wh(self, route: Route) -> float:
         """Return the sum of the energies above zero along the profile of a route, Wh."""
-        steps, _ = expanded(self.charge.start, self.legs.arms_of_route(route))
-        return float(np.maximum(self.charge.step_wh[steps], 0.0).sum())
+        driven = self.charge.take(self.legs.arms_of_route(route))
+        return float(np.maximum(driven.step_wh, 0.0).sum())
 
     def taken_wh(self, route: Route, battery: Battery | None) -> float:
         """Return the energy of a route from the battery, lost regeneration included, Wh."""
@@ -125,7 +133,7 @@ class SearchProblem:
         Raises
         ------
         NotEnoughChargeError
-            If there is none; the message states the missing charge.
+            If there is none. The message states the missing charge.
         """
         found = self.label_search.most_charge(battery)
         if found is None:
@@ -172,7 +180,7 @@ def least_energy(
     battery
         Charge that bounds the route, or None.
     rule
-        Weight rule; ``potential`` with a battery.
+        Weight rule. ``potential`` with a battery.
     """
     if battery is not None:
         trace = problem.follow(battery, found)

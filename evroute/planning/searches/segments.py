@@ -25,14 +25,14 @@ class Sockets(NamedTuple):
     table
         (c, 101) cost of each charger from empty to each whole per cent, rising.
     corner
-        (c, 101) next whole per cent above each at which the slope of the cost changes; 101 for
+        (c, 101) next whole per cent above each at which the slope of the cost changes. 101 for
         none.
     rest_both
-        (s + 1,) least sum of cost and of energy by ``per_wh`` of the pace; 0 on arrival.
+        (s + 1,) least sum of cost and of energy by ``per_wh`` of the pace, or 0 on arrival.
     by_quick, by_slow
         (s + 1,) likewise over a quick or a slow charger, energy by ``per_wh`` or ``slow_per_wh``.
     to_quick_wh
-        (s + 1,) least energy to a quick charger, Wh; infinite where none is reached.
+        (s + 1,) least energy to a quick charger, Wh. Infinite where none is reached.
     slow
         (c,) 1 for slow chargers, else 0.
     """
@@ -64,7 +64,7 @@ class Pace(NamedTuple):
     credit, credit_wh, least_credit
         Cost on arrival of each Wh below a charge, that charge, Wh, and the least sum of it.
     greed, effort
-        Factor of the cost that is left, 1 for an exact search; number of labels at which it ends.
+        Factor of the cost that is left, 1 for an exact search. Number of labels at which it ends.
     near
         Difference of costs that counts as none.
     """
@@ -92,7 +92,7 @@ class Segment(NamedTuple):
     """Charges from ``low_wh`` to ``high_wh``, and their costs.
 
     Charge c costs ``base`` plus the cost of the charger from empty to ``c + net_wh``, the charge on
-    leaving the last stop; ``base`` alone if there was none.
+    leaving the last stop. ``base`` alone if there was none.
     """
 
     charger: int

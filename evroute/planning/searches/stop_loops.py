@@ -61,7 +61,7 @@ def settle_stops(
         State, whether it ends a stop, charger, energy since the last stop, Wh, and least charge,
         Wh, of the labels of the best plan backwards.
     bound
-        The bound that the search reached; infinite if there is no plan.
+        The bound that the search reached, or infinite if there is no plan.
     """
     # bound, minus charge, base, net, low, high, state, label before, charger, whether it stopped
     full_wh = charges.first_wh

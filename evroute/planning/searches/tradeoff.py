@@ -7,7 +7,7 @@ value is a lower bound of every fast-enough route. A label search (`labels`) clo
 gap. With a battery the bounds still hold, since a bounded battery only adds cost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search_problem import NO_GAP_WH, SearchProblem, gap_text, rounded_up
 
 MOST_ROUTES = 16
+Cheapest = Callable[[float, float], Route]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,12 @@ def hull(
 
 
 def supported(
-    legs: Legs, weights: FloatArray, time_s: FloatArray, *, limit_s: float = np.inf
+    legs: Legs,
+    weights: FloatArray,
+    time_s: FloatArray,
+    *,
+    limit_s: float = np.inf,
+    cheapest: Cheapest | None = None,
 ) -> list[Route]:
     """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
@@ -109,6 +115,9 @@ def supported(
         (a,) non-negative weight, Wh above the potential, and travel time, s, of each arm.
     limit_s
         The hull is not searched beyond this travel time, s.
+    cheapest
+        Function that returns the cheapest route by factors on weight and time. `Legs.route` on
+        their sum if None.
 
     Raises
     ------
@@ -116,12 +125,19 @@ def supported(
         If the destination cannot be reached.
     """
 
-    def point(searched: FloatArray) -> Point:
-        route = legs.route(searched)
+    def searched(per_weight: float, per_s: float) -> Route:
+        if per_weight and per_s:
+            return legs.route(weights + per_s * time_s)
+        return legs.route(weights if per_weight else time_s)
+
+    route_of = cheapest or searched
+
+    def point(per_weight: float, per_s: float) -> Point:
+        route = route_of(per_weight, per_s)
         return Point(legs.total(time_s, route), legs.total(weights, route), route)
 
-    cheapest, fastest = point(weights), point(time_s)
-    found, gaps = [fastest, cheapest], [(fastest, cheapest)]
+    least, fastest = point(1.0, 0.0), point(0.0, 1.0)
+    found, gaps = [fastest, least], [(fastest, least)]
     while gaps and len(found) < MOST_ROUTES:
         longest = max(range(len(gaps)), key=lambda i: gaps[i][1].time_s - gaps[i][0].time_s)
         left, right = gaps.pop(longest)
@@ -129,7 +145,7 @@ def supported(
         if apart_s <= TOLERANCE_S or left.weight <= right.weight or left.time_s > limit_s:
             continue
         slope = (left.weight - right.weight) / apart_s
-        middle = point(weights + slope * time_s)
+        middle = point(1.0, slope)
         level = left.weight + slope * left.time_s
         if middle.weight + slope * middle.time_s < level - 1e-9 * max(1.0, abs(level)):
             found.append(middle)
@@ -154,9 +170,9 @@ def cheapest_within(
     problem
         The request and its numbers.
     worth
-        Cost of one Wh, > 0, and of one second, >= 0; ``(1, 0)`` for least energy.
+        Cost of one Wh, > 0, and of one second, >= 0. ``(1, 0)`` for least energy.
     limit_s
-        Greatest travel time, s; may be infinite.
+        Greatest travel time, s. May be infinite.
     battery
         Charge that bounds the route, or None.
     known
@@ -231,7 +247,7 @@ def between(
     fastest, least
         The fastest route, and that of least energy within the limits of the request.
     number
-        Routes wanted; evenly chosen from those on the convex hull of time and energy.
+        Routes wanted. Evenly chosen from those on the convex hull of time and energy.
     """
     limit_s = problem.taken_s(least)
     on_hull = supported(problem.legs, problem.weights(), problem.time_s, limit_s=limit_s)

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.ends import Ends, owned
 
 _compiled: Any = njit(cache=True, nogil=True)
 _WAYS = 4
@@ -26,7 +26,7 @@ class Arcs(NamedTuple):
     Parameters
     ----------
     first
-        (2, n + 1) first turn of each edge; of the backward ones, those into the edge.
+        (2, n + 1) first turn of each edge. Of the backward ones, those into the edge.
     edge, arm
         (2, m) edge at the other end of each turn, and its arm.
     """
@@ -42,7 +42,7 @@ class Room(NamedTuple):
     Parameters
     ----------
     cost
-        (2, n) least cost found to each edge; infinite before and after a search.
+        (2, n) least cost found to each edge. Infinite before and after a search.
     before
         (2, n) edge before each, -1 at a root.
     touched
@@ -78,7 +78,7 @@ class Cut(NamedTuple):
 
 
 class TwoSided:
-    """Cheapest routes and trees on one line graph; thread-safe, with workspaces that are reused.
+    """Cheapest routes and trees on one line graph. Thread-safe, with workspaces that are reused.
 
     Parameters
     ----------
@@ -97,9 +97,10 @@ class TwoSided:
         self._arcs = Arcs(first, edge, arm)
         self._sides = tuple(Arcs(first[k], edge[k], arm[k]) for k in range(2))
         self._rooms: list[Room] = []
+        self._n_edges, self._n_arms = first.shape[1] - 1, int(arm.max(initial=-1)) + 1
 
     def route(self, weights: FloatArray, origin: int, destination: int) -> IntArray:
-        """Return the edges of the cheapest route in driving order; empty if there is no route.
+        """Return the edges of the cheapest route in driving order, or empty if there is no route.
 
         Parameters
         ----------
@@ -107,16 +108,22 @@ class TwoSided:
             (a,) cost of each arm, not negative, +inf where it is closed.
         origin, destination
             Network rows. The cost of the start does not matter.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row, or weights of arms are missing.
         """
+        weights = self._checked(weights, origin, destination)
         room = self._room()
-        edges: IntArray = _route(self._arcs, _owned(weights), room, origin, destination)
+        edges: IntArray = _route(self._arcs, weights, room, origin, destination)
         self._rooms.append(room)
         return edges
 
     def between(
         self, weights: FloatArray, origins: Ends, destinations: Ends
     ) -> tuple[IntArray, float]:
-        """Return the edges and the cost of the cheapest route between several edges; empty if none.
+        """Return the edges and the cost of the cheapest route between several edges. Empty if none.
 
         Parameters
         ----------
@@ -124,10 +131,16 @@ class TwoSided:
             (a,) as in `route`.
         origins, destinations
             Different edges, at most n, with costs that are added to that of the route.
+
+        Raises
+        ------
+        ValueError
+            As in `route`.
         """
+        weights = self._checked(weights, *origins.edge, *destinations.edge)
         room = self._room()
         found: tuple[IntArray, float] = _between(
-            self._arcs, _owned(weights), room, *origins, *destinations
+            self._arcs, weights, room, *origins.checked(), *destinations.checked()
         )
         self._rooms.append(room)
         return found
@@ -150,30 +163,46 @@ class TwoSided:
         side
             0 for costs from the roots, 1 for costs to them.
         roots
-            Network row; or different edges with costs that are added.
+            Network row, or different edges with costs that are added.
         limit
             Costs above it are +inf.
         until
-            Edges at the last of which the search stops; greater costs are then replaced by its
+            Edges at the last of which the search stops. Greater costs are then replaced by its
             cost. Empty for none.
         beyond
             Factor on the cost of the last one, 1 or more, at which the search stops instead.
+
+        Raises
+        ------
+        ValueError
+            As in `route`.
         """
+        edges = roots.edge if isinstance(roots, Ends) else (roots,)
+        weights = self._checked(weights, *edges)
         room, arcs = self._room(), self._sides[side]
         cost = np.full(len(arcs.first) - 1, np.inf)
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
-        given = arcs, _owned(weights), heap, cost
+        given = arcs, weights, heap, cost
         if isinstance(roots, int) and len(until) < 2:
             last = np.array(until[:1] or (-1,), dtype=np.int64)
             reached = _tree(*given, roots, Cut(limit, last, beyond))
         else:
             edge, first_cost = (
-                roots if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
+                roots.checked() if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
             )
             cut = Cut(limit, np.array(until, dtype=np.int64), beyond)
             reached = _forest(*given, edge, first_cost, cut)
         self._rooms.append(room)
         return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
+
+    def _checked(self, weights: FloatArray, *edges: int) -> FloatArray:
+        """Return weights as they are compiled. ValueError if rows or weights are missing."""
+        if weights.ndim != 1 or len(weights) < self._n_arms:
+            raise ValueError(f"weights have shape {weights.shape}; expected ({self._n_arms},)")
+        for edge in (min(edges, default=0), max(edges, default=0)):
+            if not 0 <= edge < self._n_edges:
+                raise ValueError(f"edge row {edge} is not one of 0 to {self._n_edges - 1}")
+        return owned(weights)
 
     def _room(self) -> Room:
         if self._rooms:
@@ -188,12 +217,6 @@ class TwoSided:
             n_touched=np.empty(2, np.int64),
             size=np.empty(2, np.int64),
         )
-
-
-def _owned(weights: FloatArray) -> FloatArray:
-    """Return writable numbers, the only kind that is compiled."""
-    kept = weights.flags.c_contiguous and weights.flags.writeable and weights.dtype == np.float64
-    return weights if kept else np.array(weights, np.float64, order="C")
 
 
 @_compiled
@@ -240,7 +263,7 @@ def _begin(room, side, edge, cost):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
-    """Return the edges of the cheapest route and its cost; room costs are infinite afterwards."""
+    """Return the edges of the cheapest route and its cost. Room costs are infinite afterwards."""
     cost, before = room.cost, room.before
     touched, n_touched = room.touched, room.n_touched
     heap_cost, heap_edge = room.heap_cost, room.heap_edge
@@ -276,7 +299,7 @@ def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _tree(arcs, weights, heap, cost, root, cut):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
+    """Fill ``cost`` (n,), infinite before. Return the cost at the end, infinite if all are met."""
     cost[root] = heap.cost[0] = 0.0
     heap.edge[0] = root
     return _grow(arcs, weights, heap, cost, 1, cut)
@@ -284,7 +307,7 @@ def _tree(arcs, weights, heap, cost, root, cut):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _forest(arcs, weights, heap, cost, root, root_cost, cut):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` (n,), infinite before; return the cost at the end, infinite if all are met."""
+    """Fill ``cost`` (n,), infinite before. Return the cost at the end, infinite if all are met."""
     size = 0
     for k in range(len(root)):
         if root_cost[k] <= cut.limit and root_cost[k] < cost[root[k]]:
@@ -296,7 +319,7 @@ def _forest(arcs, weights, heap, cost, root, root_cost, cut):  # type: ignore[no
 
 @_compiled
 def _grow(arcs, weights, heap, cost, size, cut):  # type: ignore[no-untyped-def]
-    """Settle edges until a heap is empty, or all edges of the cut are met; return the cost then."""
+    """Settle edges until a heap is empty, or all edges of the cut are met. Return the cost then."""
     limit, until = cut.limit, cut.until
     missing = len(until)
     last = np.inf
@@ -358,7 +381,7 @@ def _sink(heap_cost, heap_edge, size):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _climb(parent, edge):  # type: ignore[no-untyped-def]
-    """Return the way from an edge to the root of its side, both included; empty from -1."""
+    """Return the way from an edge to the root of its side, both included. Empty from -1."""
     steps, at = 0, edge
     while at >= 0:
         steps, at = steps + 1, parent[at]

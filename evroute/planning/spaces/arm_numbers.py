@@ -17,6 +17,7 @@ from evroute.network.crossings import along_m, lanes_m
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.piece_steps import OverPieces, StepsOnDemand
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.arm_states import ArmStates
 
@@ -192,4 +193,5 @@ def charge_functions(space: SearchSpace, states: ArmStates, mean_wh: FloatArray)
     network = space.edges.network
     if network.pieces is None:
         return ChargeFunctions.of_one_step(mean_wh)
-    return ChargeFunctions.of_pieces(network.pieces, space.edges.piece_wh, states.edge, mean_wh)
+    over = OverPieces(network.pieces, space.edges.piece_wh, states.edge, mean_wh)
+    return StepsOnDemand(over)

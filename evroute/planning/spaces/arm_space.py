@@ -48,7 +48,7 @@ class ArmSpace(Protocol):
         """Convert feedback on edges to feedback on the arms. A space may learn speeds from it."""
 
     def state(self) -> State:
-        """Return the learned state of the space as arrays; empty if it learns nothing."""
+        """Return the learned state of the space as arrays, or empty if it learns nothing."""
 
     def restore(self, state: State) -> None:
         """Restore the state of the space. Other entries are ignored."""
@@ -128,13 +128,13 @@ class ExpectsTimes(Protocol):
     """An arm space that expects travel times by those of earlier trips."""
 
     def time_error(self, feedback: Feedback) -> float:
-        """Return ``|log(measured/expected time)|`` of a trip; NaN if most of its roads are new."""
+        """Return ``|log(measured/expected time)|`` of a trip. NaN if most of its roads are new."""
 
 
 def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -> Route:
     """Return the route of least energy over the arms of a round.
 
-    Exact where no energy is below the potential; lower energies are raised to it.
+    Exact where no energy is below the potential. Lower energies are raised to it.
 
     Parameters
     ----------

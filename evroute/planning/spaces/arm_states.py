@@ -66,10 +66,9 @@ class ArmStates:
         """
         state_wh = self.state_wh.copy()
         for _ in range(MAX_PASSES):
-            lowered_wh = state_wh.copy()
-            np.minimum.at(lowered_wh, self.head, state_wh[self.tail] + energy_wh)
-            lowered = lowered_wh < state_wh - ROUNDING_WH
-            if not lowered.any():
+            reached_wh = state_wh[self.tail] + energy_wh
+            lower = np.flatnonzero(reached_wh < state_wh[self.head] - ROUNDING_WH)
+            if not len(lower):
                 break
-            state_wh[lowered] = lowered_wh[lowered]
+            np.minimum.at(state_wh, self.head[lower], reached_wh[lower])
         return replace(self, state_wh=state_wh)

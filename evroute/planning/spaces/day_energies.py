@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.energy.prior import EnergyPrior
 from evroute.network.crossings import arm_lengths_m
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.charge_functions import ChargeFunctions
@@ -29,8 +30,6 @@ class DayEnergies:
 
     Attributes
     ----------
-    prior
-        Prior of the arms.
     states
         States between the arms, with their potentials.
     mean_wh, held_wh
@@ -42,12 +41,16 @@ class DayEnergies:
     def __init__(self, space: SearchSpace, learned: Day | None) -> None:
         self._space = space
         self._learned = learned
-        self.prior = space.prior()
         believed_wh = self.prior.mean_wh if learned is None else learned.mean_wh
         self.noise_std_wh: FloatArray = (learned or self.prior).noise_std_wh
         self.states = space.states if learned is None else space.states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
+
+    @cached_property
+    def prior(self) -> EnergyPrior:
+        """Prior of the arms."""
+        return self._space.prior()
 
     @cached_property
     def charge(self) -> ChargeFunctions:

@@ -1,6 +1,7 @@
 """EdgeSpace: every edge of a network is an arm."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
@@ -49,7 +50,7 @@ Varied = TypeVar("Varied", Arms, Feedback)
 
 
 class EdgeSpace:
-    """The arm space whose arms are the n edges of a network; see `arm_space.SearchSpace`.
+    """The arm space whose arms are the n edges of a network. See `arm_space.SearchSpace`.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class EdgeSpace:
         Whether contexts have the temperature as a further feature. Its effect is then learned: the
         temperature of the day chooses the contexts and leaves the prior as it is.
     junction_wh
-        (v,) potential of the junctions, Wh; that of the loaded vehicle at their heights if None.
+        (v,) potential of the junctions, Wh. That of the loaded vehicle at their heights if None.
     exact_contexts
         With ``temperature``: keep every context. Otherwise temperatures merge on a grid of 1 K and
         speeds other than the map's on one of 5 km/h, so that arms return.
@@ -123,7 +124,7 @@ class EdgeSpace:
 
     @cached_property
     def reference(self) -> Arms:
-        """All edges in free flow; at the temperature of the day, or 21 °C, if it is a feature."""
+        """All edges in free flow. At the temperature of the day, or 21 °C, if it is a feature."""
         features = context.build(self.network).features
         if self.temperature:
             features = np.column_stack(
@@ -163,6 +164,23 @@ class EdgeSpace:
             temperature=self.temperature,
             exact_contexts=self.exact_contexts,
         )
+
+    def with_potential(self, junction_wh: FloatArray, conditions: DrivingConditions) -> "EdgeSpace":
+        """Return the space with another potential. It shares all that does not depend on it.
+
+        Parameters
+        ----------
+        junction_wh
+            (v,) potential of the junctions, Wh.
+        conditions
+            Conditions of the space at any date and departure.
+        """
+        _ = self.parts, self.piece_wh, self._headwind_mps  # computed once for all
+        _ = self._loaded, self._part_sums
+        other = copy(self)
+        vars(other).pop("states", None)
+        other.junction_wh, other.conditions = junction_wh, conditions
+        return other
 
     def arms(self, request: Round) -> Arms:
         """Return the open edges of a round in their merged contexts."""
@@ -211,7 +229,7 @@ class EdgeSpace:
         """Do nothing: the model has the whole state."""
 
     def parts_wh(self, route: Route) -> dict[str, float]:
-        """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
+        """Return eq. 8 of a route by cause, Wh each. ``held`` only where it is on some edge."""
         parts, rows = self.parts, route.rows
         cut = None
         if not route.whole:

@@ -1,4 +1,11 @@
-"""The arms of a plan without a belief, and their usual travel times, by the name of the physics."""
+"""Arm spaces by physics: those that plans and beliefs on one network share, by the physics' name.
+
+A space of a region takes seconds to compute, and depends on no trip. A belief adds its potential
+(`EdgeSpace.with_potential`).
+"""
+
+from dataclasses import replace
+from functools import lru_cache
 
 from evroute.arrays import FloatArray
 from evroute.energy import defaults
@@ -10,6 +17,9 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
+
+MOST_SHARED = 4
+"""Number of spaces of edges, and of turns, that are kept."""
 
 
 def space_of_physics(
@@ -29,3 +39,39 @@ def space_of_physics(
         return edges, network.time_s
     turns = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
     return turns, network.time_s / speed_factors(network)
+
+
+def of_any_date(conditions: DrivingConditions) -> DrivingConditions:
+    """Return conditions without date and departure, on which energies by physics do not depend."""
+    return replace(conditions, date=None, departed_s=None)
+
+
+@lru_cache(maxsize=MOST_SHARED)
+def shared_edges(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions
+) -> EdgeSpace:
+    """Return the space of edges that all beliefs of a vehicle share.
+
+    Parameters
+    ----------
+    network, vehicle
+        Roads and car.
+    conditions
+        Conditions of any date (`of_any_date`).
+    """
+    return EdgeSpace(network, vehicle, conditions=conditions)
+
+
+@lru_cache(maxsize=MOST_SHARED)
+def shared_turns(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions
+) -> TurnSpace:
+    """Return the space of turns by the driver's physics that all beliefs of a vehicle share.
+
+    Parameters
+    ----------
+    network, vehicle, conditions
+        As in `shared_edges`.
+    """
+    edges = shared_edges(network, vehicle, conditions)
+    return TurnSpace(edges, TurnTable.from_network(network), free_flow=True)

@@ -6,6 +6,7 @@ The carried kinetic energy therefore belongs to an arm, and the total-energy pot
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -37,12 +38,12 @@ from evroute.planning.spaces.edge_space import KEPT_PARTS, EdgeSpace
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
 CONTROL_LENGTHSCALE = 0.5
-"""Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
+"""Factor for the contexts of `network.controls`, 0 or 1. See docs/figures/turns.md."""
 _KEPT_ROUNDS = 8
 
 
 class TurnSpace:
-    """The arm space of the turns and starts of a network; see `arm_space.SearchSpace`.
+    """The arm space of the turns and starts of a network. See `arm_space.SearchSpace`.
 
     Parameters
     ----------
@@ -179,6 +180,22 @@ class TurnSpace:
         space.restore(self.state())
         return space
 
+    def with_potential(self, edges: EdgeSpace, kinetic: float) -> "TurnSpace":
+        """Return the space with another potential. It shares all that does not depend on it.
+
+        Parameters
+        ----------
+        edges
+            Space of the same edges with their potential.
+        kinetic
+            Share of the kinetic energy in the potential.
+        """
+        _ = self._expected_wh, self._driven_m, self.halt_wh, self._part_wh  # computed once for all
+        other = copy(self)
+        vars(other).pop("states", None)
+        other.edges, other.kinetic = edges, kinetic
+        return other
+
     def arms(self, request: Round) -> Arms:
         """Return the open turns and starts of a round: those between two edges that are open.
 
@@ -226,7 +243,7 @@ class TurnSpace:
         return self._speeds.error(feedback, self._known_speeds(feedback))
 
     def state(self) -> State:
-        """Return the learned speeds; empty if speeds are not learned."""
+        """Return the learned speeds, or empty if speeds are not learned."""
         if not self.learn_speeds:
             return {}
         return self._speeds.state()
@@ -303,12 +320,10 @@ class TurnSpace:
         kinetic_wh = 0.5 * mass_kg * self._expected_mps**2 / J_PER_WH
         height_wh = self.edges.states.state_wh
         after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
-        tail = np.concatenate(
-            [table.left[: table.n_turns], table.n_edges + np.arange(table.n_edges)]
-        )
         begin_wh = after_wh - self._expected_wh[table.n_turns :]
         before_wh = np.maximum(height_wh[network.tail], begin_wh)
-        return ArmStates(table.entered, tail, table.entered, np.concatenate([after_wh, before_wh]))
+        state_wh = np.concatenate([after_wh, before_wh])
+        return ArmStates(table.entered, table.state_before, table.entered, state_wh)
 
     def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
         """Return the turns of routes, each after its start."""

@@ -61,7 +61,7 @@ def trip_points(trips: Sequence[MeasuredTrip], network: RoadNetwork) -> "pd.Data
 def consumption_chart(usual: Usual, points: "pd.DataFrame") -> "alt.HConcatChart":
     """Draw the consumption of the usual trip by temperature and by speed, with trips as points.
 
-    The line is the mean of the belief, the band its 90 % doubt; single trips differ by their roads.
+    The line is the mean of the belief, the band its 90 % doubt. Single trips differ by their roads.
 
     Parameters
     ----------
@@ -125,6 +125,6 @@ def _panel(
 
 
 def _data(frame: "pd.DataFrame") -> Any:
-    """Return a table as the inline data of a chart; unknown values are null, as JSON has no NaN."""
+    """Return a table as the inline data of a chart. Unknown values are null, as JSON has no NaN."""
     known = frame.round(6).astype(object).where(frame.notna(), None)
     return alt.Data(values=known.to_dict("records"))

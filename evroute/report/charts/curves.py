@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from evroute.arrays import FloatArray
 from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
 from evroute.report.extras import alt, pd
 
@@ -19,6 +20,8 @@ _PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pix
 _SMALL_WIDTH = 420
 _SMALL_HEIGHT = 240
 _SMALL_FONT = 12
+LEAST_EXTENT = 0.02
+"""Of the vertical axis of a small chart, in its unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +198,11 @@ def in_one(
         x=alt.X("t:Q", title="trip number", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
         color=alt.Color("method:N", scale=colours, legend=legend),
     )
-    band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
+    known = [] if rule_at is None else [rule_at]
+    scale = _wide(np.array([*curve["low"], *curve["high"], *curve["mean"], *known]))
+    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(
-        y=alt.Y("mean:Q", title=unit, axis=alt.Axis(**axis)),
+        y=alt.Y("mean:Q", title=unit, axis=alt.Axis(**axis), scale=scale),
         strokeDash=alt.StrokeDash("method:N", scale=dashes, legend=None),
         tooltip=[
             "method:N",
@@ -216,3 +221,15 @@ def in_one(
         title=alt.Title(title, anchor="start", fontSize=_SMALL_FONT + 1, frame="group"),
     )
     return cast("alt.LayerChart", chart)
+
+
+def _wide(values: FloatArray) -> "alt.Scale":
+    """Return the scale of an axis. Values that hardly differ lie in the middle of `LEAST_EXTENT`.
+
+    An axis around a constant would have labels that are all the same.
+    """
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    if most - least >= LEAST_EXTENT:
+        return alt.Scale()
+    middle = (least + most) / 2
+    return alt.Scale(domain=[middle - LEAST_EXTENT / 2, middle + LEAST_EXTENT / 2], nice=False)

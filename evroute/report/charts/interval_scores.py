@@ -18,7 +18,7 @@ LEVEL = 0.9
 
 
 def interval_score(low: FloatArray, high: FloatArray, measured: FloatArray) -> FloatArray:
-    """Return the interval score of central 90 % intervals, (n,); smaller is better.
+    """Return the interval score of central 90 % intervals, (n,). Smaller is better.
 
     The width, and 20 times the distance of a measurement outside (Gneiting & Raftery, *Strictly
     Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 43).

@@ -20,7 +20,7 @@ _Style = TypeVar("_Style")
 AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
 """Columns that separate the panels of one trip, with the format of their label."""
 LABEL_LIMIT = 640
-"""Longest panel label, pixels; longer ones are cut."""
+"""Longest panel label, pixels. Longer ones are cut."""
 
 COLOURS = {
     "ts": "#0072b2",

@@ -19,7 +19,7 @@ __all__ = ["Figure", "MacroElement", "MapPage", "Template"]
 
 
 class MapPage(Figure):
-    """A page that inserts its pieces as text; used by all maps of evroute."""
+    """A page that inserts its pieces as text. Used by all maps of evroute."""
 
     def __init__(self) -> None:
         super().__init__()

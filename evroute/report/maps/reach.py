@@ -21,7 +21,7 @@ _AREA = "#0072b2"
 def reach_area(reach: Reach) -> dict[str, Any]:
     """Return the area within reach as a GeoJSON geometry of polygons.
 
-    It holds every road within reach, with a margin of `MARGIN_M`; gaps between roads narrower than
+    It holds every road within reach, with a margin of `MARGIN_M`. Gaps between roads narrower than
     twice `GAP_M` belong to it.
     """
     network = reach.network

@@ -26,7 +26,7 @@ SHOWN_ROADS = 5
 BAYES_95 = 1.96
 GUARANTEES: tuple[Kind, ...] = ("cmm", "amm")
 GUARANTEE_NORM = 10.0
-"""Bound B of the guaranteed intervals; it held in worlds drawn from the prior."""
+"""Bound B of the guaranteed intervals. It held in worlds drawn from the prior."""
 
 
 @dataclass(frozen=True, slots=True)

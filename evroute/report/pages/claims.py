@@ -50,7 +50,7 @@ class Verdict:
 
 
 def folder_verdicts(folder: RunFolder) -> list[Verdict]:
-    """Judge the claims that the folder's experiment stated; empty if it stated none.
+    """Judge the claims that the folder's experiment stated, or empty if it stated none.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def run_table(folder: RunFolder) -> "pd.DataFrame":
 
     Columns: method (label), model, index and radius (their options as JSON), the columns of the
     panel, seed, horizon (rounds), and the statistics at the end: regret_wh, distinct_edges and beta
-    on roads; regret, seconds (CPU) and the diagnostics of the models in bandits.
+    on roads. Regret, seconds (CPU) and the diagnostics of the models in bandits.
 
     Raises
     ------

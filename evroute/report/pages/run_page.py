@@ -98,7 +98,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     Parameters
     ----------
     folder
-        The run folder; unfinished runs are left out.
+        The run folder. Unfinished runs are left out.
     on_progress
         Called with the name of each figure before it is drawn.
 
@@ -303,7 +303,7 @@ def _learned(learned: Learned) -> dict[str, Any]:
 
 
 def _number(value: float) -> str:
-    """Return a number with three significant digits or all before the point; empty for NaN."""
+    """Return a number with three significant digits or all before the point, or empty for NaN."""
     if value != value:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"

@@ -86,7 +86,7 @@ class Listed:
 
 
 class RandomTrips:
-    """Trips between edges whose shortest way, both included, is within a band; one every full hour.
+    """Trips between edges whose shortest way, both included, is within a band. One every full hour.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
     """Return the trips of a table, and the number of trips that cannot be driven, by reason.
 
     Columns: origin and destination are an edge's id or "lat,lon". departure is ISO 8601 or
-    seconds, 0 without the column. vehicle is of the catalogue or a file; the run's own if empty
+    seconds, 0 without the column. vehicle is of the catalogue or a file. The run's own if empty
     or equal to it. count is the number of equal trips, 1 if empty.
 
     Parameters
@@ -357,7 +357,7 @@ def vehicles_of(trips: Trips) -> tuple[str, ...]:
 
 
 def provenance(trip: str, setting: Setting) -> dict[str, object]:
-    """Return the digest, size and skipped trips of a trip file; empty for other trips.
+    """Return the digest, size and skipped trips of a trip file. Empty for other trips.
 
     Raises
     ------

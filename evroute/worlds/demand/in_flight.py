@@ -8,7 +8,7 @@ from pydantic import Field
 from evroute.arms import Feedback, Round
 
 Flight = Annotated[int, Field(ge=1)] | Literal["clock"]
-"""Number of trips planned before the first is learned; or ``"clock"``: each when it ends."""
+"""Number of trips planned before the first is learned, or ``"clock"``: each when it ends."""
 
 
 class InFlight:
@@ -30,7 +30,7 @@ class InFlight:
         return self._until(_known(request.departed_s)) if self.flight == "clock" else []
 
     def after(self, feedback: Feedback) -> list[Feedback]:
-        """Add the feedback of a planned trip; return the feedback released before the next trip."""
+        """Add the feedback of a planned trip. Return the feedback released before the next trip."""
         # a count uses no clock: trips end in the order of their departures
         end_s = (
             _known(feedback.departed_s) + float(np.sum(feedback.travel_s))

@@ -47,7 +47,7 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
 
 
 def _children(file: BinaryIO, path: Path) -> Iterator[ET.Element]:
-    """Yield each child of the root of a file when it is complete; then it takes no more memory."""
+    """Yield each child of the root of a file when it is complete. Then it takes no more memory."""
     most = limits.limit("elements")
     depth = events = 0
     for event, element in ET.iterparse(file, ("start", "end")):
@@ -65,7 +65,7 @@ def _children(file: BinaryIO, path: Path) -> Iterator[ET.Element]:
 
 @dataclass(slots=True)
 class _Reading:
-    """The trips of a file as its elements arrive; ``named``: edges of routes with an id."""
+    """The trips of a file as its elements arrive. ``named``: edges of routes with an id."""
 
     path: Path
     network: RoadNetwork
@@ -76,7 +76,7 @@ class _Reading:
     most: int = field(default_factory=lambda: limits.limit("trips"))
 
     def add(self, element: ET.Element) -> None:
-        """Read a route with an id, a vehicle or a trip; ignore other elements."""
+        """Read a route with an id, a vehicle or a trip. Ignore other elements."""
         if element.tag == "route" and "id" in element.attrib:
             self.named[element.attrib["id"]] = element.get("edges", "")
         elif element.tag in {"vehicle", "trip"}:

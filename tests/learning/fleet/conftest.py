@@ -8,6 +8,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from evroute.learning.base import Belief
+from evroute.learning.belief import load_belief
+from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
 
 LEAF = "nissan-leaf-40"
@@ -56,3 +59,17 @@ def table(leaf_setting: Setting, tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture(scope="session")
+def folder(leaf_setting: Setting, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a fleet of three cars with 150 trips."""
+    place = tmp_path_factory.mktemp("fleet")
+    pyarrow.csv.write_csv(pa.table(rows_of(leaf_setting, 150, 1)), place / "t.csv")
+    learn(place / "t.csv", place / "fleet", vehicle=LEAF)
+    return place / "fleet"
+
+
+@pytest.fixture(scope="session")
+def belief(folder: Path) -> Belief:
+    return load_belief(folder)

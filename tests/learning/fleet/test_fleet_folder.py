@@ -3,36 +3,29 @@
 import csv
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import evroute
 from evroute.cli import app as cli
+from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.experiments.blocks import work
+from evroute.experiments.blocks.tables import answers_by, write_matrix_by
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
+from evroute.planning import matrix_dataset
+from evroute.planning.answers import answer_energies
+from evroute.planning.matrix import Stop, energy_matrix, read_stops
 
 from .conftest import LEAF, rows_of
 
 NAMES = ("Walnut Street & 33rd Street", "Broadway & 20th Street")
-
-
-@pytest.fixture(scope="module")
-def folder(leaf_setting, tmp_path_factory):
-    import pyarrow as pa
-    import pyarrow.csv
-
-    place = tmp_path_factory.mktemp("fleet")
-    pyarrow.csv.write_csv(pa.table(rows_of(leaf_setting, 150, 1)), place / "t.csv")
-    learn(place / "t.csv", place / "fleet", vehicle=LEAF)
-    return place / "fleet"
-
-
-@pytest.fixture(scope="module")
-def belief(folder):
-    return load_belief(folder)
 
 
 def test_each_car_has_its_share_and_its_plans(belief) -> None:
@@ -110,6 +103,36 @@ def test_the_command_the_batch_and_the_range_plan_by_car(folder, belief, tmp_pat
     assert within["van-3"] < within["van-1"]
 
 
+def test_blocks_on_workers_plan_by_car(folder, belief, tmp_path, monkeypatch) -> None:
+    """A matrix, least energies and plans of one car in blocks are those of its belief."""
+    monkeypatch.setattr(matrix_dataset, "LEAST_PAIRS", 8)
+    monkeypatch.setattr(work, "ENERGIES", 3)
+    monkeypatch.setattr(work, "PLANS", 3)
+    inside = sorted(set(belief.network.strongest_component().edge_id))
+    places = [Stop(place, place, ()) for place in inside[:: len(inside) // 8][:8]]
+    tables = tmp_path / "origins.csv", tmp_path / "destinations.csv"
+    for table, stops in zip(tables, (places, places[::-1]), strict=True):
+        table.write_text("place\n" + "".join(f'"{stop.place}"\n' for stop in stops))
+    names, usual = DoorNames("denver", belief=folder), {"car": "van-3"}
+    own = evroute.Planner(belief.network, None, belief.of_car("van-3"))
+    of_all = evroute.Planner(belief.network, None, belief)
+    origins = read_stops(tables[0], belief.network, leaving=True)
+    destinations = read_stops(tables[1], belief.network, leaving=False)
+    whole = energy_matrix(own, origins, destinations)
+    assert (whole[0] > energy_matrix(of_all, origins, destinations)[0]).mean() > 0.8
+    rows = [{"from": a.place, "to": b.place} for a, b in pairwise(places)]
+    with ThreadPoolExecutor(2) as executor:
+        out = tmp_path / "pairs.parquet"
+        write_matrix_by(executor, names, tables, out, usual=usual)
+        energies = list(answers_by(executor, names, iter(rows), usual, only="energy"))
+        plans = list(answers_by(executor, names, iter(rows), usual))
+    assert pq.read_table(out)["energy_wh"].to_pylist() == whole[0].ravel().tolist()
+    assert energies == list(answer_energies(iter(rows), own, block=3))
+    for answer, row in zip(plans, rows, strict=True):
+        plan = own.plan(row["from"], row["to"])
+        assert answer["routes"]["energy"]["energy_wh"] == plan.routes["energy"].energy_wh
+
+
 def test_the_report_ranks_cars_and_says_how_many_intervals_held(table, tmp_path) -> None:
     printed = CliRunner().invoke(
         cli, ["learn", str(table(150)), "--out", str(tmp_path / "f"), "--quiet"]
@@ -164,7 +187,7 @@ def test_cars_of_another_type_are_set_aside(table, tmp_path) -> None:
         (f"van-1,{LEAF}\nvan-2,\n", "row 2: no vehicle is named"),
         (f",{LEAF}\n", "row 1: no car is named"),
         ("van-1,no-such-type\n", "unknown vehicle 'no-such-type'"),
-        (f"van-1,{LEAF}\nvan-2,{LEAF}\nvan-3,renault-zoe\n", "has cars of 2 types"),
+        ("", "has no rows"),
     ],
 )
 def test_a_wrong_table_of_cars_is_one_line(table, tmp_path, text, line) -> None:

@@ -1,0 +1,81 @@
+"""Work of the server before its first visitor: modules, compiled code, and the likely roads.
+
+The server answers once this is done, so that the first page finds it.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
+
+import memory
+
+from evroute.errors import EvrouteError
+
+CONTEXT = "streamlit.runtime.scriptrunner_utils.script_run_context"
+"""Logger of Streamlit that warns of caches used outside a page."""
+CHARGES = ((80, 10), (1, 1))
+"""Charge at the start and to keep, %: of a plan, and of one that is probably refused."""
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[None]:
+    """Load what the page Plan needs, while the server starts.
+
+    Parameters
+    ----------
+    app
+        The server. Its runtime exists, in which components are registered.
+    """
+    with _quiet():
+        load()
+    yield
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave out warnings that no page is drawn: none is yet."""
+    logger = logging.getLogger(CONTEXT)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    yield
+    logger.setLevel(level)
+
+
+def load() -> None:
+    """Plan on the remembered roads with the remembered car, or else on the usual ones.
+
+    What cannot be loaded is left to the page, which says why.
+    """
+    import map_layers  # noqa: F401
+    import request  # noqa: F401
+    import route_tabs  # noqa: F401
+    from cache import DEFAULT_NETWORK, network, planner
+    from cards import cards_of
+    from charge_way import charge_way
+    from forecasts import refused_fastest, with_bands
+    from map_component import prepare
+
+    from evroute.energy import defaults
+    from evroute.energy.driving import DrivingConditions
+    from evroute.energy.vehicle import load_vehicle, vehicle_names
+    from evroute.network.catalog import network_names
+    from evroute.report.maps.network_maps import stretches
+
+    inputs = memory.glance().inputs
+    known = {"network": (network_names(), DEFAULT_NETWORK)}
+    known["vehicle"] = vehicle_names(), defaults.VEHICLE
+    chosen = {
+        name: str(inputs[name]) if inputs.get(name) in names else usual
+        for name, (names, usual) in known.items()
+    }
+    with suppress(EvrouteError, OSError):
+        roads = network(chosen["network"])
+        prepare(roads)
+        maker = planner(roads, load_vehicle(chosen["vehicle"]), DrivingConditions(), "", "")
+        for soc, reserve in CHARGES:
+            plan = with_bands(maker, maker.plan(0, roads.n_edges // 2, soc=soc, reserve=reserve))
+            refused_fastest(maker, plan)
+            cards_of(roads, plan, plan.recommended)
+            charge_way(roads, plan, plan.recommended)
+            list(stretches(roads, plan.recommended_route))

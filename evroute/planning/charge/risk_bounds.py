@@ -1,0 +1,179 @@
+"""RiskBounds: lower bounds of one request by energy, deviation and other costs, and its searches.
+
+Each bound is one search back from the destination, cut at the start. All searches of the request
+share them: those of other costs, multiples of deviations and charges.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.errors import NoRouteError
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge.risk_loops import (
+    PIECES,
+    Number,
+    Weighed,
+    settle_cheapest,
+    settle_in_order,
+)
+from evroute.planning.searches import lower_bounds
+from evroute.planning.searches.compiled import read_only, run
+from evroute.planning.searches.label_loops import TOLERANCE_S, Costs, Limits, Steps
+from evroute.planning.searches.labels import charges_of
+from evroute.planning.searches.search import no_way
+from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.tradeoff import supported
+
+MULTIPLES = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Deviations of every arm that candidates add to its energy."""
+ROUNDING_WH = 1e-6
+"""Energy by which sums along routes may differ in rounding, Wh."""
+
+
+@dataclass(frozen=True, eq=False)
+class RiskBounds:
+    """Bounds and searches of one request.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    std_wh
+        (a,) deviation of the energy of one passage of each arm, Wh.
+    """
+
+    problem: SearchProblem
+    std_wh: FloatArray
+    _rests: list[tuple[FloatArray, FloatArray]] = field(default_factory=list, repr=False)
+    _known: list[tuple[FloatArray, list[Route]]] = field(default_factory=list, repr=False)
+
+    @property
+    def weights(self) -> FloatArray:
+        """(a,) energy of each arm above the rise of the potential, Wh."""
+        return self.problem.weights()
+
+    @cached_property
+    def rest_wh(self) -> FloatArray:
+        """(s + 1,) lower bounds of the energy from each state, Wh."""
+        return self.problem.label_search.with_climbs(self.rest(self.weights).copy())
+
+    def rest(self, cost: FloatArray) -> FloatArray:
+        """Return lower bounds of the sum of a cost (a,) from each state, (s + 1,).
+
+        The bounds of an array are kept, so the array must not change.
+        """
+        for known, rest in self._rests:
+            if known is cost:
+                return rest
+        rest = lower_bounds.rest(self.problem.legs, cost)
+        self._rests.append((cost, rest))
+        return rest
+
+    def cheapest(self, worth: tuple[float, float], cost: FloatArray) -> Route:
+        """Return the cheapest route without limits. Of equal ones that of least energy.
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh, where nothing is lost, and of one unit of ``cost``.
+        cost
+            (a,) additive cost of each arm.
+        """
+        per_wh, per_cost = worth
+        if not per_wh:
+            return self.problem.least(cost)
+        weights = per_wh * self.weights
+        return self.problem.legs.route(weights + per_cost * cost if per_cost else weights)
+
+    def in_order(
+        self,
+        battery: Battery,
+        worth: tuple[float, float],
+        cost: FloatArray,
+        most: tuple[float, float],
+        effort: tuple[int, int],
+    ) -> tuple[list[Route], float]:
+        """Return routes without a loop that keep the reserve by expected energies, cheapest first.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start and reserve.
+        worth, cost
+            As in `cheapest`, lost regeneration included.
+        most
+            Greatest sum of ``cost``, and greatest energy, Wh.
+        effort
+            Labels and routes after which the search ends.
+
+        Returns
+        -------
+        routes, bound
+            No further route costs less than the bound, or infinite if there is none.
+        """
+        legs, charge = self.problem.legs, self.problem.charge
+        states, last, bound = run(
+            legs.search,
+            settle_in_order,
+            PIECES,
+            legs.ways(),
+            Steps(read_only(charge.start), read_only(charge.step_wh)),
+            charges_of(battery, battery.reserve_wh),
+            Costs(read_only(cost), read_only(self.rest_wh), read_only(self.rest(cost))),
+            Limits(
+                most=float(most[0] + TOLERANCE_S),
+                better_than=np.inf,
+                most_wh=float(most[1] + ROUNDING_WH),
+                per_wh=float(worth[0]),
+                per_cost=float(worth[1]),
+                effort=effort[0],
+            ),
+            Number(effort[1]),
+        )
+        first = [0, *last[:-1]]
+        return [self._route(states[a:b]) for a, b in zip(first, last, strict=False)], bound
+
+    def candidates(self, cost: FloatArray) -> list[Route]:
+        """Return routes on convex hulls of an additive cost (a,) and raised energies."""
+        for known, routes in self._known:
+            if known is cost:
+                return routes
+        hulls = [self._hull(multiple, cost) for multiple in MULTIPLES]
+        routes = list(dict.fromkeys(route for found in hulls for route in found))
+        self._known.append((cost, routes))
+        return routes
+
+    def _hull(self, multiple: float, cost: FloatArray) -> list[Route]:
+        """Return routes on the convex hull of a cost and energies raised by deviations."""
+        legs = self.problem.legs
+        raised = self.weights + multiple * self.std_wh
+        if not legs.search.compiled:
+            return supported(legs, raised, cost)
+        rest = self.rest(self.weights)
+        if multiple:
+            rest = rest + multiple * self.rest(self.std_wh)
+        ways = legs.ways()
+        arrays = (read_only(raised), read_only(cost)), (read_only(rest), read_only(self.rest(cost)))
+
+        def cheapest(per_weight: float, per_cost: float) -> Route:
+            weighed = Weighed(*arrays[0], *arrays[1], float(per_weight), float(per_cost))
+            states = run(legs.search, settle_cheapest, PIECES, ways, weighed)
+            if not states:
+                raise NoRouteError(no_way(legs.starts[0].edge, legs.destinations[0]))
+            return self._route(states)
+
+        return supported(legs, raised, cost, cheapest=cheapest)
+
+    def _route(self, states: list[int]) -> Route:
+        """Return the route of states backwards."""
+        legs = self.problem.legs
+        n_edges = legs.search.line_graph.n_edges
+        return legs.driven(tuple(state % n_edges for state in states[::-1]))
+
+    def loses(self, battery: Battery, route: Route) -> bool:
+        """Return True if a route loses regeneration to a full battery."""
+        return self.problem.follow(battery, route).lost_wh > TOLERANCE_WH

@@ -1,0 +1,124 @@
+"""Planners of the service: networks, beliefs and planners that are kept in memory by name."""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from evroute.energy.driving import DrivingConditions
+from evroute.errors import UnknownNameError, require
+from evroute.folder import Folder
+from evroute.learning.base import Belief
+from evroute.learning.followed import FollowedBelief
+from evroute.learning.physics_belief import physics_belief
+from evroute.network.catalog import load_network, network_version
+from evroute.network.road_network import RoadNetwork
+from evroute.newest import Newest
+from evroute.planning.fields import day_of
+from evroute.planning.planner import Planner
+
+NETWORKS, BELIEFS = 4, 8
+"""Number of networks and beliefs kept in memory, which take seconds to read."""
+PLANNERS = 8
+"""Number of planners kept for usual conditions, and as many for others. They take milliseconds."""
+USUAL = DrivingConditions()
+
+Version = tuple[object, ...]
+
+
+class OnRoads(Protocol):
+    """The part of a request that a planner depends on, and the departure."""
+
+    @property
+    def network(self) -> str:
+        """Name of the network."""
+
+    @property
+    def vehicle(self) -> str | None:
+        """Name of the vehicle, or None for that of the belief, or the usual one."""
+
+    @property
+    def conditions(self) -> DrivingConditions:
+        """Conditions of the day."""
+
+    @property
+    def belief(self) -> str | None:
+        """Name of the belief, or None for physics."""
+
+    @property
+    def depart(self) -> str | None:
+        """Departure, HH:MM."""
+
+    @property
+    def car(self) -> str | None:
+        """Name of a car of the belief's fleet, or None."""
+
+
+class Planners:
+    """Planners by the names of requests. One of them answers one request at a time.
+
+    Parameters
+    ----------
+    beliefs
+        Folder with a folder for each belief, by name.
+    """
+
+    def __init__(self, beliefs: Path) -> None:
+        self.beliefs = beliefs
+        self._usual = lru_cache(PLANNERS)(lambda *key: Newest[Planner]())
+        self._other = lru_cache(PLANNERS)(lambda *key: Newest[Planner]())
+        self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
+        self._belief = lru_cache(BELIEFS)(self._followed)
+
+    def network(self, name: str) -> RoadNetwork:
+        """Return a network. UnknownNameError if there is none of the name."""
+        return self._network(name, network_version(name))
+
+    def of_request(self, request: OnRoads) -> Planner:
+        """Return the planner of a request, at its departure."""
+        day = day_of(request.conditions, request.depart)
+        return self.of_day(request).of_car(request.car).leaving(day.departed_s)
+
+    def of_day(self, request: OnRoads) -> Planner:
+        """Return the planner of a request, at no departure.
+
+        No request makes others read their network or belief again, except by naming more of them
+        than are kept. Requests under other conditions have planners of their own, so that those of
+        usual conditions stay.
+        """
+        day = replace(request.conditions, departed_s=None)
+        planners = self._usual if day == USUAL else self._other
+        key = request.network, request.vehicle, day, request.belief
+        version = network_version(request.network)
+        roads, learned = self._network(request.network, version), None
+        if request.belief is not None:
+            followed = self._belief(request.network, version, request.belief)
+            learned = followed.at(self._belief_version(request.belief))
+        return planners(*key).of((version, learned), lambda: self._new(roads, learned, *key[1:3]))
+
+    @staticmethod
+    def _new(
+        roads: RoadNetwork, learned: Belief | None, vehicle: str | None, day: DrivingConditions
+    ) -> Planner:
+        return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
+
+    def _followed(self, network: str, version: Version, belief: str) -> FollowedBelief:
+        return FollowedBelief(self.folder(belief), self._network(network, version))
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a belief. UnknownNameError if there is none of the name."""
+        folder = self.beliefs / name
+        require(
+            Folder(folder).has_manifest,
+            f"there is no belief '{name}'; POST /v1/trips makes one",
+            UnknownNameError,
+        )
+        return folder
+
+    def _belief_version(self, name: str) -> Version:
+        """Return a value that changes whenever trips are learned, by this process or another.
+
+        A belief that is written takes the place of the file before, with an inode of its own.
+        """
+        found = (each.stat() for each in (self.folder(name) / "beliefs").glob("*.npz"))
+        return tuple(sorted((each.st_mtime_ns, each.st_ino) for each in found))

@@ -1,0 +1,98 @@
+"""Several processes that answer on one port, by the supervisor of uvicorn.
+
+Each worker keeps networks, planners and beliefs of its own. A belief is read anew whenever its file
+is another one, so that trips which one worker learned count in the plans of all.
+"""
+
+import multiprocessing
+import os
+import signal
+import socket
+import tempfile
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from threadpoolctl import threadpool_limits
+from uvicorn.supervisors import Multiprocess
+
+from evroute.service.shared import Slots
+
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Variable that makes ``prometheus_client`` sum over processes. It is read as that is imported."""
+GRACE_S = 30
+"""Seconds that requests have left when the service is stopped."""
+HUNG_S = 120
+"""Seconds after which a worker that does not answer its supervisor is replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Makes the application in each process.
+
+    Parameters
+    ----------
+    beliefs, token, hosts
+        As in `make_app`.
+    slots
+        Shared memory of the workers, or None for one process.
+    """
+
+    beliefs: Path
+    token: str
+    hosts: tuple[str, ...]
+    slots: Slots | None = None
+
+    def __call__(self) -> ASGIApp:
+        """Return the application of this process."""
+        from evroute.service.app import make_app
+
+        threadpool_limits(1)  # threads of small products wait for each other
+        supervisor = multiprocessing.parent_process()
+        if self.slots is not None and supervisor is not None:
+            threading.Thread(target=_end_after, args=(supervisor,), daemon=True).start()
+        return make_app(self.beliefs, token=self.token, hosts=self.hosts, slots=self.slots)
+
+
+def run(service: Service, listening: socket.socket, workers: int = 1) -> None:
+    """Answer requests until the process is stopped.
+
+    Parameters
+    ----------
+    service
+        The application.
+    listening
+        Socket that is listened on.
+    workers
+        Number of processes.
+    """
+    if workers == 1:
+        uvicorn.Server(_configuration(service)).run(sockets=[listening])
+        return
+    with tempfile.TemporaryDirectory(prefix="evroute-serve-") as folder:
+        os.environ[METRICS_FOLDER] = folder  # for the workers, which inherit it
+        shared = replace(service, slots=Slots(workers, Path(folder)))
+        Multiprocess(_configuration(shared, workers=workers), sockets=[listening]).run()
+
+
+def _configuration(service: Service, **options: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        service,
+        factory=True,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=GRACE_S,
+        timeout_worker_healthcheck=HUNG_S,
+        server_header=False,
+        use_colors=False,
+        **options,
+    )
+
+
+def _end_after(supervisor: Any) -> None:
+    """End this process after its supervisor, which may have been killed."""
+    supervisor.join()
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,222 @@
+"""Deviations of single roads: sections, a share of the noise, and the same posterior by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.road_lines import LOST
+from evroute.learning.roads.sections import RoadSections
+from evroute.learning.trips.energies import TripEnergies
+from evroute.learning.trips.kept_trips import ROAD
+from evroute.learning.trips.noise_fit import DrivenRoads, TripNoiseScale, fit_scales
+from evroute.methods.setting import Setting
+
+CAR = load_vehicle("renault-zoe")
+USUAL = {"auxiliary_w": CAR.auxiliary_w}
+LENGTH_M = np.array([100.0, 300.0, 500.0, 1000.0, 2000.0])
+
+
+@pytest.fixture
+def grid(make_network):
+    """A grid of 6 by 6 junctions 400 m apart with heights, both directions of each road."""
+    places = [
+        (400.0 * x, 400.0 * y, 30.0 * np.sin(6.0 * x + y)) for x in range(6) for y in range(6)
+    ]
+    pairs = [(k, k + 6) for k in range(30)] + [(k, k + 1) for k in range(36) if k % 6 < 5]
+    edges = [(f"{a}>{b}", a, b) for a, b in pairs] + [(f"{b}>{a}", b, a) for a, b in pairs]
+    return make_network(edges, places, name="grid")
+
+
+def walk(network, rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return a random walk over n edges."""
+    edges = [int(rng.integers(network.n_edges))]
+    while len(edges) < n:
+        follow = network.turns[network.turns[:, 0] == edges[-1], 1]
+        edges.append(int(rng.choice(follow)))
+    return np.array(edges)
+
+
+def drive(network, seed: int, road_wh: float, trips: int = 100) -> TripEnergies:
+    """Return a belief after trips of physics with roads that differ, and noise of 20 Wh."""
+    rng = np.random.default_rng(seed)
+    deviation = road_wh * rng.standard_normal(network.n_edges) * np.sqrt(network.length_m / 1000)
+    energies = TripEnergies(Setting(network, CAR), physics="eq8")
+    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh + deviation
+    for i in range(trips):
+        edge = walk(network, rng, int(rng.integers(5, 15)))
+        wh = mean_wh[edge] + rng.normal(0.0, 20.0) / len(edge)
+        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan), **USUAL))
+    return energies
+
+
+def test_roads_that_the_same_trips_drove_are_one_section() -> None:
+    sections = RoadSections()
+    driven = [np.array([0, 1, 2]), np.array([1, 0, 3]), np.array([0, 1, 2, 2])]
+    sections.choose(driven, [np.ones(3), np.ones(3), np.ones(4)], LENGTH_M)
+    of = sections.of(np.arange(5))
+    assert of[0] == of[1]
+    assert len({*of[[0, 2, 3]].tolist()}) == 3
+    assert of[4] == LOST
+    assert sections.km[of[0]] == pytest.approx(0.4)
+    features = sections.of_trips(
+        driven, [np.ones(3), np.ones(3), np.array([1, 1, 1, 0.5])], LENGTH_M
+    )
+    np.testing.assert_allclose(features[:, of[0]], np.sqrt(0.4))
+    np.testing.assert_allclose(features[:, of[2]], np.sqrt(0.5) * np.array([1.0, 0.0, 1.5]))
+    # features times roots of lengths are kilometres
+    np.testing.assert_allclose(features @ sections.root_km, [0.9, 1.4, 1.15])
+    by_road = sections.features(np.arange(5), LENGTH_M / 1000)
+    np.testing.assert_allclose(by_road[[0, 1, 2]].sum(axis=0), features[0])
+    assert not by_road[4].any()
+
+
+def test_a_limited_number_of_sections_are_those_driven_most(monkeypatch) -> None:
+    monkeypatch.setattr("evroute.learning.roads.sections.MOST", 2)
+    sections = RoadSections()
+    driven = [np.array([0, 1]), np.array([0, 3]), np.array([0, 2]), np.array([0, 2])]
+    sections.choose(driven, [np.ones(2)] * 4, LENGTH_M)  # km times passages .4 .3 1.0 1.0
+    np.testing.assert_array_equal(sections.edge, [2, 3])
+    assert sections.unlearned_km(
+        np.array([0, 1, 0, 2]), np.array([0.1, 0.3, -0.1, 0.5]), LENGTH_M
+    ) == pytest.approx(0.3)
+
+
+def test_no_trips_make_no_section() -> None:
+    sections = RoadSections()
+    sections.choose([], [], LENGTH_M)
+    assert len(sections) == 0
+    assert sections.features(np.arange(2), np.ones(2)).shape == (2, 0)
+
+
+def test_one_trip_narrows_its_road_by_hand_and_leaves_another_as_it_is(grid) -> None:
+    """Two trips of one road under a share of 1/4 of b², coefficients known."""
+    energies = TripEnergies(Setting(grid, CAR), physics="eq8")
+    belief = energies.belief
+    belief.noise = TripNoiseScale(10.0, 40.0, 0.0, road_share=0.25)
+    belief.prior = replace(belief.prior, std=np.full(len(belief.prior.std), 1e-9))
+    belief._rebuild()
+    edges, other = np.array([0, 1]), np.array([50, 51])
+    km = grid.length_m[edges].sum() / 1000
+    other_km = grid.length_m[other].sum() / 1000
+
+    def trip(edge: np.ndarray, wh: float = 0.0) -> MeasuredTrip:
+        return MeasuredTrip("x", edge, np.full(2, wh / 2), np.full(2, np.nan), **USUAL)
+
+    mean_wh = energies.expect(trip(edges)).energy.mean_wh
+    before = energies.expect(trip(edges)).energy.sd_wh ** 2
+    assert before == pytest.approx(10.0**2 + 40.0**2 * km, rel=1e-6)
+    other_wh2 = energies.expect(trip(other)).energy.sd_wh ** 2
+    energies.learn(trip(edges, mean_wh + 30.0))
+    after = energies.expect(trip(edges)).energy
+    road, noise = 400.0 * km, 100.0 + 1200.0 * km
+    assert after.mean_wh == pytest.approx(mean_wh + 30.0 * road / (road + noise), rel=1e-6)
+    assert after.sd_wh**2 == pytest.approx(noise + road * noise / (road + noise), rel=1e-6)
+    assert energies.expect(trip(other)).energy.sd_wh ** 2 == pytest.approx(other_wh2, rel=1e-6)
+    assert other_wh2 == pytest.approx(100.0 + 1600.0 * other_km, rel=1e-6)
+
+
+def test_the_share_of_roads_follows_the_evidence(grid) -> None:
+    alike = [drive(grid, seed, 0.0).belief.noise.road_share for seed in range(4)]
+    differing = [drive(grid, seed, 80.0) for seed in range(4)]
+    assert np.mean(alike) < 0.25, alike
+    assert all(each.belief.noise.road_share > 0.4 for each in differing)
+    for each in differing:
+        assert (each.belief.column == ROAD).sum() == len(each.places.sections) > 0
+
+
+def test_deviations_of_made_roads_are_fitted_with_the_noise() -> None:
+    """Half of b² belongs to 20 roads that 300 trips drove; three shares are compared."""
+    rng = np.random.default_rng(2)
+    features = rng.uniform(0.0, 1.0, (300, 20)) ** 4
+    km = 2.0 * (features**2).sum(axis=1)
+    learned_km = (features**2).sum(axis=1)
+    made_wh = features @ rng.normal(0.0, 50.0 * np.sqrt(0.5), 20)
+    made_wh += rng.normal(0.0, np.sqrt(50.0**2 * (km - 0.5 * learned_km)))
+    found = {
+        share: fit_scales(
+            np.zeros((300, 1)),
+            made_wh,
+            km,
+            np.zeros(300),
+            roads=DrivenRoads(features, learned_km, share),
+        )
+        for share in (0.0, 0.25, 0.5)
+    }
+    assert found[0.5].noise.root_km_wh == pytest.approx(50.0, rel=0.15)
+    assert found[0.5].noise.road_share == 0.5
+    assert found[0.5].cost < found[0.25].cost < found[0.0].cost
+
+
+def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(grid) -> None:
+    """Against sums over edges with samples of roads without a section."""
+    energies = drive(grid, 0, 80.0, trips=11)
+    day = energies.under(EQ8_CONDITIONS)
+    ways = [walk(grid, np.random.default_rng(seed), 9) for seed in (1, 2)]
+    driven = np.unique(np.concatenate(ways))
+    other = energies.places.sections.of(driven) == LOST
+    assert 0 < other.sum() < len(driven)
+    rng, size = np.random.default_rng(3), 40_000
+    root = energies.belief.regression.root[day.columns]
+    sampled_wh = day.terms.rows(driven) @ root @ rng.standard_normal((root.shape[1], size))
+    own_wh = energies.belief.noise.road_wh * np.sqrt(grid.length_m[driven[other]] / 1000)
+    sampled_wh[other] += own_wh[:, np.newaxis] * rng.standard_normal((other.sum(), size))
+    times = [np.bincount(np.searchsorted(driven, way), minlength=len(driven)) for way in ways]
+    expected = ((times[0] - times[1]) @ sampled_wh).std()
+    assert day.difference_std_wh(*ways) == pytest.approx(expected, rel=4 / np.sqrt(2 * size))
+
+
+def test_the_forecast_along_a_route_ends_with_that_of_the_trip(grid) -> None:
+    energies = drive(grid, 1, 80.0, trips=30)
+    day = energies.under(EQ8_CONDITIONS)
+    edge = walk(grid, np.random.default_rng(4), 12)
+    route = day.along(edge, None, day.whole(edge))
+    covariance = route.covariance()
+    assert covariance[-1, -1] == pytest.approx(route.variance_wh2)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-6 * covariance[-1, -1]
+    km = grid.length_m[edge].sum() / 1000
+    noise, learned_km = energies.belief.noise, float(route.row @ energies.belief.km_by_column)
+    assert 0.0 < learned_km <= km
+    left_wh2 = noise.variance(km, route.unknown_wh2) - noise.road_wh**2 * learned_km
+    spread = energies.belief.regression.variance(route.row)
+    assert route.variance_wh2 == pytest.approx(spread + left_wh2)
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_a_belief_with_roads_comes_back_bit_for_bit(grid, level) -> None:
+    network = replace(grid, elevation_m=np.zeros(36)) if level else grid
+    energies = drive(network, 1, 80.0, trips=28)
+    assert energies.belief.noise.road_share > 0
+    again = TripEnergies(Setting(network, CAR), physics="eq8")
+    again.restore(energies.state())
+    rng = np.random.default_rng(7)
+    for i in range(4):  # past the fit at 30 trips
+        edge = walk(network, rng, 7)
+        trip = MeasuredTrip(f"more {i}", edge, rng.normal(60.0, 30.0, 7), np.full(7, 60.0))
+        assert again.expected(trip) == energies.expected(trip)
+        for each in (again, energies):
+            each.learn(trip)
+    for name, array in energies.state().items():
+        assert np.array_equal(array, again.state()[name]), name
+
+
+def test_the_columns_of_an_earlier_version_are_left_out(grid) -> None:
+    """Its roads had columns with a deviation of their own."""
+    energies = drive(grid, 1, 80.0, trips=20)
+    state = dict(energies.state())
+    state["trips/noise_wh"] = state["trips/noise_wh"][:3]
+    state["trips/field_std"] = np.array([float(state["trips/field_std"]), 33.0, 33.0])
+    for name in ("edge", "section", "km"):
+        del state[f"sections/{name}"]
+    again = TripEnergies(Setting(grid, CAR), physics="eq8")
+    again.restore(state)
+    assert not (again.belief.column == ROAD).any()
+    p = len(again.belief.column)
+    np.testing.assert_array_equal(again.belief.regression.mean, energies.belief.regression.mean[:p])
+    edge = walk(grid, np.random.default_rng(7), 7)
+    for i in range(12):  # past the next choice of roads
+        again.learn(MeasuredTrip(f"more {i}", edge, np.full(7, 9.0), np.full(7, 60.0), **USUAL))
+    assert (again.belief.column == ROAD).any()
