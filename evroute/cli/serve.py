@@ -1,7 +1,6 @@
 """``evroute serve``: the HTTP service."""
 
 import os
-import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -52,11 +51,11 @@ def serve(
     if host != LOCAL and not token:
         raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
     from evroute.service.app import LOCAL_HOSTS
-    from evroute.service.workers import Service, run
+    from evroute.service.workers import Service, listen, run
 
     service = Service(beliefs, token, (*LOCAL_HOSTS, host, *(allow_host or ())))
     try:
-        server = socket.create_server((host, port))
+        server = listen(host, port)
     except OSError as error:
         raise EvrouteError(
             f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}); give "

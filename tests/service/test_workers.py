@@ -5,6 +5,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from evroute.network.catalog import load_network
 from evroute.service.metrics import Measured, Metrics
 from evroute.service.shared import FIELDS, SPARE, Shared, Slots
+from evroute.service.workers import listen
 
 ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
 
@@ -89,6 +91,15 @@ def test_two_workers_plan_with_the_trips_that_one_learned_and_count_together(
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
     assert not [each for each in workers if each.is_running()]
+
+
+def test_connections_send_the_body_of_an_answer_without_waiting_for_the_client() -> None:
+    with (
+        listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()[:2]),
+        listening.accept()[0] as line,
+    ):
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_workers_end_with_their_supervisor(start: Any, tmp_path: Path) -> None:
