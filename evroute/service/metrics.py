@@ -115,7 +115,8 @@ class Measured:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        status, counted, began_s = GONE, False, time.perf_counter()
+        began_s = time.perf_counter()
+        status, counted = GONE, False
 
         def count() -> None:
             nonlocal counted
