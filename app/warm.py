@@ -4,8 +4,10 @@ The server answers once this is done, so that the first page finds it.
 """
 
 import logging
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import memory
@@ -14,6 +16,9 @@ from evroute.errors import EvrouteError
 
 CONTEXT = "streamlit.runtime.scriptrunner_utils.script_run_context"
 """Logger of Streamlit that warns of caches used outside a page."""
+INTERNET = (socket.AF_INET, socket.AF_INET6)
+DESCRIPTORS = Path("/dev/fd")
+"""Folder of the open files of this process. Windows has none."""
 CHARGES = ((80, 10), (1, 1))
 """Charge at the start and to keep, %: of a plan, and of one that is probably refused."""
 
@@ -27,9 +32,29 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     app
         The server. Its runtime exists, in which components are registered.
     """
+    send_at_once()
     with _quiet():
         load()
     yield
+
+
+def send_at_once() -> None:
+    """Let each part of an answer be sent at once, over all TCP sockets of this process.
+
+    Streamlit 1.67 opens the socket on which uvicorn listens. asyncio sets this option only for
+    sockets that it opens, so the body of each file would wait for the browser's confirmation of
+    the head, which takes 40 ms. Connections inherit the option from the listening socket.
+    """
+    if not DESCRIPTORS.is_dir():
+        return
+    for number in [int(each.name) for each in DESCRIPTORS.iterdir()]:
+        with suppress(OSError):  # most files are no sockets
+            found = socket.socket(fileno=number)
+            try:
+                if found.type == socket.SOCK_STREAM and found.family in INTERNET:
+                    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            finally:
+                found.detach()  # stays open
 
 
 @contextmanager

@@ -84,3 +84,17 @@ def test_an_upload_needs_the_token_of_its_page(dashboard: str) -> None:
         assert asked(dashboard, "PUT", upload, headers, body).status == 403
     known = asked(dashboard, "PUT", upload, kind | cookie | {"X-Xsrftoken": token}, body)
     assert known.status == 400, "the token holds; there is no such session"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no list of open files")
+def test_connections_send_the_body_of_a_file_without_waiting_for_the_browser() -> None:
+    from warm import send_at_once
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # as Streamlit opens its own
+        send_at_once()
+        with (
+            socket.create_connection(listening.getsockname()) as browser,
+            listening.accept()[0] as line,
+        ):
+            assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert not browser.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
