@@ -24,12 +24,14 @@ import numpy as np
 
 from evroute.door.opened import DoorNames
 from evroute.experiments.blocks.tasks import BlockTask, DoorInputs, answer_block
-from evroute.experiments.blocks.work import Block, PairBlock, request_blocks
+from evroute.experiments.blocks.work import Block, PairBlock, table_blocks
 from evroute.experiments.cluster import cluster
 from evroute.experiments.experiment import Experiment, grid, simulate
 from evroute.experiments.tasks import Inputs, Outcome, Task, machine, play_task
 from evroute.network.catalog import load_network
+from evroute.planning.answers import columns_of
 from evroute.planning.matrix_dataset import blocks
+from evroute.planning.requests import read_requests
 
 PLACES = 1000
 REPEATS = 20
@@ -87,16 +89,25 @@ def moved() -> None:
                 csv.writer(handle).writerows([["id", "place"], *rows])
         pairs = PairBlock(paths[0], paths[1], next(blocks(PLACES, PLACES)), "energy")
         ends = (rng.choice(inside, 2, replace=False).tolist() for _ in range(1000))
-        asked = [{"id": str(k), "from": a, "to": b} for k, (a, b) in enumerate(ends)]
+        batch = folder / "batch.csv"
+        with batch.open("w", newline="", encoding="utf-8") as handle:
+            rows = ([k, *each] for k, each in enumerate(ends))
+            csv.writer(handle).writerows([["id", "from", "to"], *rows])
         found: dict[str, Block] = {
             f"{len(pairs.block) * PLACES} pairs": pairs,
-            "50 plans": next(request_blocks(iter(asked), {}, None)),
-            "1,000 least energies": next(request_blocks(iter(asked), {}, "energy")),
+            "50 plans": first_block(batch, None),
+            "1,000 least energies": first_block(batch, "energy"),
         }
         known = DoorInputs(door, near=False)
         for name, block in found.items():
             task = BlockTask(door, block, known.of(block), here)
             show(name, task, answer_block, known.paths)
+
+
+def first_block(batch: Path, only: str | None) -> Block:
+    """Return the first block of a table."""
+    with read_requests(batch, *columns_of(only)) as table:
+        return next(table_blocks(table, {}, only))
 
 
 def show(

@@ -16,12 +16,12 @@ from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
 from evroute.network.contraction import contraction_installed
 from evroute.planning.answer_table import AnswerTable, answers_to, check_out
-from evroute.planning.answers import COLUMNS, ENERGY_COLUMNS, NUMBERS, answer_all, answer_energies
+from evroute.planning.answers import answer_all, answer_energies, columns_of
 from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.matrix import AIMS, Written, energy_matrix, read_stops, write_matrix
 from evroute.planning.matrix_dataset import write_dataset
 from evroute.planning.request import PlanRequest, entries
-from evroute.planning.requests import Rows, read_requests
+from evroute.planning.requests import Requests, Rows, read_requests
 from evroute.planning.searches.search import numba_installed
 from evroute.text import escaped
 
@@ -89,9 +89,8 @@ def answer_batch(
         _refuse_others("--only energy", usual)
     if batch.out:
         check_out(batch.out, batch.table)
-    columns = ENERGY_COLUMNS if batch.only else COLUMNS
     with (
-        read_requests(batch.table, columns, NUMBERS) as requests,
+        read_requests(batch.table, *columns_of(batch.only)) as requests,
         answers_to(batch.out, energies=batch.only is not None) as found,
     ):
         if requests.ignored:
@@ -105,7 +104,7 @@ def answer_batch(
         if engine == 1:
             _print_answers(names, requests.rows, usual, batch.only, found)
         else:
-            _print_blocks(names, requests.rows, usual, batch.only, found, engine)
+            _print_blocks(names, requests, usual, batch.only, found, engine)
     typer.echo(f"evroute: {found.summary}", err=True)
     if found.failed:
         raise typer.Exit(1)
@@ -132,7 +131,7 @@ def _print_answers(
 
 def _print_blocks(
     names: DoorNames,
-    rows: Rows,
+    requests: Requests,
     usual: Mapping[str, str],
     only: str | None,
     found: AnswerTable,
@@ -142,9 +141,9 @@ def _print_blocks(
     import pyarrow as pa
 
     from evroute.experiments.blocks.flow import in_order
-    from evroute.experiments.blocks.work import ANSWERS, ROWS, request_blocks
+    from evroute.experiments.blocks.work import ANSWERS, ROWS, table_blocks
 
-    for files in in_order(names, request_blocks(rows, usual, only), engine):
+    for files in in_order(names, table_blocks(requests, usual, only), engine):
         sys.stdout.write(files[ANSWERS].decode())
         found.add(pa.ipc.open_stream(files[ROWS]).read_all())
 

@@ -23,6 +23,7 @@ from filelock import FileLock
 from threadpoolctl import threadpool_info
 
 from evroute import __version__, plugins
+from evroute.errors import require
 from evroute.experiments.execution import attempt
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
@@ -76,7 +77,7 @@ class Task:
 
     def with_bytes(self, digests: tuple[str, ...], paths: Mapping[str, Path]) -> "Task":
         """Return the task with the bytes of some files, whose paths are by digest."""
-        return replace(self, sent={digest: paths[digest].read_bytes() for digest in digests})
+        return replace(self, sent=bytes_of(digests, paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,29 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         with replacing(folder / name) as temporary:
             temporary.write_bytes(content)
+
+
+def bytes_of(digests: tuple[str, ...], paths: Mapping[str, Path]) -> dict[str, bytes]:
+    """Return the bytes of files by digest.
+
+    Parameters
+    ----------
+    digests
+        SHA-256 of the files.
+    paths
+        Their paths by digest.
+
+    Raises
+    ------
+    EvrouteError
+        If a file has other bytes by now.
+    """
+    found = {}
+    for digest in digests:
+        found[digest] = paths[digest].read_bytes()
+        same = hashlib.sha256(found[digest]).hexdigest() == digest
+        require(same, f"{paths[digest]} has changed since the command began; repeat the command")
+    return found
 
 
 def digest_of_file(path: Path) -> str:

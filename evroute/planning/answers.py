@@ -27,6 +27,17 @@ COLUMNS = ("id", *entries())
 NUMBERS = tuple(name for name, entry in entries().items() if isinstance(entry.form, Number))
 
 
+def columns_of(only: str | None) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the columns of requests, and those of numbers.
+
+    Parameters
+    ----------
+    only
+        ``energy`` for least energies alone, or None for plans.
+    """
+    return (ENERGY_COLUMNS if only else COLUMNS), NUMBERS
+
+
 def document(plan: Plan) -> dict[str, Any]:
     """Return a plan as a JSON document. Energies in Wh, charges in % of the battery or None."""
     battery = plan.battery

@@ -1,6 +1,7 @@
 """Batches and matrices in blocks: the bytes of one process, on every engine and after losses."""
 
 import csv
+import io
 import json
 import os
 import pickle
@@ -26,11 +27,19 @@ from evroute.door.opened import DoorNames
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, LimitError
+from evroute.experiments import tasks
 from evroute.experiments.blocks import flow, work
 from evroute.experiments.blocks.flow import in_order
 from evroute.experiments.blocks.tables import answers_by, write_matrix_by
 from evroute.experiments.blocks.tasks import BlockTask, DoorInputs, answer_block
-from evroute.experiments.blocks.work import ANSWERS, PAIRS, ROWS, PairBlock, request_blocks
+from evroute.experiments.blocks.work import (
+    ANSWERS,
+    PAIRS,
+    ROWS,
+    PairBlock,
+    request_blocks,
+    table_blocks,
+)
 from evroute.experiments.cluster import cluster
 from evroute.experiments.engines import Engine
 from evroute.experiments.tasks import Outcome
@@ -38,9 +47,10 @@ from evroute.learning.learn import learn
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import answer_table, matrix_dataset
-from evroute.planning.answers import answer_all, answer_energies
+from evroute.planning.answers import answer_all, answer_energies, columns_of
 from evroute.planning.matrix import energy_matrix, read_stops
 from evroute.planning.matrix_dataset import blocks
+from evroute.planning.requests import read_requests
 from evroute.resources import data_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -97,8 +107,10 @@ def test_a_batch_in_blocks_has_the_lines_of_one_process(
     engine: Callable[..., list[Mapping[str, bytes]]],
     denver: RoadNetwork,
     scheduler: Any,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Least energies by their rows in a table, plans by rows of their own."""
     monkeypatch.setattr(work, "PLANS", 7)
     monkeypatch.setattr(work, "ENERGIES", 7)
     rows, usual = requests(denver, 30), {"soc": "50", "reserve": "5"}
@@ -108,18 +120,75 @@ def test_a_batch_in_blocks_has_the_lines_of_one_process(
         None: list(answer_all(iter(rows), door.planner, usual)),
         "energy": list(answer_energies(iter(rows), planner, block=7)),
     }
+    batch = tmp_path / "batch.csv"
+    pd.DataFrame(rows).to_csv(batch, index=False)
     for only, answers in expected.items():
-        found = request_blocks(iter(rows), {} if only else usual, only)
-        files = engine(DENVER, found, scheduler)
+        if only:
+            with read_requests(batch, *columns_of(only)) as table:
+                files = engine(DENVER, table_blocks(table, {}, only), scheduler)
+        else:
+            files = engine(DENVER, request_blocks(iter(rows), usual, only), scheduler)
         assert len(files) == 5
         lines = b"".join(each[ANSWERS] for each in files).decode().splitlines()
         assert lines == [json.dumps(each, ensure_ascii=False) for each in answers]
         parts = [pa.ipc.open_stream(each[ROWS]).read_all() for each in files]
-        table = pa.concat_tables(parts)
-        assert table["id"].to_pylist() == [each["id"] for each in answers]
-        assert [e is None for e in table["error"].to_pylist()] == [
+        whole = pa.concat_tables(parts)
+        assert whole["id"].to_pylist() == [each["id"] for each in answers]
+        assert [e is None for e in whole["error"].to_pylist()] == [
             "error" not in a for a in answers
         ]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_find_their_rows_in_any_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, seed: int
+) -> None:
+    """Line ends in quotes, empty lines, too many cells, a byte order mark, signs of four bytes."""
+    monkeypatch.setattr(work, "PLANS", 4)
+    rng, path = np.random.default_rng(seed), tmp_path / "batch.csv"
+    signs = [*"a1é東🚗,;.\t", "\n", "\r\n", '"', " "]
+    text = io.StringIO(newline="")
+    written = csv.writer(text, delimiter=separator, lineterminator=("\n", "\r\n")[seed % 2])
+    written.writerow(["id", "from", "not\nread", "to", "soc"])
+    for _ in range(int(rng.integers(1, 40))):
+        cells = ["".join(rng.choice(signs, rng.integers(0, 5))) for _ in range(4)]
+        written.writerow(
+            [*cells, "7,5" if separator != "," else "7.5", *["more"][rng.integers(2) :]]
+        )
+        if rng.random() < 0.2:
+            text.write("\n")
+    path.write_bytes(b"\xef\xbb\xbf" * (seed // 2) + text.getvalue().encode())
+    with read_requests(path, *columns_of(None)) as table:
+        rows = list(table.rows)
+        assert table.end() == path.stat().st_size
+    assert {"id", "from", "to", "soc"} == set(rows[0]) - {None, "not\nread"}
+    with read_requests(path, *columns_of(None)) as table:
+        found = [block.rows.read(None) for block in table_blocks(table, {}, None)]
+    assert [row for part in found for row in part] == rows
+    assert [len(part) for part in found[:-1]] == [4] * (len(found) - 1)
+
+
+def test_a_thousand_requests_take_less_than_two_kilobytes(
+    denver: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe or a large table is sent with its rows; a table that changes is refused."""
+    batch, rows = tmp_path / "batch.csv", requests(denver, 1500)
+    pd.DataFrame(rows).to_csv(batch, index=False)
+    inputs = DoorInputs(DENVER, near=False)
+    with read_requests(batch, *columns_of("energy")) as table:
+        first, second = table_blocks(table, {}, "energy")
+    task = BlockTask(DENVER, first, inputs.of(first), tasks.machine())
+    assert len(pickle.dumps(task)) < 2048
+    monkeypatch.setattr(work, "WHOLE_BYTES", 1000)
+    with read_requests(batch, *columns_of("energy")) as table:
+        sent = list(table_blocks(table, {}, "energy"))
+    assert [each.rows.read("energy") for each in sent] == [rows[:1000], rows[1000:]]
+    assert [each.paths for each in (first, *sent)] == [(str(batch),), (), ()]
+    batch.write_text("id,from,to\n", encoding="utf-8")
+    table_of_task = inputs.of(second)[-1]
+    with pytest.raises(EvrouteError, match=r"batch\.csv has changed since the command began"):
+        task.with_bytes((table_of_task.digest,), inputs.paths)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.door.opened import Door, DoorNames
 from evroute.experiments.blocks.work import Block, Opened
-from evroute.experiments.tasks import Input, Inputs, Outcome, in_place
+from evroute.experiments.tasks import Input, Inputs, Outcome, bytes_of, in_place
 from evroute.folder import Folder
 from evroute.given import copy_of
 from evroute.network.catalog import stored_path
@@ -45,7 +45,7 @@ class BlockTask:
 
     def with_bytes(self, digests: tuple[str, ...], paths: Mapping[str, Path]) -> "BlockTask":
         """Return the task with the bytes of some files, whose paths are by digest."""
-        return replace(self, sent={digest: paths[digest].read_bytes() for digest in digests})
+        return replace(self, sent=bytes_of(digests, paths))
 
 
 def answer_block(task: BlockTask, check: Callable[[], None] = lambda: None) -> Outcome:
@@ -120,6 +120,7 @@ class DoorInputs:
 
     def __init__(self, door: DoorNames, *, near: bool) -> None:
         self._found = Inputs(near=near)
+        self._own: dict[str, Input] = {}
         self._door = [self._found.of_file(door.network, stored_path(door.network))]
         if door.belief is not None:
             folder = Folder(door.belief)
@@ -134,5 +135,7 @@ class DoorInputs:
 
     def of(self, block: Block) -> tuple[Input, ...]:
         """Return the files of a block and of the door."""
-        own = (self._found.of_file(path, Path(path)) for path in block.paths)
-        return (*self._door, *own)
+        for path in block.paths:
+            if path not in self._own:  # a file that changes later is refused
+                self._own[path] = self._found.of_file(path, Path(path))
+        return (*self._door, *(self._own[path] for path in block.paths))

@@ -1,7 +1,7 @@
 """Blocks of a batch or a matrix: values that any process can answer, with files as bytes.
 
-A block of a batch has its rows. A block of a matrix has the rows of its origins in a table that the
-worker reads itself, as it reads the destinations.
+A block names its rows in a table that the worker reads itself: those of a batch, or the origins of
+a matrix. Rows that are in no file, or in a large one, are sent with the block.
 """
 
 import io
@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,11 +23,12 @@ from evroute.energy.vehicle import Vehicle
 from evroute.given import digest_of_copy, located
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answer_table import ENERGY_NAMES, NAMES, row_of, schema_of
-from evroute.planning.answers import answer_all, answer_energies
+from evroute.planning.answers import answer_all, answer_energies, columns_of
 from evroute.planning.matrix import Exits, Stop, read_stops
 from evroute.planning.matrix_dataset import part_of
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
+from evroute.planning.requests import Requests, read_requests
 
 ANSWERS, ROWS = "answers.jsonl", "rows.arrow"
 """Files of a block of a batch: JSON lines, and the rows of the table."""
@@ -34,6 +36,8 @@ PAIRS = "pairs"
 """File of a block of a matrix."""
 PLANS, ENERGIES = 50, 1000
 """Rows of a block of plans, and of least energies alone."""
+WHOLE_BYTES = 16_000_000
+"""Largest table of a batch that each host receives once, as a whole."""
 Row = Mapping[str, str | None]
 
 
@@ -84,14 +88,61 @@ class Block(Protocol):
         """
 
 
+class BlockRows(Protocol):
+    """Successive rows of a batch."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Files that hold them."""
+
+    def read(self, only: str | None) -> list[Row]:
+        """Return the rows. ``only`` is as in `RequestBlock`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRows:
+    """Rows as compressed JSON."""
+
+    packed: bytes
+    paths: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> "SentRows":
+        """Return rows without their empty cells. Those beyond all columns are kept."""
+        texts = [[(name, text) for name, text in row.items() if text] for row in rows]
+        return cls(zlib.compress(json.dumps(texts).encode()))
+
+    def read(self, only: str | None) -> list[Row]:
+        """Return the rows."""
+        return [dict(texts) for texts in json.loads(zlib.decompress(self.packed))]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Rows by their bytes in a table."""
+
+    table: str
+    part: range
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The table."""
+        return (self.table,)
+
+    def read(self, only: str | None) -> list[Row]:
+        """Return the rows. The columns read depend on what alone is wanted."""
+        with read_requests(located(Path(self.table)), *columns_of(only), self.part) as requests:
+            return list(requests.rows)
+
+
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
     """Successive rows of a batch.
 
     Parameters
     ----------
-    packed
-        The rows as compressed JSON (`request_blocks`).
+    rows
+        The rows.
     first
         Number of the first one, from 1.
     usual
@@ -99,10 +150,10 @@ class RequestBlock:
     only
         ``energy`` for least energies alone.
     paths
-        Files of vehicles that the requests name.
+        Files of the rows, and of vehicles that the requests name.
     """
 
-    packed: bytes
+    rows: BlockRows
     first: int
     usual: Mapping[str, str] = field(default_factory=dict)
     only: str | None = None
@@ -115,9 +166,9 @@ class RequestBlock:
 
     def files(self, opened: Opened, check: Callable[[], None]) -> dict[str, bytes]:
         """Return JSON lines, and the rows of the table."""
-        rows = json.loads(zlib.decompress(self.packed))
+        rows = iter(self.rows.read(self.only))
         lines, table = [], []
-        for answer in answers_of(opened, iter(rows), self.usual, self.only, first=self.first):
+        for answer in answers_of(opened, rows, self.usual, self.only, first=self.first):
             lines.append(json.dumps(answer, ensure_ascii=False) + "\n")
             table.append(row_of(answer))
             check()
@@ -155,10 +206,33 @@ def answers_of(
     return answer_energies(rows, planner, block=ENERGIES, first=first)
 
 
+def table_blocks(
+    requests: Requests, usual: Mapping[str, str], only: str | None
+) -> Iterator[RequestBlock]:
+    """Yield the blocks of a table, which its workers read, or of its rows if it is large or a pipe.
+
+    Parameters
+    ----------
+    requests
+        The table. Its rows are read as blocks are wanted.
+    usual, only
+        As in `RequestBlock`.
+    """
+    path = requests.path
+    if path.is_file() and path.stat().st_size <= WHOLE_BYTES:
+        begin = requests.end()
+        for first, taken in _portions(requests.rows, only):
+            part = range(begin, requests.end())
+            yield _block(TableRows(str(path), part), taken, first, usual, only)
+            begin = part.stop
+    else:
+        yield from request_blocks(requests.rows, usual, only)
+
+
 def request_blocks(
     rows: Iterator[Row], usual: Mapping[str, str], only: str | None
 ) -> Iterator[RequestBlock]:
-    """Yield the blocks of a batch, read as they are wanted.
+    """Yield the blocks of a batch, with their rows, read as they are wanted.
 
     Parameters
     ----------
@@ -167,29 +241,26 @@ def request_blocks(
     usual, only
         As in `RequestBlock`.
     """
-    size, first = ENERGIES if only else PLANS, 1
-    taken: list[Row] = []
-    for row in rows:
-        taken.append(row)
-        if len(taken) == size:
-            yield _packed(taken, first, usual, only)
-            first, taken = first + size, []
-    if taken:
-        yield _packed(taken, first, usual, only)
+    for first, taken in _portions(rows, only):
+        yield _block(SentRows.of(taken), taken, first, usual, only)
 
 
-def _packed(
-    rows: Sequence[Row], first: int, usual: Mapping[str, str], only: str | None
+def _portions(rows: Iterator[Row], only: str | None) -> Iterator[tuple[int, list[Row]]]:
+    """Yield the rows of each block, with the number of the first one. No row is taken earlier."""
+    size = ENERGIES if only else PLANS
+    for first in count(1, size):
+        taken = list(islice(rows, size))
+        if not taken:
+            return
+        yield first, taken
+
+
+def _block(
+    rows: BlockRows, taken: Sequence[Row], first: int, usual: Mapping[str, str], only: str | None
 ) -> RequestBlock:
-    named = [usual.get("vehicle"), *(row.get("vehicle") for row in rows)]
+    named = [usual.get("vehicle"), *(row.get("vehicle") for row in taken)]
     cars = dict.fromkeys(name for name in named if name and name.endswith(".toml"))
-    packed = zlib.compress(json.dumps([_texts(row) for row in rows]).encode())
-    return RequestBlock(packed, first, dict(usual), only, tuple(cars))
-
-
-def _texts(row: Row) -> dict[str, Any]:
-    """Return a row without empty cells. Cells without a column are kept for their error."""
-    return {name: text for name, text in row.items() if text}
+    return RequestBlock(rows, first, dict(usual), only, (*rows.paths, *cars))
 
 
 @dataclass(frozen=True, slots=True)
