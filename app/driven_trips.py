@@ -138,7 +138,7 @@ def trip_drawn(roads: RoadNetwork, run: Run, folder: RunFolder, trip: int) -> di
 
 
 def trip_words(trip: int, now: "pd.Series[Any]") -> str:
-    """Return a sentence on the energy of a trip against that of its rivals.
+    """Return a sentence on the energy of a trip against the energy of its rivals.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ SHOWN = "example"
 
 
 def begin(roads: RoadNetwork) -> None:
-    """Set the places of a new visit: home if there is a profile, else those of the example."""
+    """Set the places of a new visit: home if there is a profile, else the example's."""
     if any(st.session_state.get(key("stops"), ())) or st.session_state.get(key("trip")) is not None:
         return
     st.session_state[key("trip")] = ""
@@ -49,7 +49,7 @@ def begin(roads: RoadNetwork) -> None:
 
 
 def is_shown() -> bool:
-    """Return True if the places are those of the example."""
+    """Return True if the places are the example's."""
     name, example = st.session_state.get(SHOWN, ("", None))
     places = tuple(st.session_state.get(key("stops"), ()))
     network = st.session_state.get(key("network"), name)

@@ -13,7 +13,7 @@ NAMES_WIDTH = 240
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
-    """Show findings, those of a certain saving in green."""
+    """Show findings, a certain saving in green."""
     for finding in findings:
         (st.success if finding.saves else st.info)(literal(finding.text))
 

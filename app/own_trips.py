@@ -54,8 +54,8 @@ PERCENT_STEP = 1.0
 def folder_of(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
     """Return the folder of a car's trips on a network. It may not exist yet.
 
-    A folder of an earlier version, whose name ends in a checksum, is found if the checksum is that
-    of these numbers and roads. Otherwise the one is found whose numbers differ least, unless the
+    A folder of an earlier version, whose name ends in a checksum, is found if the checksum fits
+    these numbers and roads. Otherwise the one is found whose numbers differ least, unless the
     driver changed the numbers of the car.
     """
     changed = "".join(f"-{name}-{value:g}" for name, value in changes_of(vehicle).items())

@@ -15,7 +15,7 @@ from evroute.report.findings import finding
 
 RECOMMENDED = "recommended method"
 HEIGHT = 280
-"""Of a figure, pixels. Its width is that of its place."""
+"""Height of a figure, pixels. Its width is given by its place."""
 
 
 def in_plain_words(rounds: pd.DataFrame) -> pd.DataFrame:

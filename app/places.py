@@ -40,7 +40,7 @@ def choose(places: list[str]) -> None:
 
 
 def read_places(roads: RoadNetwork) -> None:
-    """Set the places to those of a named trip, of this tab, of the home or of the example."""
+    """Set the places: of a named trip, of this tab, of the home or of the example."""
     _recall(roads.name)
     example.begin(roads)
     trips, known = load_trips(roads.name), st.session_state.get(key("trip"))

@@ -56,7 +56,7 @@ class Request:
     places
         Origin, stops and destination. Empty ones are missing.
     example
-        Whether they are those of the example.
+        Whether they are the example's.
     wishes
         Fields of `PlanRequest` that are not places.
     layers
@@ -341,7 +341,7 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             step=0.05,
             key=key("price"),
             persist_state=WHILE_CLOSED,
-            help="That of the charge at the start, and of stations without a price of their own.",
+            help="Price of the charge at the start, and at stations without a price of their own.",
         )
         starting("time_value", 0.0, (0.0, 1000.0))
         value = st.number_input(

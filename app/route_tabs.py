@@ -149,7 +149,7 @@ def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
 def energy_parts(planned: PlannedRoute) -> list[dict[str, Any]]:
     """Return the parts of the energy of a route for `map_component.show_energy`.
 
-    Parts below half a watt-hour are left out. Their unit is that of the whole.
+    Parts below half a watt-hour are left out. They have the unit of the whole.
 
     Parameters
     ----------

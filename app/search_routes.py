@@ -48,7 +48,7 @@ def cars_address(own: list[str]) -> str:
 
 
 def places(request: Request) -> Response:
-    """Answer the places that a text may mean: label, kind and text of each."""
+    """Answer the places that a text may mean, each with label, kind and text."""
     roads = _networks.get(request.query_params.get("network", ""))
     if roads is None:
         return JSONResponse([], status_code=404)
@@ -64,7 +64,7 @@ def places(request: Request) -> Response:
 
 
 def cars(request: Request) -> Response:
-    """Answer the cars that a text may mean: label, kind and name of each."""
+    """Answer the cars that a text may mean, each with label, kind and name."""
     own = request.query_params.getlist("own")
     names = find_vehicles(_text(request), own)[:MOST]
     kinds = {True: "my car", False: ""}

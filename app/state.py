@@ -24,7 +24,7 @@ def key(name: str) -> str:
 
 
 def keep_inputs(page: str) -> None:
-    """Set the kept inputs again: Streamlit drops those of widgets that a page does not show.
+    """Set the kept inputs again: Streamlit drops the inputs of widgets that a page does not show.
 
     A copy restores those that it drops between two runs, as a fragment of the last page ends.
     A widget whose value is set anew shows that value, and a user who has moved it on meanwhile, as
@@ -34,7 +34,7 @@ def keep_inputs(page: str) -> None:
     Parameters
     ----------
     page
-        Address of the page. Its widgets are others than those of other pages.
+        Address of the page. Its widgets differ from the widgets of other pages.
     """
     copy = st.session_state.setdefault("inputs", {})
     copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
@@ -84,7 +84,7 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     name
         Name of the input.
     value
-        First value. Its type is that of the input.
+        First value. It has the type of the input.
     allowed
         Range (low, high) or list of allowed values. None allows all. Of an input that is a list,
         the values that are not allowed are left out.

@@ -45,7 +45,7 @@ def _recall(*, with_charge: bool) -> None:
     Parameters
     ----------
     with_charge
-        False if the address is that of a whole plan, which lacks charge and price on purpose.
+        False if the address describes a whole plan, which lacks charge and price on purpose.
     """
     profile, st.session_state[NOTE] = memory.load()
     for name, value in profile.inputs.items():

@@ -322,7 +322,7 @@ class Total:
         Parameters
         ----------
         arms
-            Arms that include those of the trip.
+            Arms that include the arms of the trip.
         rows
             (p,) positions of the arm of each passage among them.
         weight

@@ -66,7 +66,7 @@ def read_arrays(path: Path) -> dict[str, Any]:
     Raises
     ------
     DamagedFileError
-        If the file is cut off, was changed, is of another kind, or has no digest, as those of
+        If the file is cut off, was changed, is of another kind, or has no digest, as files of
         earlier versions.
     LimitError
         If it is too large once unpacked.

@@ -35,7 +35,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     path
         The file.
     mode
-        Its permissions, less those of the user's mask.
+        Its permissions, less the permissions in the user's mask.
 
     Raises
     ------

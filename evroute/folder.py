@@ -90,7 +90,7 @@ class Folder:
             )
 
     def _is_foreign(self) -> bool:
-        """Return True if the folder holds files other than those of a killed first writer."""
+        """Return True if the folder holds files that no killed first writer left."""
         kept = {".lock", ".writer"}
         return any(not (each.name in kept or each.match(TEMPORARY)) for each in self.path.iterdir())
 

@@ -67,7 +67,7 @@ def use(name: str) -> None:
 
 
 def use_parts(names: Iterable[str]) -> None:
-    """Import those of several names of an option that are ``module:name``.
+    """Import the parts among several names of an option that are ``module:name``.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def show_energy(parts: Sequence[dict[str, Any]]) -> None:
 
 
 def _take(key: str, on_event: Callable[[MapEvent], None] | None) -> None:
-    """Pass an event on, once: Streamlit repeats those of a run that another event interrupts."""
+    """Pass an event on, once: Streamlit repeats events of a run that another interrupts."""
     event = st.session_state[key].get("event")
     if on_event and event and event["id"] > st.session_state.get(LAST_EVENT, 0):
         st.session_state[LAST_EVENT] = event["id"]
@@ -191,7 +191,7 @@ def is_dark() -> bool:
 
 
 def legend(classes: Classes) -> dict[str, Any]:
-    """Return title and entries of a legend: colour, label and kind of mark of each."""
+    """Return title and entries of a legend, each with colour, label and kind of mark."""
     entries = zip(classes.colours, classes.labels, strict=True)
     return {"title": classes.title, "entries": [(*each, "line") for each in entries]}
 

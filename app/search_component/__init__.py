@@ -32,7 +32,7 @@ class Choice(TypedDict):
     """A choice of the user.
 
     id: time on the user's clock, ms.  text: of the chosen suggestion, else as it was written.
-    chosen: whether it is that of a suggestion.
+    chosen: whether it is the text of a suggestion.
     """
 
     id: int
@@ -83,7 +83,7 @@ def search(
 
 
 def take(key: str, on_choice: Callable[[Choice], None]) -> None:
-    """Pass a choice on, once: Streamlit repeats those of a run that another event interrupts.
+    """Pass a choice on, once: Streamlit repeats the events of a run that another event interrupts.
 
     Parameters
     ----------

@@ -206,7 +206,7 @@ def draw_map(
     selected
         The selected row.
     dim
-        True if the routes are those of an earlier request.
+        True if the routes belong to an earlier request.
     layers
         The layers that are switched on.
     """

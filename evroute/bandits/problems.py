@@ -85,7 +85,7 @@ class Problem(Protocol):
         """Return the arms of the next round, numbered from 0, always the same number."""
 
     def cost(self, arms: Arms) -> FloatArray:
-        """Return the expected cost of each, (a,)."""
+        """Return the expected cost of each action, (a,)."""
 
 
 class _Actions:
@@ -115,7 +115,7 @@ class Bump(_Actions):
         self._centre, self._slope = rng.random(5), rng.uniform(-1.0, 1.0, 5)
 
     def cost(self, arms: Arms) -> FloatArray:
-        """Return the expected cost of each."""
+        """Return the expected cost of each action."""
         x, a = arms.features[:, :5], arms.features[:, 5]
         return -np.maximum(0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope)
 
@@ -129,7 +129,7 @@ class Chessboard(_Actions):
         super().__init__(1, rng)
 
     def cost(self, arms: Arms) -> FloatArray:
-        """Return the expected cost of each."""
+        """Return the expected cost of each action."""
         row, column = np.minimum((4 * arms.features).astype(int), 3).T
         return -self._CELLS[row, column]
 
@@ -141,7 +141,7 @@ class StepDiagonal(_Actions):
         super().__init__(1, rng)
 
     def cost(self, arms: Arms) -> FloatArray:
-        """Return the expected cost of each."""
+        """Return the expected cost of each action."""
         difference = arms.features[:, 0] - arms.features[:, 1]
         high, low = np.abs(difference - 0.15) < 0.1, np.abs(difference + 0.15) < 0.1
         return -np.where(high, 1.0, np.where(low, 0.5, 0.0))
@@ -164,7 +164,7 @@ class GpSurface:
         return self._arms
 
     def cost(self, arms: Arms) -> FloatArray:
-        """Return the expected cost of each."""
+        """Return the expected cost of each action."""
         return self._cost[arms.id]
 
 

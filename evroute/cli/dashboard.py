@@ -55,7 +55,7 @@ def app(
 
 
 def hosts_in_network() -> list[str]:
-    """Return the IPv4 addresses of this machine in its networks, the one of its route first.
+    """Return the IPv4 addresses of this machine in its networks, the address of its route first.
 
     Raises
     ------

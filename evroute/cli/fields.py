@@ -26,7 +26,7 @@ def takes_request(
     model
         The request.
     first
-        Parameters of the command whose options stand before those of the request.
+        Parameters of the command whose options stand before the request's.
     before
         Further parameters, and the name of the field before which each stands.
     """

@@ -32,16 +32,14 @@ def learn(
     ] = None,
     network: Annotated[
         str | None,
-        typer.Option(
-            help="A network's name, or a stored .npz file. [that of the folder, or denver]"
-        ),
+        typer.Option(help="A network's name, or a stored .npz file. [the folder's, or denver]"),
     ] = None,
     vehicle: VehicleName = None,
     model: Annotated[
         str | None,
         typer.Option(
             help="trips: coefficients of whole trips, with calibrated intervals; or a "
-            "model of edges from 'evroute method list'. [that of --out, or trips]"
+            "model of edges from 'evroute method list'. [the model of --out, or trips]"
         ),
     ] = None,
     option: Annotated[
@@ -55,15 +53,15 @@ def learn(
     kernel: Annotated[
         str | None,
         typer.Option(
-            help="Kernel between contexts of a model of edges, see 'evroute method list'. [that "
-            "of --out, or matern-5/2]"
+            help="Kernel between contexts of a model of edges, see 'evroute method list'. [the "
+            "kernel of --out, or matern-5/2]"
         ),
     ] = None,
     reader: Annotated[
         str | None,
         typer.Option(
-            help="Format of the table: gpx, points, notebook, edges, that of an installed package, "
-            "or MODULE:NAME. [by its suffix or columns]"
+            help="Format of the table: gpx, points, notebook, edges, a format of an installed "
+            "package, or MODULE:NAME. [by its suffix or columns]"
         ),
     ] = None,
     cars: Annotated[

@@ -165,7 +165,7 @@ def get(
     place: Annotated[str, typer.Argument(help="A city, district or region of OpenStreetMap.")],
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Name of the network; that of the place if not."),
+        typer.Option("--as", metavar="NAME", help="Name of the network. [the place's]"),
     ] = None,
 ) -> None:
     """Load a city by its name: roads, heights, names and charging stations. Needs internet.
@@ -339,7 +339,7 @@ def _read(option: str, source: str, name: str, lengths: str | None) -> RoadNetwo
     name
         Name of the network.
     lengths
-        Lengths of a SUMO network, or None for those of the reader.
+        Lengths of a SUMO network, or None for the reader's own.
     """
     if option == "--place":
         return osm.read_place(source, name, catalog.cache_dir() / "osmnx")

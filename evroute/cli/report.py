@@ -22,7 +22,7 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page. [report.html in the folder]")] = None,
     network: Annotated[
         str | None,
-        typer.Option(help="Network of learned trips: name or file. [that of the folder]"),
+        typer.Option(help="Network of learned trips: name or file. [the folder's]"),
     ] = None,
 ) -> None:
     """Write a page on runs or learned trips, and its figures as PNG files.

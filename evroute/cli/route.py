@@ -47,7 +47,7 @@ def route(
         str | None,
         typer.Option(
             help="Slopes: profile (inside edges, where the network has one), or edge (one per "
-            "edge). [profile; with --belief that of its folder]"
+            "edge). [profile; with --belief the folder's]"
         ),
     ] = None,
     belief: Belief = None,
@@ -113,7 +113,7 @@ def route(
     tables = batch is not None or matrix is not None
     workers = Workers(jobs, cluster, mixed)
     refuse(
-        (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
+        (terrain and belief, "--belief has its own terrain; leave --terrain out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (only is not None and batch is None, "--only energy goes with --batch"),
         (out and not tables, "--out goes with --batch or --matrix"),

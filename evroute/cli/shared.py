@@ -21,7 +21,7 @@ Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz f
 VehicleName = Annotated[
     str | None,
     typer.Option(
-        help="A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
+        help="A vehicle of 'evroute vehicle list', or a .toml file. [the belief's, or "
         "nissan-leaf-40]"
     ),
 ]

@@ -78,7 +78,7 @@ def simulate(
         ),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(min=1, help="Trips per run. [500, or those of the longest file]")
+        int | None, typer.Option(min=1, help="Trips per run. [500, or the longest file's]")
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")
@@ -152,7 +152,7 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 def _split(option: list[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the values of ``--option`` that are fields of an experiment, and those of methods."""
+    """Return the values of ``--option`` for the experiment, and the values for methods."""
     values = parsed_options(option)
     of_runs = {name: values.pop(name) for name in OF_RUNS if name in values}
     for name in {"prior", "lengthscale"} & of_runs.keys():
@@ -195,7 +195,7 @@ def _grid(parts: dict[str, Any], of_methods: dict[str, Any], fields: dict[str, A
 
 
 def _folder_of(out: Path | None, experiment: Path | None) -> Path:
-    """Return the run folder: the given one, or that of an experiment file."""
+    """Return the run folder: the given one, or the folder in an experiment file."""
     if out is not None:
         return out
     if experiment is None:

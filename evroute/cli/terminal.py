@@ -10,7 +10,7 @@ from evroute.text import escaped
 class EscapedStream:
     """A text stream that writes the characters of `text.STEERING` as escapes.
 
-    Escapes are those of JSON, so that a printed document has the same values.
+    Escapes follow JSON, so that a printed document has the same values.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def list_vehicles(
 ) -> None:
     """List the vehicles of the catalogue with all the words given.
 
-    The road load is stated (data sheet), measured (EPA) or fitted (that of its class).
+    The road load is stated (data sheet), measured (EPA) or fitted (to its class).
     """
     kept = [
         v

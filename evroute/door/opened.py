@@ -29,7 +29,7 @@ class DoorNames:
     network
         A network's name, or the path of a stored one.
     terrain
-        Slopes: ``profile`` or ``edge``, or None for the network's, or those of the belief.
+        Slopes: ``profile`` or ``edge``, or None for the network's or the belief's own.
     belief
         Folder of a belief, or None for physics.
     run

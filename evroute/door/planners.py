@@ -1,4 +1,4 @@
-"""Planners of the calls of Python: those of equal physics, or of one belief, are shared."""
+"""Planners of calls from Python. Calls with equal physics, or with one belief, share a planner."""
 
 from functools import lru_cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Vehicle and physics of everybody who names none, and those of the paper.
+"""Vehicle and physics of everybody who names none, and the paper's.
 
 Python, the command line, the service and the dashboard all begin with `VEHICLE` and `PHYSICS`.
 `simulate` and its experiments begin with `PAPER_VEHICLE`.

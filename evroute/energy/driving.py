@@ -30,7 +30,7 @@ TEMPERATURE_UNIT_K = 10.0
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class DrivingConditions:
-    """Conditions of a trip. The defaults are those of eq. 8.
+    """Conditions of a trip. The defaults follow eq. 8.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ The 18.5 % of NAF and the 4 % of AAA are quoted from reports about these tests.
 PRIOR_STD_WH = (0.7, 10.0, 1.0)
 """Spread of the cars above around `PRIOR_WH`."""
 HEAT_PUMP = 0.6
-"""Energy of a heat pump in the cold over that of a resistance heater.
+"""Energy of a heat pump in the cold over the energy of a resistance heater.
 
 Around 0 °C cars with a heat pump keep 83 % of their range, cars without 75 % (Recurrent, winter
 2024/25: 18,000 cars of 20 models): they take 20 and 33 % more, of which about 6 are the denser air
@@ -141,7 +141,7 @@ class Heating:
         return np.stack([factor * heating, factor * warm_up, self.above_k * minutes], axis=-1)
 
     def departure_wh(self, minutes: FloatArray | float, coefficients: FloatArray) -> FloatArray:
-        """Return the energy of trips beyond that of `per_minute`, the warm-up, (...) Wh.
+        """Return the energy of the warm-up, which trips take beyond `per_minute`, (...) Wh.
 
         Parameters
         ----------

@@ -1,9 +1,10 @@
 """EnergyPrior: the belief about every arm before any trip, with physics as its mean.
 
 Sandberg et al., section 4.1: the prior standard deviation of an edge's expected energy is 0.25, and
-that of the noise 0.1, times the standard deviation of eq. 8 over all edges of the network. One
-deviation for a street of 5 m and a road of 4 km makes drawn energies absurd on short edges. The
-spread "dissipation" is our alternative: it is proportional to the energy that the edge dissipates.
+the standard deviation of the noise 0.1, times the standard deviation of eq. 8 over all edges of the
+network. One deviation for a street of 5 m and a road of 4 km makes drawn energies absurd on short
+edges. The spread "dissipation" is our alternative: it is proportional to the energy that the edge
+dissipates.
 """
 
 from collections.abc import Callable

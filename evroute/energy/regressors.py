@@ -61,8 +61,8 @@ class Derivatives(Protocol):
 class Regressors:
     """Derivatives of eq. 8 on the edges of a network, at the speeds in their contexts.
 
-    The speed of an edge changes with its context. Length, climb and direction, tail to head, are
-    those of the network.
+    The speed of an edge changes with its context. Length, climb and direction, tail to head, come
+    from the network.
     """
 
     names: tuple[str, ...] = NAMES

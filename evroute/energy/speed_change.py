@@ -196,7 +196,7 @@ class Stretch:
         gained_wh
             (k,) kinetic energy gained from the beginning of each part on, Wh.
         ahead_m
-            (k,) metres in which it is gained, at most those of the part.
+            (k,) metres in which it is gained, at most the length of the part.
         """
         k, place = len(self.length_m), self.place
         first = np.searchsorted(place, np.arange(k))

@@ -15,9 +15,9 @@ the two efficiencies.
 In free flow a trip also ends at v = 0 (`TurnEnergy.halt_wh`). Braking for the end returns the
 kinetic energy times the recuperation efficiency, as braking for a turn does.
 
-The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the
-corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit
-that SUMO's netconvert sets (``junctions.limit-turn-speed``).
+The speed of a turn by angle theta is the speed on an arc that leaves either road `CORNER_M` before
+the corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the
+limit that SUMO's netconvert sets (``junctions.limit-turn-speed``).
 """
 
 from dataclasses import replace

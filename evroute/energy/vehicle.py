@@ -121,7 +121,7 @@ def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
 def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     """Load a vehicle of the catalogue by name, or a user's vehicle from a ``.toml`` file.
 
-    A text that is no name, such as "Zoe" or "Tesla Model Y", is that of the vehicle with its words,
+    A text that is no name, such as "Zoe" or "Tesla Model Y", means the vehicle with its words,
     if there is exactly one with the same words, or else one with these and further ones.
 
     Raises
@@ -188,7 +188,7 @@ def _catalogue() -> dict[str, Vehicle]:
 
 
 def _cars(folder: Path) -> dict[str, Vehicle]:
-    """Return the cars of the table by key. Drag is that of an area of 1 m²."""
+    """Return the cars of the table by key. Drag is for an area of 1 m²."""
     common = read_toml(folder / "cars.toml", "table of cars")
     cars = {}
     for row in csv.DictReader((folder / "cars.csv").read_text(encoding="utf-8").splitlines()):
@@ -253,7 +253,7 @@ def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:
     name
         The car, as the file names it.
     table
-        Fields of the file, which replace those of the car and their sources.
+        Fields of the file, which replace the car's fields and their sources.
     where
         Beginning of the messages of errors.
     """

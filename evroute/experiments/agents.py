@@ -48,7 +48,7 @@ def make_learners(
 ) -> dict[str, Learner]:
     """Return a learner for each vehicle, by the vehicle names of the trips. The run's own is first.
 
-    The random streams of the run's own vehicle are those of a run with one vehicle. The other
+    The run's own vehicle has the random streams of a run with one vehicle. The other
     vehicles have streams by their names.
 
     Parameters

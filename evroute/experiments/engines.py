@@ -164,12 +164,12 @@ def as_one_line(kept: str) -> Iterator[None]:
 
 
 def check_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    """Refuse a worker whose versions or BLAS differ from those of the caller.
+    """Refuse a worker whose versions or BLAS differ from the caller's.
 
     Parameters
     ----------
     here, there
-        `machine` of the caller and of the worker. That of the worker is empty if it is equal.
+        `machine` of the caller and of the worker. The worker's is empty if it is equal.
 
     Raises
     ------

@@ -249,7 +249,7 @@ class RandomRouteProbe:
     potential_wh
         (n,) ``m g dz`` of every edge, Wh.
     seeds
-        Seeds of the routes. That of a round depends on nothing else.
+        Seeds of the routes. The seed of a round depends on nothing else.
     """
 
     search: Search

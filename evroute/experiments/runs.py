@@ -237,8 +237,8 @@ class Summary:
     regret_geometric_wh
         Geometric mean of the final regret, Wh, 0 if any is 0. Less sensitive to heavy tails.
     saved_wh, headroom_wh
-        True expected energy of the eq. 8 route minus that of the route driven, and of the best
-        route, means over all rounds, Wh.
+        True expected energy of the eq. 8 route minus the energy of the route driven, and of the
+        best route, means over all rounds, Wh.
     """
 
     network: str

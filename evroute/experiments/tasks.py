@@ -84,7 +84,7 @@ class Task:
 class Outcome:
     """The answer of a worker. One of its three values is not empty.
 
-    files: bytes by the name in the run folder, that of `LAST` at the end.  missing: digests of
+    files: bytes by the name in the run folder, the file of `LAST` at the end.  missing: digests of
     files that it lacks.  refused: its `machine`, which is not the caller's.
     """
 
@@ -273,7 +273,7 @@ class Inputs:
         name, path
             The name, and the path on this machine.
         suffix
-            End of the names of copies, or None for that of the file.
+            End of the names of copies, or None for the file's own.
         """
         digest = digest_of_file(path)
         self.paths[digest] = path

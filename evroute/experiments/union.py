@@ -21,7 +21,8 @@ def unite(paths: Sequence[Path], out: Path) -> tuple[RunFolder, list[str]]:
     """Copy the finished runs of several folders into one, and return it with the runs it lacks.
 
     The union is the grid of all methods with all seeds of the folders. Without missing runs its
-    tables are those of the experiment played as a whole. ``simulate`` plays the missing ones.
+    tables equal the tables of the experiment played as a whole. ``simulate`` plays the missing
+    ones.
 
     Parameters
     ----------

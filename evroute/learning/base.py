@@ -189,7 +189,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
     def edge_posterior(self) -> Marginals:
         """Posterior of every edge in free flow, noise left out, (n,) Wh.
 
-        That of a belief about turns is the mean over the turns into each edge.
+        A belief about turns returns the mean over the turns into each edge.
         """
         day = self.under(EQ8_CONDITIONS)
         return day.space.edge_belief(day.posterior())
@@ -293,7 +293,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         return belief
 
     def take_over(self, stored: Stored) -> None:
-        """Restore the state of a file. DamagedFileError if it is not that of its method."""
+        """Restore the state of a file. DamagedFileError if its method has another state."""
         with restoring(stored):
             self.restore(stored.state)
 

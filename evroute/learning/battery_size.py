@@ -78,7 +78,7 @@ class BatterySize:
         self.trips += 1
 
     def kwh(self, battery_kwh: float) -> float:
-        """Return the learned size by that of the vehicle file, which it is before any trip."""
+        """Return the learned size, kWh. Before any trip it is the vehicle file's size."""
         return battery_kwh / self.used if self.trips else battery_kwh
 
     @property
@@ -87,7 +87,7 @@ class BatterySize:
         return float(np.sqrt(self.variance)) / self.used if self.trips else 0.0
 
     def sentence(self, battery_kwh: float) -> str:
-        """Return the learned size in words. Empty while its doubt is nearly that of the prior."""
+        """Return the learned size in words. Empty while its doubt is nearly the prior's."""
         if not self.trips or self.std_share > LEARNED * STD:
             return ""
         size_kwh = self.kwh(battery_kwh)

@@ -247,11 +247,11 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
 
 
 def implausible_times(trip: MeasuredTrip, network: RoadNetwork) -> BoolArray:
-    """Return where the times of a trip cannot be those of driving over its edges, (k,).
+    """Return where the times of a trip cannot be driving times of its edges, (k,).
 
     A time is too short if the edge is faster than the greatest speed. Whole seconds may be rounded
     down. It is too long if the edge is slower than the least speed by more than the time of a stop.
-    All times are implausible if those of more than half of the way are, or if the others together
+    All times are implausible if more than half of the way has such times, or if the others together
     are faster than the greatest speed: then they are no seconds.
 
     Parameters

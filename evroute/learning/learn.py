@@ -72,9 +72,9 @@ class Learned:
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
     (ends of its intervals), eq8_wh, climb_m and descent_m. With model ``trips`` also predicted_s to
     high90_s, of the travel time.  new: number of them from this table, the last ones.
-    known: trips of the table that the folder had learned already.  conflicts: those of them that
-    are recorded with other edges or energies, which stand.  skipped: trips set aside, with
-    the reason.  notes: other omissions.
+    known: trips of the table that the folder had learned already.  conflicts: known trips that are
+    recorded with other edges or energies, which stand.  skipped: trips set aside, with the reason.
+    notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips, or `repair` the damaged files. None if
     nothing was moved.
     findings: sentences on errors, intervals and coefficients, over all trips.
@@ -119,31 +119,31 @@ def learn(
         The folder: new, empty, or made with the same vehicle and model. A model of edges stays on
         its network. A belief of trips goes on with its car.
     network
-        A network, or its name or file, or None for that of the folder, and
+        A network, or its name or file, or None for the folder's, and
         `manifest.DEFAULT_NETWORK` for a new one.
     vehicle
-        A vehicle, or its name or file, or None for that of the folder, and
+        A vehicle, or its name or file, or None for the folder's, and
         `defaults.VEHICLE` for a new one. With other numbers of the same vehicle all recorded trips
         are learned again by these.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
-        those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
+        the folder's own, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
-        ``"trips"``, the belief of whole trips, with the option ``physics`` (that
-        of drivers' plans in a new folder), or one of `parts.MODELS` with
-        its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
-        folder, and ``"trips"`` for a new one.
+        ``"trips"``, the belief of whole trips, with the option ``physics`` (the physics of drivers'
+        plans in a new folder), or one of `parts.MODELS` with its options, ``arms="turns"`` and
+        ``learn_speeds=True`` among them. None for the folder's own, and ``"trips"`` for a new
+        one.
     terrain
-        One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
-        folder, and for a new one the profile where the network has one.
+        One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for the folder's
+        own, and for a new one the profile where the network has one.
     reader
         Name of the reader of the table, or None for the one that its suffix or its columns choose.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     cars
         Table with the columns car and vehicle, the type of each car of a fleet. A new folder learns
-        all types unless ``vehicle`` names one. Trips of cars of other types than those of the
-        folder are set aside. None if all are of one type, or the folder knows the types.
+        all types unless ``vehicle`` names one. Trips of cars of other types than the folder's are
+        set aside. None if all are of one type, or the folder knows the types.
     on_progress
         Called with the number of trips learned and of trips to learn.
 

@@ -98,7 +98,7 @@ class LearnedBelief(Belief):
         setting
             Network, vehicle and prior, over the edges.
         options
-            Values of options that override those of the method.
+            Values of options that override the method's.
         """
         model = make_model(method, setting, default_rng(0), options or {})
         return cls(model, make_space(method, setting), method, setting)
@@ -262,7 +262,7 @@ class LearnedBelief(Belief):
     def _total(self, trip: MeasuredTrip) -> Total:
         """Return the total energy of a trip as a sum over its arms, in free flow.
 
-        That of several plausible routes is the average over them.
+        Several plausible routes count with their average.
         """
         starts = np.flatnonzero(~self.network.has_turns(trip.edge)) + 1
         begins = np.append(0, starts if trip.routes > 1 else starts[:0])

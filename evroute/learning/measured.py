@@ -39,10 +39,10 @@ class MeasuredTrip:
     known_variance_wh2: variance
     of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
     trip stands on average, one after another in ``edge``. 1 where the route is known.  whole:
-    whether only the total energy was measured. Those of edges are then shares of it.
+    whether only the total energy was measured. The energies of edges are then shares of it.
     car: name of the car in a fleet, or empty where cars have no names.
     start_m, end_m: metres along the first edge at which the trip begins, and along the last at
-    which it ends, NaN for its end.  Energies and times of both edges are those of the parts driven.
+    which it ends, NaN for its end.  Energies and times of both edges are for the parts driven.
     record: line and terms of a recorded trip of which the network does not have all roads. The rows
     of those that it lacks are beyond its last one.  None for a trip on the network.
     """

@@ -20,7 +20,8 @@ def driven_pairs(belief: Belief, trips: Iterable[MeasuredTrip]) -> list[str]:
     """Return a sentence on each pair of routes with at least two trips each, most trips first.
 
     It has the difference of the mean measured energies, the second minus the first, with its
-    standard error, and that of the expected energies, Wh. Routes are named by their newest trips.
+    standard error, and the difference of the expected energies, Wh. Routes are named by their
+    newest trips.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def driven_pairs(belief: Belief, trips: Iterable[MeasuredTrip]) -> list[str]:
                 for edges in (one, two)
             ]
             sentence = (
-                f"the route of trip '{second[-1].trip}' against that of '{first[-1].trip}' "
+                f"the route of trip '{second[-1].trip}' against the route of '{first[-1].trip}' "
                 f"({len(second)} and {len(first)} trips): measured "
                 f"{mean_wh[1] - mean_wh[0]:+.0f} ± {sum(variance_wh2) ** 0.5:.0f} Wh, expected "
                 f"{believed_wh[1] - believed_wh[0]:+.0f} Wh"

@@ -28,7 +28,7 @@ LINES = "known/digest"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The subject of a belief as its file describes it. The names are those of the file."""
+    """The subject of a belief as its file describes it. The names are the same as in the file."""
 
     method: dict[str, Any]
     prior: str
@@ -45,7 +45,7 @@ class Description:
 
     @property
     def type_names(self) -> tuple[str, ...]:
-        """Names of the types of the cars, that of the vehicle first."""
+        """Names of the types of the cars, the vehicle's type first."""
         return tuple(self.types) or (self.vehicle.name,)
 
 
@@ -92,7 +92,7 @@ class Stored(NamedTuple):
 
     @property
     def travels(self) -> bool:
-        """Whether it knows the lines of its roads. Those of earlier versions do not."""
+        """Whether it knows the lines of its roads. Beliefs of earlier versions do not."""
         return any(name.endswith(LINES) for name in self.state)
 
 
@@ -175,7 +175,7 @@ def damaged(path: Path, wrong: object) -> DamagedFileError:
 
 @contextmanager
 def restoring(stored: Stored) -> Iterator[None]:
-    """Restore a state in this context. DamagedFileError if it is not that of its method."""
+    """Restore a state in this context. DamagedFileError if its method has another state."""
     try:
         yield
     except (

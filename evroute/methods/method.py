@@ -229,7 +229,7 @@ class Method(BaseModel):
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the given options of the model and those of the index alone, in their order."""
+        """Return the given options of the model, then the index's own, in their order."""
         given = self.options
         of_model, of_index = (
             {name: given[name] for name in part.model_fields if name in given}
@@ -274,7 +274,7 @@ def make_model(
     rng
         Source of the model's draws.
     options
-        Values of options that override those of the method.
+        Values of options that override the method's.
     """
     made = model_options(method.model).checked({**method.options, **options})
     if not method.fit_hyperparameters:

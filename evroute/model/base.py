@@ -51,7 +51,7 @@ class EnergyModel(Protocol):
         """Return all learned numbers."""
 
     def restore(self, state: State) -> None:
-        """Restore a state. Later results are bit for bit those of an uninterrupted run.
+        """Restore a state. Later results equal, bit for bit, the results of an uninterrupted run.
 
         Raises
         ------

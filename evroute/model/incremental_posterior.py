@@ -1,17 +1,18 @@
 """IncrementalPosterior: an exact Gaussian process posterior, updated trip by trip at city scale.
 
 It keeps C, the posterior covariance of the D visited arms (their *slots*, in order of first
-visit), and the prior covariance of each slot with the *open* arms: those of n *reference* arms,
-predicted every round, that have no slot yet. With Lam the diagonal matrix of the summed measurement
-precisions, the posterior covariance of any arms a and b is (Sandberg et al., eq. 3)
+visit), and the prior covariance of each slot with the *open* arms. Open are the arms without a slot
+among n *reference* arms, which are predicted every round. With Lam the diagonal matrix of the
+summed measurement precisions, the posterior covariance of any arms a and b is (Sandberg et al.,
+eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
-and that of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
-of k x D with D x (n - D) and, for C, of k x D with itself. This never costs more than downdating
-all n x n covariances, and needs no factorisation of size D. (Downdating posterior rows C_D* looks
-the same and is unstable: errors grow exponentially.) A restored C stays packed until the next
-measurement, because few predictions need no square of twice the size.
+and the posterior covariance of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k
+slots takes products of k x D with D x (n - D) and, for C, of k x D with itself. This never costs
+more than downdating all n x n covariances, and needs no factorisation of size D. (Downdating
+posterior rows C_D* looks the same and is unstable: errors grow exponentially.) A restored C stays
+packed until the next measurement, because few predictions need no square of twice the size.
 """
 
 from collections.abc import Callable
@@ -126,7 +127,8 @@ class IncrementalPosterior:
     def covariance(self, arms: IntArray, among: Callable[[IntArray], FloatArray]) -> FloatArray:
         """Return the posterior covariance of k reference arms, (k, k) Wh².
 
-        That of slots is looked up. A column for each open arm is kept until the next measurement.
+        The covariance of slots is looked up. A column for each open arm is kept until the next
+        measurement.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """Exact learning on a region: a sparse graph kernel, and no numbers kept for edges never driven.
 
-On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven
-edges with all others fits into memory. So the model predicts the requested arms from the driven
-edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root is
-computed once per network, in minutes, and memory-mapped from the cache.
+On a region of 250,000 edges neither the prior covariance of all edges nor the covariance of the
+driven edges with all others fits into memory. So the model predicts the requested arms from the
+driven edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root
+is computed once per network, in minutes, and memory-mapped from the cache.
 """
 
 from collections.abc import Callable

@@ -94,14 +94,14 @@ class Slots:
         return noise_wh2
 
     def points(self) -> tuple[IntArray, FloatArray]:
-        """Return ids (p,) and contexts (p, d) of all arms: those alone, then those of sums."""
+        """Return ids (p,) and contexts (p, d) of all arms, arms alone before arms of sums."""
         if not len(self.of_sum):
             return self.arms.id, self.arms.features
         ids = np.append(self.arms.id, self._id)
         return ids, np.concatenate([self.arms.features, self._features])
 
     def of_points(self, values: FloatArray) -> FloatArray:
-        """Return values of all slots, (D, a), from those of `points` (p, a), which add up."""
+        """Return values of all slots, (D, a), from the values of `points` (p, a), which add up."""
         if not len(self.of_sum):
             return values
         of_slots = np.empty((len(self), values.shape[1]))
@@ -113,8 +113,8 @@ class Slots:
     def over(self, values: OfArms) -> FloatArray:
         """Return values of all slots, (D, a), from values of arms, which add up over sums.
 
-        The arms alone and those of each sum are asked for apart, as when they were first measured:
-        the last bit of a covariance can depend on the others that are computed with it.
+        The arms alone and the arms of each sum are asked for apart, as when they were first
+        measured: the last bit of a covariance can depend on the others that are computed with it.
         """
         of_arms = values(self.arms.id, self.arms.features)
         if not len(self.of_sum):

@@ -312,7 +312,7 @@ class SparseVariationalGP:
     def _batch(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the arms of a random batch, the mean of each and its scaled precision.
 
-        The scale is the number of all measurements over that of the batch.
+        The scale is the number of all measurements over the number in the batch.
         """
         n = len(self._seen)
         drawn = (

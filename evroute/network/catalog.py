@@ -133,7 +133,7 @@ def source_path(name: str) -> Path | None:
 def cache_dir() -> Path:
     """Return the folder of built networks and other derived files. Make it if missing.
 
-    It is that of EVROUTE_CACHE_DIR or the user's cache, and no other user can write it.
+    It is the folder in EVROUTE_CACHE_DIR or the user's cache, and no other user can write it.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def build(
     smoothing_m
         Strength of `elevation.smooth` and of the smoothing inside edges, m.
     attribution
-        Credit line of the source, or empty to keep that of the network.
+        Credit line of the source, or empty to keep the network's.
     checked
         Whether heights that cannot be true are refused (`height_checks`).
 

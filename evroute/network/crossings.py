@@ -4,7 +4,7 @@ The optional table ``crossings`` of a network has columns ``lane_m``, (n,): the 
 between its two junctions; ``turn_m``, (m,): the length of each turn inside its junction; and the
 shape of turn t, points ``start[t]`` to ``start[t + 1]`` of ``x_m`` and ``y_m``.
 
-The kilometres of a route are those of its edges and turns. The length of an edge itself contains
+The kilometres of a route add its edges and turns. The length of an edge itself contains
 the mean crossing into it (`mean_into`): energies and minutes of edges, which do not depend on the
 edge before, count the crossings in the mean.
 """
@@ -46,7 +46,7 @@ def lanes_m(network: RoadNetwork, rows: IntArray) -> FloatArray:
     Parameters
     ----------
     network
-        The roads. Without crossings the lengths are those of the edges.
+        The roads. Without crossings the lengths are the lengths of the edges.
     rows
         (k,) edges.
     """
@@ -61,7 +61,7 @@ def along_m(network: RoadNetwork, rows: IntArray, share: FloatArray | float = 1.
     Parameters
     ----------
     network
-        The roads. Without crossings the lengths are those of the edges.
+        The roads. Without crossings the lengths are the lengths of the edges.
     rows
         (k,) edges in driving order.
     share
@@ -111,7 +111,7 @@ def points_between(network: RoadNetwork, left: int, entered: int) -> IntArray:
 
 
 def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
-    """Return the table of another network for those of its edges and turns that are left.
+    """Return the table of another network for the edges and turns of this one that are left.
 
     A turn that the other network lacks has no length.
     """

@@ -1,7 +1,7 @@
 """LineGraph: edges as nodes, legal turns as arcs, in a fixed CSR with the weights as entries.
 
 The cost of a path belongs to the edge *entered*. Costs per edge are broadcast to the turns that
-enter them, so costs per turn need no second search. The incidence Laplacian is that of Sandberg et
+enter them, so costs per turn need no second search. The incidence Laplacian follows Sandberg et
 al., eqs. 132-133.
 """
 

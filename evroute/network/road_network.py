@@ -1,6 +1,6 @@
 """RoadNetwork: directed road edges, junctions with heights, and the legal turns between edges.
 
-Rows are the integers used inside. The ids of the source are kept, also those of parallel edges.
+Rows are the integers used inside. The ids of the source are kept, parallel edges included.
 Heights belong to junctions, so every closed walk climbs as much as it descends ("conservative"
 inclines).
 """
@@ -159,7 +159,7 @@ class RoadNetwork:
 
     @cached_property
     def climb_m(self) -> FloatArray:
-        """(n,) height of the head junction minus that of the tail, m."""
+        """(n,) height of the head junction minus the height of the tail, m."""
         return self.elevation_m[self.head] - self.elevation_m[self.tail]
 
     @property

@@ -112,14 +112,14 @@ class TurnTable:
 
     @cached_property
     def _keys(self) -> IntArray:
-        """(m + 1,) increasing number of each turn, and that of no turn."""
+        """Sort keys of the m turns, and -1 last for no turn, (m + 1,)."""
         return np.append((self.left * self.n_edges + self.entered)[: self.n_turns], -1)
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:
     """Return the absolute angles between the end of the edge left and the edge entered, (m,) rad.
 
-    Directions are those of the first and last stretch of the edges' shapes that has a length. An
+    Directions are taken from the first and last stretch of the edges' shapes that has a length. An
     edge without any counts as straight on.
     """
     begins, ends = _directions(network)

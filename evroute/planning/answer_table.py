@@ -160,10 +160,10 @@ class AnswerTable:
     Parameters
     ----------
     names
-        Columns: `NAMES`, or `ENERGY_NAMES` of least energies alone. Those of a plan are id, error,
-        network, vehicle, the names of its ends, name, energy (Wh), time (s), length (m) and charges
-        (%) of the recommended route, the ends of the 90 % interval (Wh), and energy and time of the
-        fastest route, None with charging stops.
+        Columns: `NAMES`, or `ENERGY_NAMES` of least energies alone. The columns of a plan are id,
+        error, network, vehicle, the names of its ends, name, energy (Wh), time (s), length (m) and
+        charges (%) of the recommended route, the ends of the 90 % interval (Wh), and energy and
+        time of the fastest route, None with charging stops.
     take
         Receives the rows.
 

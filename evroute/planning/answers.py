@@ -23,7 +23,7 @@ _ENERGIES = ("energy_wh", "length_m", "time_s", "within_wh")
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = ("id", *entries())
-"""Columns of requests: those of `PlanRequest`."""
+"""Columns of requests: the fields of `PlanRequest`."""
 NUMBERS = tuple(name for name, entry in entries().items() if isinstance(entry.form, Number))
 
 

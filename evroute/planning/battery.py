@@ -5,7 +5,7 @@ that is below the reserve. So regeneration into a full battery is lost, and the 
 edge, ``max(E, x - capacity)``, depends on the charge.
 
 Recuperation may fade as the battery fills: the charge after an edge still rises with the charge
-before it and is never above that of a battery without this loss. Above ``s0`` percent
+before it and is never above the charge of a battery without this loss. Above ``s0`` percent
 (`Battery.full_percent`) a share ``f (s - s0)/10`` of recuperation is lost, none of it below. Over a
 descent that would return m Wh the charge s follows ``ds/dm = (1 - f (s - s0)/10) / W``, W in Wh per
 percent: ``s' = s* - (s* - s) exp(-f m / (10 W))`` with ``s* = s0 + 10/f``, at most 100. The result

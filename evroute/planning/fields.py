@@ -37,13 +37,12 @@ ORIGIN = Place(
 )
 DESTINATION = Place("Destination, written likewise.", name="to", metavar="PLACE")
 VEHICLE = Form(
-    "A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
-    f"{defaults.VEHICLE}]",
+    f"A vehicle of 'evroute vehicle list', or a .toml file. [the belief's, or {defaults.VEHICLE}]",
     longest=4096,
 )
 CAR = Form(
-    "A car of the belief's fleet, whose own consumption counts; left out, that of a car without "
-    "trips. Needs a belief.",
+    "A car of the belief's fleet, whose own consumption counts. Without it, a car without trips. "
+    "Needs a belief.",
     longest=200,
 )
 DEPART = Clock(
@@ -114,7 +113,7 @@ class Request(BaseModel):
 
     @classmethod
     def keys(cls) -> list[str]:
-        """Return the names of the fields, then those of the conditions."""
+        """Return the names of the fields, then the names of the conditions."""
         day = DrivingConditions.__dataclass_fields__ if CONDITIONS in cls.model_fields else {}
         return list(cls.model_fields) + [f"{CONDITIONS}.{name}" for name in day]
 
@@ -201,7 +200,7 @@ class Entry:
 
 @cache
 def entries_of(model: type[Request]) -> dict[str, Entry]:
-    """Return the fields that have a form, by their name in texts. Those of a day come last."""
+    """Return the fields that have a form, by their name in texts. Fields of a day come last."""
     found = {}
     day: Mapping[str, Any] = DrivingConditions.__pydantic_fields__  # type: ignore[attr-defined]
     for fields, of_day in ((model.model_fields, False), (day, True)):
@@ -213,5 +212,5 @@ def entries_of(model: type[Request]) -> dict[str, Entry]:
 
 
 def day_of(conditions: DrivingConditions, depart: str | None) -> DrivingConditions:
-    """Return the conditions of a day at a departure ``HH:MM``. None for that of the conditions."""
+    """Return the conditions of a day at a departure ``HH:MM``. None keeps their own."""
     return conditions if depart is None else replace(conditions, departed_s=clock_s(depart))

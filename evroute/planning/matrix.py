@@ -87,7 +87,7 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
             stop = Stop(row.get("id") or place, place, found)
             require(
                 known.setdefault(stop.id, place) == place,
-                f"{where}: id '{stop.id}' is that of another place above; give each place an id of "
+                f"{where}: id '{stop.id}' names another place above; give each place an id of "
                 "its own",
             )
             stops.append(stop)

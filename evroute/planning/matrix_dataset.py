@@ -20,7 +20,7 @@ from evroute.planning.matrix import AIMS, ENDS, VALUES, Exits, Stop
 from evroute.planning.planner import Planner
 
 BLOCK_PAIRS = 1_000_000
-"""Most pairs of one file, or those of one origin if they are more."""
+"""Most pairs of one file, or the pairs of one origin if they are more."""
 LEAST_PAIRS = 10_000
 """Least pairs of one file."""
 BLOCKS = 64

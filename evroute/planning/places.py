@@ -211,7 +211,7 @@ def _texts(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> 
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
     """Return the first and the last edge of a simulated round, which drives whole edges.
 
-    Of the two directions of a street, and of the edges at a junction, those of the fastest trip.
+    Of the two directions of a street, and of the edges at a junction, the ones on the fastest trip.
 
     Parameters
     ----------

@@ -328,9 +328,9 @@ class Plan:
             if self.saving is not None and not self.saving.told_apart:
                 words += f"; {CANNOT_TELL}"
         elif least:
-            words = "the fastest route is also the one of least energy"
+            words = "the fastest route also takes the least energy"
         elif self.request.worth is not None:
-            words = "the fastest route is also the one of least cost"
+            words = "the fastest route also costs least"
         elif self.request.charge:
             words = "the fastest route needs no charge on the way"
         else:

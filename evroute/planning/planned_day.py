@@ -138,7 +138,7 @@ def _fading(vehicle: Vehicle, learned: Day | None, battery: Battery) -> Battery:
 
 
 class SeesDay:
-    """The numbers of a planner that are those of its day."""
+    """The numbers of a planner that depend on its day."""
 
     @property
     def day(self) -> PlannedDay:

@@ -52,9 +52,9 @@ class Planner(SeesDay):
     ----------
     network
         Roads. Energies and charges follow their profile where they have one
-        (`profile.on_terrain`), with a belief that of the belief.
+        (`profile.on_terrain`), with a belief the belief's.
     vehicle
-        A vehicle, its name, or a TOML file, or None for that of the belief, or `defaults.VEHICLE`.
+        A vehicle, its name, or a TOML file, or None for the belief's, or `defaults.VEHICLE`.
     belief
         Learned energies of the car to plan on, or physics if None.
     conditions
@@ -199,8 +199,8 @@ class Planner(SeesDay):
         battery
             In place of the charge and reserve of the request, another battery.
         **wishes
-            Further fields of the request, such as ``soc=40``. Its conditions are those of the
-            planner if they are left out.
+            Further fields of the request, such as ``soc=40``. Its conditions are the planner's if
+            they are left out.
 
         Raises
         ------

@@ -160,7 +160,7 @@ def reach(
         Charge at the start and reserve.
     risk
         Greatest probability of ever falling below the reserve, in (0, 0.5]; None to go by expected
-        energies. It is that of the route that arrives with the most charge.
+        energies. It is the time of the route that arrives with the most charge.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
 
     Infinite where no route exists or a full battery does not suffice. The reserve is kept by
     expected energies. The charge of ``battery`` at the start does not matter. After a cold start
-    the warm-up is that of a trip of `LONG_MINUTES`, an upper bound for shorter ones.
+    the warm-up is computed for a trip of `LONG_MINUTES`, an upper bound for shorter ones.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Recommendation: the detour that pays, by a rule of four numbers.
 
-Of the routes that are fast enough and save enough energy, the one of least ``energy + r time`` is
+Of the routes that are fast enough and save enough energy, the route of least ``energy + r time`` is
 recommended if that is less than the fastest's. Otherwise the fastest. So a recommended route that
 becomes faster or cheaper stays recommended, and another one that improves can only take the
 recommendation itself, as long as the fastest stays the same.

@@ -206,7 +206,8 @@ class PlanRequest(Request):
         edge_id
             Ids of its n edges.
         battery
-            Battery with the charge at the start and the reserve, or None for those of the wishes.
+            Battery with the charge at the start and the reserve, or None for the battery and charge
+            in the wishes.
         wishes
             Further fields. Places on the way also as rows.
         """

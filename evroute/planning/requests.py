@@ -61,9 +61,9 @@ def read_requests(
     columns
         Names of the columns that are read.
     numbers
-        Those of them that hold numbers.
+        Names of the columns that hold numbers.
     part
-        Bytes of the table whose rows are read, each from the end of a row to that of another, or
+        Bytes of the table whose rows are read, each from the end of a row to the end of another, or
         None for all rows.
 
     Raises

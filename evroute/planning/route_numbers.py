@@ -131,7 +131,7 @@ def streets_of(
     edges
         Rows of its k edges.
     length_m, edge_wh
-        (k,) driven length, m, and expected energy of each, Wh.
+        (k,) driven length, m, and expected energy of each edge, Wh.
     """
     labels, parts = zip(*stretches(network, edges), strict=True)
     first = [part.start for part in parts]

@@ -61,7 +61,7 @@ class _Choice:
     problem, request, battery
         The request, its numbers and its charge.
     quickest, cheapest
-        The fastest route and that of least weight without limits.
+        The fastest route, and the route of least weight, without limits.
     rows
         The rows found so far.
     """

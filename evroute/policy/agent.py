@@ -114,7 +114,7 @@ class Agent:
         return forecast(self.model, self.space.arms(request), self._passed(request, route))
 
     def _passed(self, request: Round, route: Route) -> IntArray:
-        """Return the positions (k,) of the arms of a route among those of its round."""
+        """Return the positions (k,) of the arms of a route among the arms of its round."""
         return self.space.arms(request).rows_of(self.space.arms_of_route(route))
 
     def tell(self, feedback: Feedback) -> None:

@@ -68,7 +68,7 @@ class UCBOptions(IndexOptions):
 
 
 class BayesUCBOptions(UCBOptions):
-    """GP-BayesUCB of Theorem 3.1. The defaults are those of the paper's section 4.2."""
+    """GP-BayesUCB of Theorem 3.1. The defaults follow the paper's section 4.2."""
 
     label = "BayesUCB"
 

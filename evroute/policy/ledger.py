@@ -19,8 +19,8 @@ be shared by all edges of a trip. Mixed over s it gives a bound that holds at al
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
 one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
-Assumptions: the mean square of r is at most `SAFETY` times that of the last trips, and no route
-loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of
+Assumptions: the mean square of r is at most `SAFETY` times the mean square of the last trips, and
+no route loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of
 independent streams.
 """
 
@@ -38,7 +38,7 @@ SAFETY = 1.5
 PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
 MEMORY = 0.9
-"""Weight of a trip in the running mean square of r, relative to that of the next trip."""
+"""Weight of a trip in the running mean square of r, relative to the weight of the next trip."""
 TRIAL_TRIPS = 10
 """Number of trips in which routes differ that drive the baseline first, to measure the noise."""
 MIXTURE_SHARE = 0.1
@@ -153,7 +153,7 @@ class Ledger:
         residual_wh
             Measured energy of the driven route minus its belief before the trip, Wh.
         believed_excess_wh
-            Belief of the learner's route minus that of the baseline's, Wh.
+            Belief of the learner's route minus the belief of the baseline's, Wh.
         noise_wh, most_wh
             As in `probability`.
         """

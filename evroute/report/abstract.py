@@ -39,8 +39,8 @@ def abstract(rounds: "pd.DataFrame") -> list[Finding]:
     """Return forecast error and saving in a sentence for each panel of `panel_labels` and method.
 
     The forecast error is the mean absolute deviation of the measured from the predicted route
-    energy, % of the mean energy. The saving is the mean true energy of the physics routes minus
-    that of the driven routes, % of the former, or Wh a trip where that is below 0.1 kWh.
+    energy, % of the mean energy. The saving is the mean true energy of the physics routes minus the
+    driven routes' mean, % of the first, or Wh a trip where the first is below 0.1 kWh.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
 def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> FloatArray:
     """Return the continuous ranked probability score of Gaussian forecasts, (n,).
 
-    The unit is that of the arguments. Smaller is better.
+    The unit is the arguments' unit. Smaller is better.
 
     Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21,
     negated.
@@ -46,7 +46,7 @@ def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> Flo
 def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row per forecast with a deviation after the first 50 trips.
 
-    Columns: those of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh,
+    Columns: `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh,
     measured_wh, and half50_wh to half95_wh of conformal intervals. The intervals of random routes
     use the multipliers of the chosen ones.
 

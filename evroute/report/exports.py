@@ -77,7 +77,7 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
 
 
 def _track(network: RoadNetwork, driven: Stretches) -> Iterator[tuple[LonLat, float]]:
-    """Yield the points of a route, degrees, with heights, m. Those of a turn have one height."""
+    """Yield the points of a route, degrees, with heights, m. Points of a turn have one height."""
     ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
     for part, (turn, line) in zip(ends, driven_lines(network, driven), strict=True):
         height_m = float(network.elevation_m[network.tail[part[0]]])

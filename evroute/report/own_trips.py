@@ -1,6 +1,6 @@
 """Page on the trips of a folder of ``evroute learn``: four figures, each under its finding.
 
-Errors and intervals are those of expectations made before the trip was learned.
+Errors and intervals are from expectations made before the trip was learned.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,9 +2,8 @@
 
 A saving is positive.
 
-Everything is paired: the other routes are those of the same trip in the same round of the same
-world, and their energies are true expectations (``regret.DEFINITION``), so that measurement noise
-cancels.
+Everything is paired: the other routes belong to the same trip in the same round of the same world,
+and their energies are true expectations (``regret.DEFINITION``), so that measurement noise cancels.
 """
 
 import numpy as np
@@ -40,10 +39,10 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
     ``Wh per trip`` and the columns after it are means of the last 50 trips, and ``±`` is half their
     paired 95 % interval over the seeds by Student's t (NaN for one seed). The routes by physics
-    alone are those of eq. 8. ``headroom`` is the saving against them of a driver who knows the
-    world. ``captured`` is the saved share of its sum over the seeds, if that sum is at least 0.5 %
-    of the energy. ``captured, median`` and ``above 60 %`` are the median of the saved share and the
-    share of seeds in which it exceeds 60 %, over the seeds whose own headroom is at least 0.5 %.
+    alone follow eq. 8. ``headroom`` is the saving against them of a driver who knows the world.
+    ``captured`` is the saved share of its sum over the seeds, if that sum is at least 0.5 % of the
+    energy. ``captured, median`` and ``above 60 %`` are the median of the saved share and the share
+    of seeds in which it exceeds 60 %, over the seeds whose own headroom is at least 0.5 %.
     ``harmed`` is the share of seeds whose last trips take at least 0.5 % more than the routes by
     physics alone, and ``worst`` is the greatest loss of a seed. ``saved in all`` sums over all
     trips. ``pays after`` is the median number of trips after which that sum stays positive,

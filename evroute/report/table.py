@@ -82,7 +82,8 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
 
     Regrets are cumulative. The geometric mean is 0 if any regret is. A standard error of one world
     is NaN. ``saved vs physics`` is the mean over the last 50 trips of the true expected energy of
-    the eq. 8 route minus that of the route driven. A trip is on the best route if its regret is 0.
+    the eq. 8 route minus the energy of the route driven. A trip is on the best route if its regret
+    is 0.
 
     Parameters
     ----------

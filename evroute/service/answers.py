@@ -1,6 +1,6 @@
 """Answers of the service as types of the OpenAPI document.
 
-The fields of a plan are those of ``evroute route --json`` (`planning.answers.document`). Energies
+The fields of a plan equal those in ``evroute route --json`` (`planning.answers.document`). Energies
 are in Wh, charges in per cent of the usable battery.
 """
 

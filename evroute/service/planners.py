@@ -35,7 +35,7 @@ class OnRoads(Protocol):
 
     @property
     def vehicle(self) -> str | None:
-        """Name of the vehicle, or None for that of the belief, or the usual one."""
+        """Name of the vehicle, or None for the belief's, or the usual one."""
 
     @property
     def conditions(self) -> DrivingConditions:
@@ -83,8 +83,8 @@ class Planners:
         """Return the planner of a request, at no departure.
 
         No request makes others read their network or belief again, except by naming more of them
-        than are kept. Requests under other conditions have planners of their own, so that those of
-        usual conditions stay.
+        than are kept. Requests under other conditions have planners of their own, so that planners
+        for usual conditions stay.
         """
         day = replace(request.conditions, departed_s=None)
         planners = self._usual if day == USUAL else self._other

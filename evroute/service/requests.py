@@ -32,7 +32,7 @@ MOST_PLACES = 1_000
 MOST_TRIPS_OF_DAY = 20
 
 Name = Annotated[str, Field(pattern=NAME)]
-VehicleName = Annotated[Name | None, Form("Name of a vehicle; that of the belief if null.")]
+VehicleName = Annotated[Name | None, Form("Name of a vehicle. The belief's if null.")]
 BeliefName = Annotated[Name | None, Field(description="Belief to plan on; physics if null.")]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]

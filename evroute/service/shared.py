@@ -52,7 +52,7 @@ class Slots:
 
 
 class Shared:
-    """Bytes and requests that one worker holds, among those of all workers.
+    """Bytes and requests that one worker holds, in the table of all workers.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Several processes that answer on one port, by the supervisor of uvicorn.
 
 Each worker keeps networks, planners and beliefs of its own. A belief is read anew whenever its file
-is another one, so that trips which one worker learned count in the plans of all.
+is another one, so that trips which one worker learned count in the plans of all workers.
 """
 
 import multiprocessing

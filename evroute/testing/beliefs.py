@@ -34,7 +34,7 @@ COLUMNS = [
 EXTRA = 1.3
 """Measured energy over eq. 8 on every edge."""
 SLOW = 1.5
-"""Measured time over that of the map."""
+"""Measured time over the map's."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def trip_of(
     name
         Name of the trip.
     factor, slow
-        Measured energy over eq. 8, and measured time over that of the map.
+        Measured energy over eq. 8, and measured time over the map's.
     **known
         Further fields of the trip.
     """
@@ -267,7 +267,7 @@ def conditions_of_the_day_are_in_its_energies(subject: Subject) -> None:
 
 
 def minutes_are_those_of_trips_where_they_measured_them(subject: Subject) -> None:
-    """Minutes are those of trips where trips measured them, and else those of the map."""
+    """Minutes come from trips where trips measured them, and else from the map."""
     ensure(subject.make().minutes_from == "map", "Before any trip they are not the map's.")
     belief = subject.taught(30)
     ensure(belief.minutes_from == "trips", f"After 30 trips they are the {belief.minutes_from}'s.")

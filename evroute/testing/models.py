@@ -29,7 +29,7 @@ class Subject:
     setting
         Network, vehicle and prior of the model.
     own_prior
-        Whether the model's prior deviations are its own instead of those of the setting.
+        Whether the model's prior deviations are its own instead of the setting's.
     from_times
         Whether it learns from travel times alone, so that energies teach it nothing.
     low_rank
@@ -115,7 +115,7 @@ def has_the_methods(subject: Subject) -> None:
 
 
 def believes_the_physics_first(subject: Subject) -> None:
-    """Before any trip the mean is the prior mean, and the deviation that of the prior."""
+    """Before any trip the mean and the deviation are the prior's."""
     for arms in (subject.arms, _congested(subject.arms)):
         belief = subject.make().posterior(arms)
         equal(belief.mean_wh, arms.prior_mean_wh, "the means and the prior means")
@@ -156,7 +156,7 @@ def closed_edges_change_no_others(subject: Subject) -> None:
     close(part.mean_wh, whole.mean_wh[open_rows], "the means of some arms", rtol=1e-12)
     close(part.std_wh, whole.std_wh[open_rows], "the deviations of some arms", rtol=1e-12)
     noise = subject.setting.noise_std_wh
-    equal(model.noise_std(some), noise[open_rows], "the noises and those of the setting")
+    equal(model.noise_std(some), noise[open_rows], "the noises and the setting's")
 
 
 def a_measurement_counts_by_its_noise(subject: Subject) -> None:

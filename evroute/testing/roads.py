@@ -26,7 +26,7 @@ def make_network(
     positions
         x, y and z of each junction, m, in UTM zone 32.
     speed_mps
-        Speed limit of the edges, or of each, m/s.
+        Speed limit of all edges, or of each edge, m/s.
     length_m
         Length of each edge, m. Its 3-D distance by default.
     name

@@ -60,7 +60,7 @@ class Form:
     longest: int = 200
 
     def read(self, name: str, value: Any) -> Any:
-        """Return a value, or that of its text. Values of other types are left to pydantic.
+        """Return a value, read from its text if need be. Other types are left to pydantic.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Number(Form):
     whole: bool = False
 
     def read(self, name: str, value: Any) -> Any:
-        """Return a number, or that of its text."""
+        """Return a number, read from its text if need be."""
         number = self.number(name, value)
         below = self.least is not None and number < self.least
         below |= self.above is not None and number <= self.above
@@ -155,7 +155,7 @@ class Number(Form):
         return int(number) if self.whole else number
 
     def number(self, name: str, value: Any) -> float:
-        """Return a number or that of its text before its range is checked.
+        """Return a number, read from its text if need be, before its range is checked.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Share(Number):
     """A share: the number 0.1, or the text ``10%`` or ``0.1``."""
 
     def number(self, name: str, value: Any) -> float:
-        """Return a share or that of its text before its range is checked."""
+        """Return a share, read from its text if need be, before its range is checked."""
         if not isinstance(value, str):
             return Number.number(self, name, value)
         percent = value.strip().endswith("%")
@@ -270,7 +270,7 @@ class Truth(Form):
     """Yes or no."""
 
     def read(self, name: str, value: Any) -> Any:
-        """Return a truth, or that of ``yes``, ``true``, ``no`` or ``false``."""
+        """Return a truth, read from ``yes``, ``true``, ``no`` or ``false`` if need be."""
         known = value if isinstance(value, bool) else _TRUTHS.get(str(value).lower())
         if known is None:
             raise refused(name, value, f"one of {', '.join(_TRUTHS)}")
@@ -337,7 +337,7 @@ class Places(Place):
     most: int = 100
 
     def read(self, name: str, value: Any) -> Any:
-        """Return a tuple of places, or that of one text."""
+        """Return a tuple of places, with one place for a single text."""
         if isinstance(value, str):
             value = [part.strip() for part in value.split(";") if part.strip()]
         if not isinstance(value, Sequence):

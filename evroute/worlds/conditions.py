@@ -87,7 +87,7 @@ class Conditions(World):
         Deviation of ``log r_e``, drawn by the seed.
     trip_std
         Deviation of a factor b common to all edges of a trip, which take ``b s_e`` more. In SUMO
-        the noise of routes was 1.65 times that of independent edges.
+        the noise of routes was 1.65 times the noise of independent edges.
     time_std
         Deviation of the logarithm of a factor common to all measured travel times of a trip.
     edge_time_std

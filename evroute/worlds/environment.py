@@ -115,7 +115,7 @@ def edges_in_zones(
 ) -> BoolArray:
     """Return whether the middle of each edge lies in a zone around a random edge, (n,).
 
-    The middle is that of the line between the edge's two junctions.
+    The middle lies on the line between the edge's two junctions.
 
     Parameters
     ----------

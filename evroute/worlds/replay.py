@@ -175,7 +175,7 @@ class _Draws:
         self.mean_wh: FloatArray = mean_wh
 
     def drawn_wh(self, edges: IntArray, chance: FloatArray) -> FloatArray:
-        """Return one value of each edge, (k,) Wh, by a uniform number in [0, 1) of each."""
+        """Return one value of each edge, (k,) Wh, by its uniform number in [0, 1)."""
         count = self.start[edges + 1] - self.start[edges]
         place = self.start[edges] + (chance * count).astype(np.int64)
         values = np.append(self.values, np.nan)[np.minimum(place, len(self.values))]

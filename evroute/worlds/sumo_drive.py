@@ -101,8 +101,7 @@ class SumoDrive:
     Raises
     ------
     EvrouteError
-        If libsumo is missing, another simulation is open, or the source is not that of the
-        network.
+        If libsumo is missing, another simulation is open, or the network has another source.
     """
 
     def __init__(self, network: RoadNetwork, source: Path) -> None:
@@ -215,7 +214,7 @@ class SumoDrive:
         )
 
     def _limit(self, rows: IntArray, speed_mps: FloatArray) -> None:
-        """Set the limits of a route's edges. Inside junctions at most the larger of both."""
+        """Set the limits of a route's edges. Inside junctions at most the larger of its two."""
         for row in rows:
             self._sumo.edge.setMaxSpeed(self.network.edge_id[row], float(speed_mps[row]))
         for left, entered in pairwise(rows):

@@ -28,7 +28,7 @@ class SumoOptions(World):
     Parameters
     ----------
     net
-        The .net.xml from which the network was read. By default that of ``data/networks.toml``.
+        The .net.xml from which the network was read. By default the file in ``data/networks.toml``.
     temperature_c
         Air temperature, °C. Affects air density, heating and cooling (`energy.driving.hvac_w`).
     zones

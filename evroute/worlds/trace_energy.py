@@ -7,7 +7,7 @@ one step before:
 
 divided by the propulsion efficiency where it is positive, times the recuperation efficiency where
 it is negative, plus the constant load. No radial drag and no rotating mass. Here g and rho are
-those of eq. 8 or of the day, rolling is proportional to cos(incline), and drag includes the
+taken from eq. 8 or from the day, rolling is proportional to cos(incline), and drag includes the
 headwind, as there.
 """
 

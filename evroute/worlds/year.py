@@ -1,8 +1,8 @@
 """Year: a world of trips over the seasons, whose heating follows a model of cabin and battery.
 
-The energy of a trip is that of `Physics` at the temperature of its day and hour, and the electric
-energy of `Cabin` over its travel time. The car stands a few minutes or some hours before each trip,
-so cold starts and warm ones occur in every season.
+The energy of a trip is the energy in `Physics` at the temperature of its day and hour, plus the
+electric energy of `Cabin` over its travel time. The car stands a few minutes or some hours before
+each trip, so cold starts and warm ones occur in every season.
 """
 
 from collections.abc import Callable
@@ -201,7 +201,7 @@ class YearWorld(Physics):
 
         The energy of a route is its energy without heating plus a concave function of its travel
         time, so the least is a corner of the lower hull of both. The corners come from searches
-        with a constant power, between the power at departure and that of a warm cabin.
+        with a constant power, between the power at departure and the power of a warm cabin.
         """
         truth = self._truth(request)
         step_wh = np.diff(self._profile_wh(request.t, S_PER_H)) / STEP_S

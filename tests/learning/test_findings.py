@@ -136,7 +136,7 @@ def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:
     # variances of the means: (20² + 20²)/1/2 and (40² + 40²)/2/3
     error_wh = np.sqrt(400.0 + 1600.0 / 3)
     assert driven_pairs(energies, trips) == [
-        f"the route of trip '5' against that of '3' (3 and 2 trips): measured {660 - 520:+.0f} ± "
-        f"{error_wh:.0f} Wh, expected {expected_wh:+.0f} Wh"
+        f"the route of trip '5' against the route of '3' (3 and 2 trips): measured "
+        f"{660 - 520:+.0f} ± {error_wh:.0f} Wh, expected {expected_wh:+.0f} Wh"
     ]
     assert not driven_pairs(energies, trips[:3])

@@ -105,7 +105,7 @@ def test_the_command_writes_a_row_for_each_pair(denver, tmp_path) -> None:
         (("place,id", "a,b,c"), "row 1: more cells than columns; quote a place"),
         (
             ("id,place", "a,Blake Street & 17th Street", 'a,"39.7624,-104.9733"'),
-            "row 2: id 'a' is that of another place above",
+            "row 2: id 'a' names another place above",
         ),
         (("place",), "has no row"),
         (("place", '"open'), "is not a CSV table"),

@@ -31,7 +31,7 @@ class BlockTask:
     block
         The block.
     inputs
-        The files of both.
+        The files of the roads and of the belief or physics.
     machine, sent, plugins
         As in `evroute.experiments.tasks.Task`.
     """

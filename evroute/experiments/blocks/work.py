@@ -58,7 +58,7 @@ class Opened:
         return self.planner(vehicle, conditions).of_car(car)
 
     def _stops(self, path: str, digest: str, *, leaving: bool) -> Sequence[Stop]:
-        """Return the places of a table. The digest is that of its copy."""
+        """Return the places of a table. The digest is taken from its copy."""
         return read_stops(located(Path(path)), self.roads, leaving=leaving)
 
     def _exits(self, planner: Planner, path: str, digest: str, by: str) -> Exits:
@@ -70,7 +70,7 @@ class Block(Protocol):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Files that it reads, besides those of the door."""
+        """Files that it reads, besides the door's files."""
 
     @property
     def words(self) -> str:

@@ -1,8 +1,8 @@
 """Moments of measured trips, each from the trips before it, on the exact model of edges in blocks.
 
 A block takes the joint posterior of its edges once. Each trip is predicted from it and then
-conditions it, so the predictions are those of trip after trip. The model learns the block at once:
-an edge that several of its trips pass is then one edge.
+conditions it, so the predictions are the same as trip after trip. The model learns the block at
+once: an edge that several of its trips pass is then one edge.
 """
 
 from collections.abc import Sequence

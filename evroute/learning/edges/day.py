@@ -69,7 +69,7 @@ class EdgeDay:
 
     @property
     def full_battery_fade(self) -> float:
-        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        """Share of recuperation lost per 10 % of charge above the charge of a full battery."""
         return self.vehicle.full_battery_fade
 
     @property
@@ -102,7 +102,7 @@ class EdgeDay:
         Parameters
         ----------
         arms, stretches
-            (k,) arms, and the part of the edge of each.
+            (k,) arms, and the part of each arm's edge.
         """
         return self.space.stretch_wh(arms, stretches)
 
@@ -190,7 +190,7 @@ class EdgeDay:
         arms, before, stretches
             As in `Day.reached_std_wh`.
         charge_wh
-            Charge at the start of each, which does not matter here.
+            Charge at the start of each arm, which does not matter here.
         """
         routes = [way(before, position) for position in range(len(arms))]
         share = np.ones(len(arms)) if stretches is None else self._share(stretches)

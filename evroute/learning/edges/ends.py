@@ -18,7 +18,7 @@ COUNTED_SHARE = 0.5
 
 
 def counted(trip: MeasuredTrip, network: RoadNetwork) -> MeasuredTrip:
-    """Return a trip over whole edges: those of which at least a half was driven.
+    """Return a trip over whole edges: the edges of which at least a half was driven.
 
     The edge with the greatest share counts in any case.
 

@@ -1,1 +1,1 @@
-"""Fleets: the energy that single cars take beyond that of their type, and their errors."""
+"""Fleets: the energy that single cars take beyond their type's, and their errors."""

@@ -8,9 +8,9 @@ takes more, and of noise:
     y = x'(b + M a_c) + e,  a_c = (u_c, h_c) ~ N(0, diag(s_u², s_h²)),  b ~ N(m, R R'),  e ~ N(0, v)
 
 The columns of M (p, 2) are the shared coefficients as they were at the last fit of the noise:
-without the change of height for the factor ``u_c``, and those of heating, warm-up and cooling alone
-for ``h_c``. So ``u_c`` counts times the energy that a car of the type is expected to dissipate, and
-``h_c`` times its heating. Between two fits M is constant, and all below is exact.
+without the change of height for the factor ``u_c``, and the coefficients of heating, warm-up and
+cooling alone for ``h_c``. So ``u_c`` counts times the energy that a car of the type is expected to
+dissipate, and ``h_c`` times its heating. Between two fits M is constant, and all below is exact.
 
 Given b, the cars are independent (arrowhead precision). The state therefore is the posterior of b,
 and for each car:

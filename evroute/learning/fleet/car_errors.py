@@ -1,11 +1,11 @@
 """Errors of trips by car: intervals rest on the car's own errors, and so does the test for changes.
 
-The spread of the next error of a car is that of `learning.intervals` with the car's own scores. The
+The spread of the next error of a car follows `learning.intervals` with the car's own scores. The
 Student t that joins them is fitted to the trips of all cars. A car that is not known has the scores
-of all. Each car has its own test for changes (`learning.change`). An alarm is one car's matter: a
-flat tyre, another driver. Only if several cars raise one within `WITHIN` of their trips are the
-roads judged: at least `FEWEST`, and at least the share `SHARE` of all cars. Trips of one car
-without a name have one test, whose alarm is of roads.
+of all cars. Each car has its own test for changes (`learning.change`). An alarm is one car's
+matter: a flat tyre, another driver. Only if several cars raise one within `WITHIN` of their trips
+are the roads judged: at least `FEWEST`, and at least the share `SHARE` of all cars. Trips of one
+car without a name have one test, whose alarm is of roads.
 """
 
 from collections.abc import Mapping
@@ -138,7 +138,7 @@ class CarErrors:
         return of_car
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the errors as arrays. Without cars those of `PastErrors`."""
+        """Return the errors as arrays. Without cars the arrays of `PastErrors`."""
         state = self.all.state()
         if not self._by_car:
             return state

@@ -65,7 +65,7 @@ class CarTypes:
         return {car: self.vehicles[name] for car, name in self.types.items()}
 
     def of_type(self, measured: Measured, names: Collection[str]) -> Measured:
-        """Return trips without those of cars of other types, which are set aside.
+        """Return trips without the trips of cars of other types, which are set aside.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ def _without(log: Log, name: str) -> Log:
 
 
 def _renamed(log: Log) -> Log:
-    """Return a log whose column of vehicles is that of cars."""
+    """Return a log whose column of vehicles becomes the column of cars."""
     names = [CAR if name == VEHICLE else name for name in log.table.column_names]
     columns = {key: column for key, column in log.columns.items() if key != VEHICLE}
     return replace(log, table=log.table.rename_columns(names), columns=columns | {CAR: Column(CAR)})

@@ -1,4 +1,4 @@
-"""Coefficients of several types of cars as those of one regression, which share their ratios.
+"""Coefficients of several types of cars as one regression, which share their ratios.
 
 The coefficients ``b_k`` (p,) of type k deviate from its catalogue by a part that all types share,
 as a ratio, and a part of their own:
@@ -8,15 +8,15 @@ as a ratio, and a part of their own:
     b_k = D_k s + d_k,   s ~ N(0, q diag(s_1²)),   d_k ~ N(m_k, (1 - q) diag(s_k²)),   q = 1/2
 
 with ``m_k`` and ``s_k`` the prior of type k alone, and ``D_k`` diagonal: the ratio of its prior
-means to those of the first type, and 1 where one of them is 0. So a type without trips is expected
-to differ from its catalogue by half of what the others do, as a ratio.
+means to the prior means of the first type, and 1 where one of them is 0. So a type without trips is
+expected to differ from its catalogue by half of what the others do, as a ratio.
 
 The regression has the coefficients ``(s, d_1, .., d_K)``, and after them the features of fields. A
 trip of type k with the terms x has the row ``(D_k x, 0, .., x, .., 0)``. All that holds for one
-type then holds for several, single cars included (`car_effects`): the weights of a car are those of
-its own type.
+type then holds for several, single cars included (`car_effects`): a car has the weights of its own
+type.
 
-The kilometres of the noise are those of the first column, ``D_k`` times those driven, so trips of
+The kilometres of the noise are the first column, ``D_k`` times the kilometres driven, so trips of
 heavier types are noisier.
 """
 
@@ -57,7 +57,7 @@ class JointTypes:
         return self.p * (1 + len(self.priors))
 
     def ratio(self, k: int) -> FloatArray:
-        """Return the prior means of a type over those of the first, 1 without either, (p,)."""
+        """Return the prior means of a type over the first type's, 1 without either, (p,)."""
         first, own = self.priors[0].mean, self.priors[k].mean
         both = (first != 0.0) & (own != 0.0)
         return np.where(both, own, 1.0) / np.where(both, first, 1.0)
@@ -108,7 +108,7 @@ class JointTypes:
         return np.concatenate([whole, row[self.p :]])
 
     def narrow(self, columns: FloatArray, k: int) -> FloatArray:
-        """Return coefficients of a type from those of all.
+        """Return coefficients of a type from the coefficients of all types.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class JointTypes:
         return np.concatenate([own, columns[self.width :]])
 
     def kinds(self, column: IntArray) -> IntArray:
-        """Return the kinds of the columns of a type (p + f,) from those of all."""
+        """Return the kinds of the columns of a type (p + f,) from the kinds of all columns."""
         return np.concatenate([column[: self.p], column[self.width :]])
 
     def regression(self, joint: TripRegression, k: int) -> TripRegression:
@@ -164,7 +164,7 @@ class JointTypes:
         )
 
     def _metered(self) -> IntArray | None:
-        """Return the columns that a meter of their own may measure: of all, and of each type."""
+        """Return the columns that a meter of their own may measure: shared, and by type."""
         own = self.priors[0].metered
         if own is None:
             return None

@@ -59,9 +59,9 @@ class TypeFields:
     belief
         Belief of the coefficients.
     ratio
-        Mass of the type over that of the first type.
+        Mass of the type over the mass of the first type.
     km_ratio
-        Energy of a kilometre by the catalogue over that of the first type (`joint_types`).
+        Energy of a kilometre by the catalogue over the first type's (`joint_types`).
     """
 
     places: TripPlaces

@@ -1,7 +1,7 @@
 """MixedDay: energies of turns on one day by two beliefs, driver's physics and steady speeds.
 
-Means, potential, fade and travel times are weighted means of both. The covariance of a mixture has
-the spread between the means too, so a forecast and its charge along the route include the doubt
+Means, potential, fade and travel times are weighted means of the two. The covariance of a mixture
+has the spread between the means too, so a forecast and its charge along the route include the doubt
 which physics is right. Every belief has no edge below its own change of potential, so the mixture
 has none below the weighted mean of the potentials.
 """
@@ -79,7 +79,7 @@ class MixedDay:
 
     @property
     def full_battery_fade(self) -> float:
-        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        """Share of recuperation lost per 10 % of charge above the charge of a full battery."""
         fades = self.driving.full_battery_fade, self.steady.full_battery_fade
         return float(self.weight.mixed(*fades))
 
@@ -124,8 +124,7 @@ class MixedDay:
 
         Parameters
         ----------
-        arms, stretches
-            (k,) turns, and the part of the edge of each.
+        arms, stretches (k,) turns, and the part of each turn's edge.
         """
         energy_wh: FloatArray = self.weight.mixed(
             self.driving.stretch_wh(arms, stretches),

@@ -38,7 +38,7 @@ BOTH = "both"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedTwice(Expected):
-    """Expectation of the mixture, with that of each physics.
+    """Expectation of the mixture, and of each physics.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class TwoPhysics(Belief):
         return (Weighed(share, self.driving.belief), Weighed(1.0 - share, self.steady.belief))
 
     def findings(self, trips: pa.Table) -> list[str]:
-        """Return consumption, the sentences of the driver's physics, and the weights of both.
+        """Return consumption, the sentences of the driver's physics, and both physics' weights.
 
         Parameters
         ----------
@@ -166,8 +166,9 @@ class TwoPhysics(Belief):
         """
         share = self.weight.first
         weights = (
-            f"forecasts are by {share:.0%} those of physics with stops and turns, whose numbers "
-            f"these are, and by {1.0 - share:.0%} those at steady speeds, by the errors of both"
+            f"forecasts are by {share:.0%} from physics with stops and turns, whose numbers "
+            f"these are, and by {1.0 - share:.0%} from physics at steady speeds, by the errors "
+            "of both"
         )
         return [*self.driving.findings(trips, self.members, self.car_shares()), weights]
 
@@ -177,7 +178,7 @@ class TwoPhysics(Belief):
         return [{**driving, **steady} for driving, steady in zip(*of_each, strict=True)]
 
     def expect(self, trip: MeasuredTrip) -> ExpectedTwice:
-        """Return the expected energy and time of a trip, with those of each physics."""
+        """Return the expected energy and time of a trip, and by each physics."""
         trip = self.driving.placed(trip)
         driving, steady = self.driving.expect_energy(trip), self.steady.expect_energy(trip)
         time = self._expected_time(
@@ -227,7 +228,7 @@ class TwoPhysics(Belief):
     def _overrule(self) -> None:
         """Begin the tests of the members anew that found a change which the mixture did not.
 
-        Forecasts are those of the mixture, so its errors decide. A member that stood at its alarm
+        The mixture makes the forecasts, so its errors decide. A member that stood at its alarm
         would never widen its prior.
         """
         tested = (
@@ -320,8 +321,8 @@ def _add_error(
     measured, expected
         Measured value and its expectation.
     unit
-        Unit of the score that the test sees. With that of a fixed noise a deviation that becomes
-        smaller, as it is learned, makes no score larger. The predicted deviation if None.
+        Unit of the score that the test sees. With the unit of a fixed noise, a deviation that
+        becomes smaller as it is learned makes no score larger. The predicted deviation if None.
     car
         The car that drove, or empty where cars have no names.
     """

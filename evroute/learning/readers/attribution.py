@@ -23,7 +23,7 @@ def attributed(
 ) -> tuple[IntArray, FloatArray]:
     """Return the positions of successive edges that were driven, (k,), and their energies, (k,) Wh.
 
-    The energies of the first and the last edge are those of the parts driven.
+    The energies of the first and the last edge are for the parts driven.
 
     Parameters
     ----------

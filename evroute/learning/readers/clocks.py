@@ -51,7 +51,7 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
     """Return times in seconds since the midnight before the first of them, (k,). NaN where empty.
 
     Small numbers stay as they are. Times without an offset to UTC are local. With an offset, the
-    midnight is that of the first time's offset. Seconds and milliseconds since 1970 are UTC.
+    midnight is taken at the first time's offset. Seconds and milliseconds since 1970 are UTC.
 
     Raises
     ------

@@ -5,7 +5,7 @@ time (when the edge was entered), travel_s, departed_s (of the trip, used where 
 vehicle, car, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent
 (charge when the edge was entered), auxiliary_w, temperature_c and payload_kg. Of a trip that begins
 or ends inside an edge start_m and end_m are the metres along its first and its last edge, one value
-a trip. Energies and times of these edges are those of the parts driven.
+a trip. Energies and times of these edges are for the parts driven.
 """
 
 from collections.abc import Sequence

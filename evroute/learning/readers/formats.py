@@ -84,7 +84,7 @@ def read_measured(
     reader
         Name of the reader. By default the file's suffix or columns choose one of `READERS`.
     cars
-        Types of the cars. Trips of cars of other types than those of the setting are set aside.
+        Types of the cars. Trips of cars of other types than the setting's are set aside.
         None for one type.
 
     Raises

@@ -1,6 +1,6 @@
 """LeafSpy: its columns, the day and month of its dates, and its temperature in °F.
 
-The columns are those of a Nissan Leaf's log (https://github.com/strowger/hm,
+The columns are named as in a Nissan Leaf's log (https://github.com/strowger/hm,
 ``bin/leafspy-process.pl``, lists them with their units). ``Ambient`` is in °F. ``A/C Pwr(250w)`` is
 the power of heater and heat pump together, which ``Aux Pwr(100w)`` does not include. ``epoch time``
 is seconds since 1970 (UTC), which needs no guess of the order of day and month.

@@ -2,9 +2,9 @@
 
 Columns: trip, from, to (names, ``"lat,lon"`` or edge ids), departed, soc_start, soc_end (% of the
 usable battery). Optional are odometer_km (length of the trip), vehicle, car, auxiliary_w,
-temperature_c and payload_kg. A trip stands for its plausible routes, on average: those of about the
-length by the odometer or, without one, of about the time of the fastest. The spread of their
-energies by eq. 8 is part of its known variance.
+temperature_c and payload_kg. A trip stands for its plausible routes, on average: the routes of
+about the length by the odometer or, without one, of about the time of the fastest. The spread of
+their energies by eq. 8 is part of its known variance.
 """
 
 from collections.abc import Sequence

@@ -183,7 +183,7 @@ def _drives(
         if not found:
             measured.skipped[trip] = (
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
-                f"them; check that network '{setting.network.name}' is that of the trip"
+                f"them; check that the trip is in network '{setting.network.name}'"
             )
         measured.notes.extend(_notes(trip, pieces, found))
         drives += found

@@ -1,6 +1,6 @@
 """History of a folder of ``evroute learn``: its recorded trips, and a row for each trip learned.
 
-The rows are those of ``trips.parquet``. They hold while the recorded trip is the one that was
+The rows come from ``trips.parquet``. They hold while the recorded trip is the one that was
 learned: a row whose trip is recorded with other numbers ends the part of the rows that holds.
 """
 

@@ -106,7 +106,7 @@ class Start:
 
 @checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Manifest:
-    """Fields of a manifest. The names are those of the file."""
+    """Fields of a manifest. The names are the same as in the file."""
 
     kind: Literal["learned"]
     method: dict[str, Any]
@@ -173,20 +173,20 @@ def start_of(
     choice: Choice,
     cars: Mapping[str, Vehicle] = MappingProxyType({}),
 ) -> Start:
-    """Return the start of a folder: the caller's choices, on top of those of its manifest.
+    """Return the start of a folder: the caller's choices, on top of its manifest.
 
     Parameters
     ----------
     made
         Manifest of the folder, or empty for a new one.
     network
-        A network, or its name or file, or None for that of the manifest, or `DEFAULT_NETWORK`.
+        A network, or its name or file, or None for the manifest's, or `DEFAULT_NETWORK`.
     vehicle
-        A vehicle, or its name or file, or None for that of the manifest, or `defaults.VEHICLE`.
+        A vehicle, or its name or file, or None for the manifest's, or `defaults.VEHICLE`.
     choice
         Model, prior and terrain.
     cars
-        Vehicle of each car of a fleet with several types, beside those of the manifest.
+        Vehicle of each car of a fleet with several types, beside the manifest's cars.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def on_pieces(
     network
         The network.
     before_m
-        (k,) lengths of the roads when the trip was recorded, m, or None for those of now.
+        (k,) lengths of the roads when the trip was recorded, m, or None for today's.
     """
     counts = np.array([len(edge) for edge in edges])
     edge, road = np.concatenate(edges), np.repeat(np.arange(len(edges)), counts)

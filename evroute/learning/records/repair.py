@@ -144,7 +144,7 @@ def _start(
 
 
 def _same_car(made: Mapping[str, Any], vehicle: Vehicle | str | None) -> Vehicle | None:
-    """Return a vehicle that a caller named if it is that of a folder, else None."""
+    """Return a vehicle that a caller named if the folder has the same vehicle, else None."""
     if vehicle is None:
         return None
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)

@@ -1,6 +1,6 @@
-"""KnownRoads: the roads of a belief, those of its network and those that it does not have.
+"""KnownRoads: the roads of a belief, both the roads of its network and roads that it lacks.
 
-Rows below n are those of the network. Roads that trips drove elsewhere, or that were closed or
+Rows below n are roads of the network. Roads that trips drove elsewhere, or that were closed or
 rebuilt since, follow: their learned deviations still count for the roads near them, and come
 back with them.
 """

@@ -2,8 +2,9 @@
 
 Drag is in proportion to drag coefficient times frontal area, the energy of stops and turns to mass
 times the share that braking loses, the loss of a full battery to weight times recuperation. A known
-auxiliary power counts beyond that of the vehicle and its heating. All other terms are of the trip
-alone. So is the factor by which the heater's limit reduces heating on short trips in great cold.
+auxiliary power counts beyond the power of the vehicle and its heating. All other terms are of the
+trip alone. So is the factor by which the heater's limit reduces heating on short trips in great
+cold.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """RoadLines and RoadIndex: roads by their ids and lines, found again in another network.
 
 A road is found by its id if the road of this id lies at the same place, else by its line: ends and
-middle within `LINE_M` of those of another road, and a length within `LENGTH_SHARE`.
+middle within `LINE_M` of another road's, and a length within `LENGTH_SHARE`.
 
 A point has x and y in metres and, as third coordinate, the number of its sheet times `SHEET_M`.
 Sheet 0 is the plane of the network. Further sheets are the planes of networks far from it: their
@@ -23,7 +23,7 @@ from evroute.network.road_network import RoadNetwork
 
 SHEET_M = 1e9
 NEAR_M = 500_000.0
-"""Distance up to which roads in another coordinate system are placed in that of a network, m."""
+"""Distance up to which roads in another coordinate system are placed in the network's own, m."""
 ID_M = 50.0
 """Distance up to which a road with the same id is the same road, m."""
 LINE_M = 15.0
@@ -127,7 +127,7 @@ class RoadLines:
         Parameters
         ----------
         sheets
-            Coordinate systems of the belief, that of the network first.
+            Coordinate systems of the belief, the network's first.
         network
             The network.
         """
@@ -155,7 +155,7 @@ class RoadIndex:
     def rows_of(self, roads: RoadLines) -> IntArray:
         """Return the row of each of k roads, (k,). `LOST` where it is not found.
 
-        The roads must be on the sheets of the network (`RoadLines.on`). Each row is that of at most
+        The roads must be on the sheets of the network (`RoadLines.on`). Each row belongs to at most
         one road: the one with its id, else the nearest.
         """
         rows = np.array([self._row_of.get(each, LOST) for each in roads.edge_id], dtype=np.int64)
@@ -178,14 +178,14 @@ class RoadIndex:
 def placed(
     points_m: FloatArray, there: Sequence[str], here: Sequence[str], network: RoadNetwork
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return points of other sheets on those of a belief, and these sheets with those added.
+    """Return points of other sheets on a belief's sheets, and these sheets with new ones added.
 
     Parameters
     ----------
     points_m
         (..., 3) points on the sheets ``there``.
     there, here
-        Coordinate systems by number of the sheet. ``here`` begins with that of the network.
+        Coordinate systems by number of the sheet. ``here`` begins with the network's sheet.
     network
         The network of sheet 0.
     """

@@ -2,8 +2,8 @@
 
 A section is a set of roads that the same trips drove, so that only the sum of their deviations
 shows. Its deviation is normal, with a variance that grows with its length, as the noise of a trip
-does (`trips.noise_fit`). The feature of a road is its length over the root of that of its section.
-The sections most driven have columns, at most `MOST`. On other roads nothing is learned.
+does (`trips.noise_fit`). The feature of a road is its length over the root of the length of its
+section. The sections most driven have columns, at most `MOST`. On other roads nothing is learned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class RoadSections:
     Attributes
     ----------
     edge, section
-        (k,) rows of their roads in increasing order, and the section of each.
+        (k,) rows of their roads in increasing order, and each road's section.
     km
         (m,) length of the sections, km.
     """

@@ -201,7 +201,8 @@ class ArmTerms:
         junction_wh
             (v,) potential of the junctions, Wh.
         b
-            (p,) coefficients. That of stops and turns is the share of the kinetic energy.
+            (p,) coefficients. The coefficient of stops and turns is the share of the kinetic
+            energy.
         """
         roads = self.setting.network, self.setting.vehicle, of_any_date(conditions)
         edges = shared_edges(*roads).with_potential(junction_wh, conditions)

@@ -3,7 +3,7 @@
 A planner holds it for the conditions of the day. The mean of an edge is the sum of its terms times
 the coefficients in force, which lie in the cone of physical ones. The potential of searches is
 ``c z`` with c between the coefficients of metres down and metres up, so no edge takes less than its
-rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
+rise. A forecast is for the whole trip, with its noise and the spread of past errors.
 """
 
 from collections.abc import Callable, Sequence
@@ -127,7 +127,7 @@ class TripDay:
 
     @property
     def full_battery_fade(self) -> float:
-        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        """Share of recuperation lost per 10 % of charge above the charge of a full battery."""
         return float(self.belief.present[FADE])
 
     @property
@@ -169,7 +169,7 @@ class TripDay:
         Parameters
         ----------
         arms, stretches
-            (k,) arms, and the part of the edge of each.
+            (k,) arms, and the part of each arm's edge.
         """
         coefficients = self.belief.coefficients.coefficients[self.columns]
         return self.part_terms(arms, stretches) @ coefficients
@@ -343,7 +343,7 @@ class TripDay:
     ) -> FloatArray:
         """Return the terms of parts of edges, (k, c).
 
-        The full-battery term of a part is its share of that of the edge.
+        The full-battery term of a part is its share of the edge's term.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class TripDay:
         return self._halted(terms, stretches)
 
     def _halted(self, terms: FloatArray, stretches: Stretches) -> FloatArray:
-        """Return terms of parts of edges (k, c) with those of the standstills at their ends."""
+        """Return terms of parts of edges (k, c) with the terms of the standstills at their ends."""
         rows = np.flatnonzero(stretches.halts)
         if len(rows) and len(self.halt_by_physics_wh):
             terms = terms.copy()

@@ -74,7 +74,7 @@ class StillTerms:
     entered
         (a,) edge that each arm enters. Empty where the arms are the edges.
     turning_wh
-        (a,) energy of the driver's plan beyond that of the terms of edges at the map's pace, Wh.
+        (a,) energy of the driver's plan beyond the terms of edges at the map's pace, Wh.
     """
 
     numbers: FloatArray
@@ -154,7 +154,7 @@ def _joining(
     prior
         Prior of the p coefficients, by which the level is a combination of the others.
     turns
-        Whether the last row is that of a turn.
+        Whether the last row is a turn.
     """
     joining = np.zeros((len(NUMBERS) + turns, len(prior.mean)))
     joining[np.arange(len(NUMBERS)), NUMBERS] = 1.0

@@ -27,7 +27,7 @@ SEASON_TRIPS = 30.0
 USUAL_STD_W = 150.0
 """Deviation of the power of lights and others, which a mean power includes, W."""
 METER_SHARE = 0.15
-"""Deviation of a mean power as a share of that of heating."""
+"""Deviation of a mean power as a share of heating's."""
 
 
 class MeasuredPart(NamedTuple):

@@ -144,7 +144,7 @@ class TripEnergies(Belief):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """Coefficients, times of trips, their departures, the battery, and those of named cars."""
+        """Coefficients, times and departures of trips, the battery, and these for named cars."""
         own: dict[str, Part] = {"trips": self.belief, "times": self.times}
         own |= {"departures": self._departures, "battery": self.battery}
         return own | {"cars": self._states}
@@ -204,7 +204,7 @@ class TripEnergies(Belief):
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by the values known at its departure, (p,).
 
-        Those of a trip that is not wholly on the network are the recorded ones.
+        A trip that is not wholly on the network has its recorded terms.
         """
         arms = self._arms_of(trip.car)
         if trip.record is not None:
@@ -350,7 +350,7 @@ class TripEnergies(Belief):
         return car_shares(self.belief.cars, self.belief.regression, trips)
 
     def _state(self, car: str) -> CarState:
-        """Return departures and battery of a car. Those of the only one if its name is empty."""
+        """Return departures and battery of a car, of the only one if its name is empty."""
         return self._states.of(car) if car else CarState(self._departures, self.battery)
 
     def state(self) -> State:
@@ -358,7 +358,7 @@ class TripEnergies(Belief):
         return super().state() | self.places.state(self.pace.passed)
 
     def restore(self, state: State) -> None:
-        """Take over a state, also that of a belief on another network.
+        """Take over a state, also from a belief on another network.
 
         The car's part is taken over as it is. Roads are found again by their ids and lines.
         """
@@ -371,7 +371,7 @@ class TripEnergies(Belief):
         self._states.arrive(moved)
 
     def _arms_of(self, car: str) -> ArmTerms:
-        """Return the terms of the type of a car. Those of the only one if its name is empty."""
+        """Return the terms of the type of a car. The only type if its name is empty."""
         return self._arms[self._type_of.get(car, 0)] if car else self.arms
 
     def _fields(self, arms: ArmTerms) -> TypeFields:

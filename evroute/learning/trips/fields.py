@@ -1,8 +1,8 @@
 """The field that joins the coefficients of trips, heights of junctions, and features of edges.
 
 Where a network has no heights, each junction has a potential, Matérn 5/2 of the distance. A trip
-takes that of its end minus that of its start. Sums over a route telescope: a closed loop takes
-nothing, and two routes between the same ends differ by nothing.
+takes the value at its end minus the value at its start. Sums over a route telescope: a closed loop
+takes nothing, and two routes between the same ends differ by nothing.
 """
 
 from dataclasses import dataclass

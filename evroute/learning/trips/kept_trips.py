@@ -223,7 +223,7 @@ def trips_of(state: Mapping[str, npt.NDArray[Any]], kind: str) -> list[KeptTrip]
     Parameters
     ----------
     state
-        Arrays of `state_of`, each name after that of the kind and ``_``.
+        Arrays of `state_of`, each name after the kind's name and ``_``.
     kind
         Kind of the trips, such as ``learned``.
     """

@@ -63,7 +63,7 @@ def _learn_parts(regression: TripRegression, trips: KeptColumns, prior: Coeffici
 def _in_turn(
     trips: KeptColumns, noise: TripNoiseScale, prior: CoefficientPrior
 ) -> Iterator[list[tuple[FloatArray, float, float]]]:
-    """Yield row, energy and variance of each trip, and then those of its part if it has one."""
+    """Yield row, energy and variance of each trip, and then of its part if it has one."""
     noise_wh2 = trips.noise_wh2(noise)
     parts, has_part = trips.parts(prior), trips.part_wh2 > 0.0
     part = zip(parts.rows, parts.energy_wh.tolist(), parts.noise_wh2.tolist(), strict=True)

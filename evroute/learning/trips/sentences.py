@@ -125,7 +125,7 @@ def learned_words(belief: TripBelief, words: Mapping[int, tuple[str, int, float]
 def coefficients(belief: TripBelief, vehicle: Vehicle) -> str:
     """Return the learned coefficients that do not trade with others, in words.
 
-    Those of length, minutes, drag and stops trade with each other (`usual`).
+    The coefficients of length, minutes, drag and stops trade with each other (`usual`).
     """
     full = f"above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by"
     return learned_words(

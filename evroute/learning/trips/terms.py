@@ -19,7 +19,7 @@ stops and turns        driver's physics less all above, Wh         1            
 
 The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
 the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
-is the energy of the driver's plan. Drag then is that of the speed between stops.
+is the energy of the driver's plan. Drag then is taken at the speed between stops.
 
 Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
@@ -34,7 +34,7 @@ lost per 10 % above ``s0``.
 Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
 change of potential, and on heating, warm-up and cooling.
 
-Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
+Standard deviations are for one car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
 """
 
@@ -184,7 +184,7 @@ def edge_terms(
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 11), those of full battery and level 0. A row is their sum.
+    """Return the terms of edges, (k, 11), full battery and level 0. A row is their sum.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def minutes_and_drag(
 
 
 def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
-    """Return terms with that of the level, the energy by the prior, nothing lost to a full battery.
+    """Return terms with the level's, the energy by the prior, nothing lost to a full battery.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
 
 
 def halted(terms: FloatArray, halt_wh: FloatArray | float, prior: CoefficientPrior) -> FloatArray:
-    """Return terms with those of coming to a standstill at the end, which is one of the stops.
+    """Return terms with the terms of coming to a standstill at the end, which is one of the stops.
 
     Parameters
     ----------
@@ -366,11 +366,11 @@ def returned_by_pieces(
     edge
         (k,) rows.
     terms
-        (k, p) terms of the edges, that of the full battery 0.
+        (k, p) terms of the edges, the full battery's 0.
     mean
         (p,) prior mean of the coefficients. All but heights is spread evenly over an edge.
     loaded
-        Mass with payload over that of the vehicle.
+        Mass with payload over the vehicle's mass.
     """
     mean_wh = terms @ mean
     if network.pieces is None:

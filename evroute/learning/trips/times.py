@@ -1,8 +1,8 @@
 """TripTimes: travel times of trips by the pace of roads, with intervals for whole trips.
 
 The expected time of a trip is the sum of the expected times of its edges (`Pace`). Its noise, tail
-and intervals are those of a `TripBelief` in seconds instead of Wh, with one term, the expected
-time, whose coefficient is 1.
+and intervals come from a `TripBelief` in seconds instead of Wh, with one term, the expected time,
+whose coefficient is 1.
 """
 
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ class TripTimes:
     Parameters
     ----------
     roads
-        The roads, those of the network first.
+        The roads, the network's first.
     driving
-        Whether the pace before any trip is that of drivers' plans.
+        Whether drivers' plans give the pace before any trip.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ A Gaussian process joins as a field (`fields`), with a column for each new place
 of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
 from all trips so far, and their deviation is a part of the noise.
 
-Trips of named cars are those of a fleet: the coefficients are shared, and each car has an effect,
+Trips of named cars are trips of a fleet: the coefficients are shared, and each car has an effect,
 which drifts in the place of the level, and errors of its own (`evroute.learning.fleet`).
 """
 
@@ -134,7 +134,7 @@ class TripBelief(OneType):
 
     @property
     def present(self) -> FloatArray:
-        """Coefficients in force, those of terms with the level's share of their prior means."""
+        """Coefficients in force, the terms' own with the level's share of their prior means."""
         b = self._mean.coefficients.copy()
         if self.prior.level is not None:
             b[: len(self.prior.mean)] += b[self.prior.level] * self.prior.multiplied
@@ -294,7 +294,7 @@ class TripBelief(OneType):
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state. Later numbers are bit for bit those of the belief that returned it.
+        """Take over a state. Later numbers are bit for bit as without the interruption.
 
         Raises
         ------

@@ -56,8 +56,8 @@ class Along:
 def joined(trips: Sequence[Along]) -> Along:
     """Return the energy of trips that follow each other, by one belief.
 
-    What the belief shares between trips adds up, and what is of a trip alone is independent of that
-    of the others.
+    What the belief shares between trips adds up, and what concerns one trip alone is independent
+    between trips.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class TripForecast:
 
     @property
     def inflation(self) -> float:
-        """Half-width of the 90 % interval in multiples of that of a normal distribution."""
+        """Half-width of the 90 % interval in multiples of a normal distribution's."""
         return self.prediction.spread.half_width(INTERVAL_LEVEL) / float(
             ndtri(0.5 + INTERVAL_LEVEL / 2)
         )

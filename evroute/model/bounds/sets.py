@@ -8,9 +8,9 @@ ellipsoid around ``mu_alpha`` of every ridge strength alpha (their Corollary 4.3
     Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y
 
 so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, CMM
-the best of all: the extreme value of an arm over F (Theorem 4.5). Our additions: this function of
-alpha is quasi-convex, so golden section finds its minimum, for all arms together in the eigenbasis.
-And the least norm for which F is not empty.
+the best of all alphas: the extreme value of an arm over F (Theorem 4.5). Our additions: this
+function of alpha is quasi-convex, so golden section finds its minimum, for all arms together in the
+eigenbasis. And the least norm for which F is not empty.
 
 R comes from a martingale mixture (Theorem 4.1). Measurements are ``y_s = f(x_s) + e_s`` with
 ``e_s`` sub-Gaussian with parameter sigma given the past, guesses are ``g ~ P = sum_j pi_j N(0, c_j

@@ -20,7 +20,7 @@ from evroute.arrays import FloatArray
 class Points:
     """Points to bound: arms, or sums of arms.
 
-    coordinates: (a, r), ``U'k(x)`` of each, weighted.  prior_variance: (a,), ``k(x, x)``.
+    coordinates: (a, r), ``U'k(x)`` of each point, weighted.  prior_variance: (a,), ``k(x, x)``.
     """
 
     coordinates: FloatArray
@@ -56,9 +56,9 @@ class Spectrum:
         gram
             (t, t) kernel between the distinct arms.
         mean
-            (t,) mean measurement of each.
+            (t,) mean measurement of each arm.
         weight
-            (t,) number of measurements, or precision, of each.
+            (t,) number of measurements, or precision, of each arm.
         """
         root = np.sqrt(weight)
         values, vectors = np.linalg.eigh(root[:, np.newaxis] * gram * root)

@@ -199,7 +199,7 @@ class Product:
         return k_1 * k_2, [a * k_2 + k_1 * b for a, b in zip(by_1, by_2, strict=True)]
 
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draw frequencies (d, size): sums of independent ones of both.
+        """Draw frequencies (d, size): sums of independent draws from both kernels.
 
         Parameters
         ----------

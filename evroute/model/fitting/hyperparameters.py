@@ -97,7 +97,7 @@ class Fit:
     start, found
         Hyper-parameters before and after. Equal if the fit failed.
     start_log_likelihood, log_likelihood
-        Log likelihood of both, nats.
+        Log likelihood before and after, nats.
     failed
         Reason of a failed fit. Empty otherwise.
     """

@@ -131,7 +131,7 @@ class EdgeContextKernel:
     std_wh
         (n,) s, Wh: prior standard deviation of each edge where k_G is 1.
     lengthscales
-        (2, d) of k_f and of k_f', or (d,) of both, in standard deviations of the features.
+        (2, d) of k_f and of k_f', or (d,) for both kernels, in standard deviations of the features.
     graph_share
         w, strictly between 0 and 1.
     context

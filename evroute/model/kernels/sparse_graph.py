@@ -262,7 +262,7 @@ def _steps(system: csc_matrix) -> csr_matrix:
 def _around(steps: csr_matrix, edges: IntArray, reach: float) -> IntArray:
     """Return the edges within influence ``exp(-reach)`` of some edges, in increasing order.
 
-    The influence is that of the best single way.
+    The influence comes by the best single way.
     """
     return np.flatnonzero(np.isfinite(dijkstra(steps, indices=edges, min_only=True, limit=reach)))
 

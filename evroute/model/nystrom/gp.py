@@ -233,8 +233,8 @@ class NystromGP:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Weights of the features are drawn jointly, the unexplained part of each arm independently,
-        as in Thompson sampling with sketched features (SOFUL-TS). Marginals are those of
-        `posterior`, and a city needs no covariance of all arms.
+        as in Thompson sampling with sketched features (SOFUL-TS). Marginals equal `posterior`, and
+        a city needs no covariance of all arms.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class SparsePosterior:
         self._stale = True
 
     def hallucinate(self, slots: IntArray, pulls: float = 1.0) -> None:
-        """Add pulls without measurements, which change variances alone. -1 removes one of each."""
+        """Add pulls without measurements, which change variances alone. -1 removes one pull."""
         np.add.at(self.pending, slots, pulls)
         self._stale = True
 
@@ -305,7 +305,7 @@ class SparsePosterior:
         return float(self.trace() / self.ridge + len(root) - self.ridge * np.sum(root**2))
 
     def log_det(self, *, pending: bool = False) -> float:
-        """Return ``log det(I + Psi'Psi / lambda)``, at most that of the whole kernel matrix."""
+        """Return ``log det(I + Psi'Psi / lambda)``, at most its value for the whole matrix."""
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
 

@@ -107,8 +107,8 @@ def ek(
     form
         ``theory``, ``safe`` (equal to ``theory``) or ``lean``.
     log_det
-        Log determinant of ``I + K / lambda``, or an upper bound. For ``lean`` that of the projected
-        matrix.
+        Log determinant of ``I + K / lambda``, or an upper bound. For ``lean`` the same of the
+        projected matrix.
     projection_error
         ``mu_t``, or an upper bound: the trace of the unexplained kernel matrix.
     ridge

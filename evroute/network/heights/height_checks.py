@@ -2,7 +2,7 @@
 
 The thresholds stand between true terrain (Monaco's steep streets in three sources with SRTM and
 with heights of their own, Luxembourg, Denver) and faults put into it. ``docs/figures/networks.md``
-has the figures of both. Networks of fewer than `LEAST_EDGES` edges have their range checked alone.
+has the figures. Networks of fewer than `LEAST_EDGES` edges have their range checked alone.
 """
 
 from collections.abc import Sequence

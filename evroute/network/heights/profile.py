@@ -7,9 +7,9 @@ ends, it minimises
 
     sum of (h / WEIGHT_M) (d - d0)² + s · sum of (change of d)² / h,
 
-h the distance of the points. So the smoothing does not depend on the spacing. The strength s is
-that of the junctions, for rasters times (cell / `FINE_M`)², at least 1: the smoothing reaches about
-1.4 cells. With that, SRTM of 3 arc-seconds agrees best with the z of the roads of Monaco
+h the distance of the points. So the smoothing does not depend on the spacing. The strength s equals
+the junctions' strength, for rasters times (cell / `FINE_M`)², at least 1: the smoothing reaches
+about 1.4 cells. With that, SRTM of 3 arc-seconds agrees best with the z of the roads of Monaco
 (docs/figures/terrain.md).
 
 Where d0 is unknown the road is straight. Bridges and tunnels stay straight. A deviation is scaled
@@ -36,9 +36,9 @@ SPACING_M = 30.0
 WEIGHT_M = 60.0
 """Metres of road that weigh as much as one junction in the smoothing."""
 FINE_M = 30.0
-"""Largest cells that need no further smoothing, m: those of 1 arc-second."""
+"""Largest cells that need no further smoothing, m: cells of 1 arc-second."""
 COARSEST_M = 120.0
-"""Largest cells that are sampled. Those of 3 arc-seconds measure 93 m."""
+"""Largest cells that are sampled. Cells of 3 arc-seconds measure 93 m."""
 LEAST_M = 1e-6
 """Least strength, m. It keeps the road straight where no height is known."""
 APART_M = 3.0
@@ -78,7 +78,7 @@ def same_profile(network: RoadNetwork, other: RoadNetwork) -> bool:
 
 
 def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
-    """Return the table ``profile`` of another network for those of its edges that are left."""
+    """Return the table ``profile`` of another network for the edges that are left."""
     if "profile" not in origin.tables:
         return {}
     start, height_m = (np.asarray(origin.tables["profile"][c]) for c in ("start", "height_m"))

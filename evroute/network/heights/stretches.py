@@ -21,7 +21,7 @@ class Stretches:
     from_m, to_m
         (k,) metres along the edge, ``0 <= from_m <= to_m <= length_m[edge]``.
     halts
-        (k,) whether the car comes to a standstill at the end of each, nowhere by default.
+        (k,) whether the car comes to a standstill at the end of each part, nowhere by default.
     """
 
     edge: IntArray
@@ -139,7 +139,7 @@ class Stretches:
         return of_junctions @ covariance @ of_junctions.T
 
     def pieces(self, network: RoadNetwork) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return length and climb of the parts of pieces, (q,) m, and the stretch of each, (q,).
+        """Return length and climb of the parts of pieces, (q,) m, and each part's stretch, (q,).
 
         A piece of the profile has one slope. Without a profile an edge is one piece. Pieces that
         are not driven have no length. Every stretch has a piece.

@@ -63,9 +63,10 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """Places of one position; cost: least cost of each.  back: its predecessor in the layer before.
+    """Places of one position.
 
-    row: of the position in the track.
+    row: row of the position in the track.  cost: least cost of each place.  back: its predecessor
+    in the layer before.
     """
 
     row: int

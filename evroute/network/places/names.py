@@ -164,7 +164,7 @@ def junction_label(network: RoadNetwork, junction: int) -> str:
 def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:
     """Return the labels of the start of the first of several edges and of the ends of the others.
 
-    So the first label is that of a trip's origin, the last that of its destination.
+    So the first label names a trip's origin, the last one its destination.
     """
     ends = (network.tail[edges[0]], *(network.head[edge] for edge in edges[1:]))
     return tuple(junction_label(network, int(end)) for end in ends)

@@ -109,7 +109,7 @@ def suggest(
 def spellings(network: RoadNetwork, text: str) -> list[str]:
     """Return the names of places that are spelt most like a text, the nearest first.
 
-    There are at most `LISTED`. Roads are left out: a name of `names.find` is that of one place.
+    There are at most `LISTED`. Roads are left out: a name of `names.find` means one place.
     """
     found = (each.label for each in suggest(network, text, most=3 * LISTED) if _has_name(each))
     return list(found)[:LISTED]

@@ -1,7 +1,7 @@
 """Time zones of networks, and local clocks.
 
-The zone of a network is the one of the tz database whose city is nearest to the middle of the
-network. Near a border it can be that of the neighbour.
+The zone of a network is the zone of the tz database whose city is nearest to the middle of the
+network. Near a border it can be the neighbour's.
 """
 
 from datetime import datetime

@@ -94,7 +94,7 @@ _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 def directions(tags: Tags) -> tuple[bool, bool]:
     """Return whether a car may drive a way forward and backward.
 
-    Left out: other classes than those of `TYPICAL_KMH`, tracks that are not open to cars by
+    Left out: classes that `TYPICAL_KMH` lacks, tracks that are not open to cars by
     ``motorcar``, ``motor_vehicle`` or ``vehicle``, areas, parking lots and driveways, roads closed
     to cars by the most specific of these keys and ``access`` (each also per direction), ferries,
     roads out of use, and roads whose direction changes with the time of day.

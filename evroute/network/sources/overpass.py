@@ -1,6 +1,6 @@
 """One request to OpenStreetMap's Overpass API for the roads of an area, with its restrictions.
 
-Address, time limit, user agent and further settings are those of ``osmnx.settings``, which OSMnx
+Address, time limit, user agent and further settings come from ``osmnx.settings``, which OSMnx
 uses for its own requests too. An answer is kept as a file, so that no request is sent twice.
 """
 

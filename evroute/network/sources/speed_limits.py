@@ -1,7 +1,7 @@
 """Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as in OSMnx.
 
-OSMnx reads the texts. Limits of zones such as ``DE:rural`` are those of ``data/speed_zones.toml``,
-which names the law of each country, else those of OSMnx. A road without a limit takes the mean
+OSMnx reads the texts. Limits of zones such as ``DE:rural`` come from ``data/speed_zones.toml``,
+which names the law of each country, else from OSMnx. A road without a limit takes the mean
 limit of the roads of its class, as in OSMnx's ``add_edge_speeds``. A class without any limit takes
 its typical speed (`osm_tags.TYPICAL_KMH`).
 """
@@ -41,7 +41,7 @@ def tagged_kmh(roads: Sequence[tuple[Tags, str]]) -> FloatArray:
     Parameters
     ----------
     roads
-        Tags and direction ("forward" or "backward") of each.
+        Tags and direction ("forward" or "backward") of each road.
     """
     texts = [_texts(tags, direction) for tags, direction in roads]
     distinct = list(dict.fromkeys(text for each in texts for text in each))

@@ -43,7 +43,7 @@ class InternalLanes:
         self.onward.setdefault(key, []).append((attributes["to"], attributes.get("via", "")))
 
     def take_turn(self, roads: tuple[str, str], from_lane: str, to_lane: str, via: str) -> None:
-        """Add a connection between two roads. The one of the rightmost lanes is kept.
+        """Add a connection between two roads. The connection of the rightmost lanes is kept.
 
         Parameters
         ----------

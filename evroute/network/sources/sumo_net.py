@@ -9,9 +9,9 @@ its passenger lanes. The z of the shapes is the table ``shape``.
 
 Lengths are those that cars drive (``"driven"``): an edge has the shape of its middle passenger
 lane, a turn has length and shape of its lanes inside the junction (`crossings`), and the length of
-an edge contains the mean crossing into it. With ``"junctions"``, as in the papers, a length is that
-of the lane, and never below the planar distance between the centres of the two junctions. The shape
-is the edge's own, which ends at these centres, else that of its first passenger lane.
+an edge contains the mean crossing into it. With ``"junctions"``, as in the papers, a length is the
+lane's, and never below the planar distance between the centres of the two junctions. The shape is
+the edge's own, which ends at these centres, else its first passenger lane's.
 """
 
 import hashlib

@@ -30,7 +30,7 @@ class ChargeFunctions:
     start
         (a + 1,) arm i has the steps ``start[i]`` to ``start[i + 1]``, at least one.
     step_wh
-        (r,) energies of the steps in driving order, Wh. Those of an arm sum to its energy.
+        (r,) energies of the steps in driving order, Wh. The steps of an arm sum to its energy.
     """
 
     energy_wh: FloatArray
@@ -57,7 +57,7 @@ class ChargeFunctions:
     ) -> "ChargeFunctions":
         """Return the functions of arms over the pieces of their edges.
 
-        The energy of an arm beyond that of its pieces, turning or learned, is spread evenly over
+        The energy of an arm beyond its pieces' energy, turning or learned, is spread evenly over
         its length.
 
         Parameters
@@ -120,7 +120,7 @@ class ChargeFunctions:
         return ChargeFunctions(self.energy_wh[arms], start, self.step_wh[row])
 
     def joined(self, others: "ChargeFunctions") -> "ChargeFunctions":
-        """Return these functions, then those of other arms."""
+        """Return these functions, then the functions of other arms."""
         return ChargeFunctions(
             np.concatenate([self.energy_wh, others.energy_wh]),
             np.concatenate([self.start, self.start[-1] + others.start[1:]]),

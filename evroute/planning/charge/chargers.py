@@ -27,7 +27,7 @@ class Charger:
     station
         Name of the station.
     nodes
-        Nodes of the search at whose end the car can stop there, those of its halt in a request.
+        Nodes of the search at whose end the car can stop there, the nodes of its halt in a request.
     socket, kw
         Kind of the socket, and its power, kW.
     time_s

@@ -50,7 +50,7 @@ class OverPieces:
 
 
 class StepsOnDemand(ChargeFunctions):
-    """Charge functions of arms over pieces, then those of others.
+    """Charge functions of arms over pieces, then of other arms.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class StepsOnDemand(ChargeFunctions):
         return both.take(order)
 
     def joined(self, others: ChargeFunctions) -> ChargeFunctions:
-        """Return these functions, then those of other arms."""
+        """Return these functions, then the functions of other arms."""
         first, known = vars(self)["_first"], vars(self)["_others"]
         return StepsOnDemand(first, others if known is None else known.joined(others))
 

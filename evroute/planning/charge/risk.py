@@ -31,7 +31,7 @@ EFFORT = 10_000
 NUMBERS = (4, 100)
 """Numbers of enumerated routes whose risk is computed. The enumeration begins anew for each."""
 MOST_ADVISED = 8
-"""Number of candidates, those of least risk, for which a sufficient charge is computed."""
+"""Number of candidates with the least risk for which a sufficient charge is computed."""
 
 
 @dataclass(frozen=True, slots=True)

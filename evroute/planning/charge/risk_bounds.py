@@ -1,7 +1,7 @@
 """RiskBounds: lower bounds of one request by energy, deviation and other costs, and its searches.
 
 Each bound is one search back from the destination, cut at the start. All searches of the request
-share them: those of other costs, multiples of deviations and charges.
+share them: searches with other costs, multiples of deviations and charges.
 """
 
 from dataclasses import dataclass, field
@@ -74,7 +74,7 @@ class RiskBounds:
         return rest
 
     def cheapest(self, worth: tuple[float, float], cost: FloatArray) -> Route:
-        """Return the cheapest route without limits. Of equal ones that of least energy.
+        """Return the cheapest route without limits. Of equal ones the route of least energy.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def settle_in_order(
     -------
     states, last
         States of the routes backwards, one after the other, and the number of states up to the end
-        of each.
+        of each route.
     bound
         Worth that the search reached: no further route costs less. Infinite if there is none.
     """

@@ -1,18 +1,18 @@
 """Charging stops: where to stop and how much to charge, for the least time or another aim.
 
 Labels per state of the legs in the order of a lower bound of the cost on arrival (A*). A stop is at
-the end of an edge with a socket, and takes the time beside charging and that of the charging
+the end of an edge with a socket, and takes the time beside charging and the time of the charging
 function. A label has all charges that its route may have left since its last stop, with the cost of
 each (`searches.stop_loops`): the charge to leave with is not rounded. At the next stop the charge
 on arrival is decided. Where less bought before and more here costs less, the car arrives with less.
-So for a given order of stops, charges lie at corners: those of a charging function, a limit, or
+So for a given order of stops, charges lie at corners: corners of a charging function, a limit, or
 just enough for the tightest point ahead. More charge is never worse later. So a label is cut only
 if another one of its state has, for each of its charges, as much at no more cost. The first label
 that arrives is the best plan.
 
-The bound of a label with charge s is the cost left, or that of the route for which cost and energy
-at the power of the best socket cost least in sum, less the cost to charge s at that power. One
-set-up is added where s does not suffice for the least energy left. Driving takes at least the
+The bound of a label with charge s is the cost left, or the cost of the route for which cost and
+energy at the power of the best socket cost least in sum, less the cost to charge s at that power.
+One set-up is added where s does not suffice for the least energy left. Driving takes at least the
 expected energy, and charging at least energy by power, so the bound never exceeds the cost. Charges
 that lose regeneration which fades near a full battery are whole per cents.
 """
@@ -52,7 +52,7 @@ class StopPlan:
     route, visits
         The route, and its stops.
     cost, bound
-        Its cost, and a lower bound of that of any plan.
+        Its cost, and a lower bound on the cost of any plan.
     """
 
     route: Route

@@ -35,7 +35,7 @@ def check_same(origins: Sequence[Stop], destinations: Sequence[Stop]) -> None:
 def reduced_energies(energy_wh: FloatArray) -> IntArray:
     """Return reduced energies of all pairs of n places, (n, n), whole tenths of a Wh, at least 0.
 
-    Over a closed tour of k pairs their sum is within k/20 Wh of that of the energies.
+    Over a closed tour of k pairs their sum is within k/20 Wh of the sum of the energies.
 
     Parameters
     ----------

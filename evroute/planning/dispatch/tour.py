@@ -1,7 +1,7 @@
 """Tours over many places: the least-energy legs in a given order, and the forecast of the whole.
 
 A tour stops at each place and goes on from there in either direction, as the pairs of a matrix do.
-Its energy is forecast as that of one trip: the coefficients that a belief learned, the driver and
+Its energy is forecast as for one trip: the coefficients that a belief learned, the driver and
 the wind are the same on all legs.
 """
 

@@ -10,7 +10,8 @@ edges, by the analysis of variance of unequal groups (Searle, Casella & McCulloc
 Components*): s² is the mean square within quarters, and tau² follows from the sum of squares
 between the quarters of each edge. Without evidence of a difference tau² and all deviations are 0.
 
-Where the values are logarithms, the mean of ``exp(value)`` in a quarter is that of all passes times
+Where the values are logarithms, the mean of ``exp(value)`` in a quarter is the mean of all passes
+times
 
     exp(d_eq) / (sum over the quarters of w_eq exp(d_eq)),
 
@@ -51,13 +52,13 @@ class DayProfile:
     n_edges
         Number of edges.
     moments
-        Those of another profile, to continue it, or None before any trip.
+        Moments of another profile, to continue it, or None before any trip.
 
     Attributes
     ----------
     moments
         (3, 5, n) number of values, their sum and the sum of their squares, by quarter. The last
-        are those of trips without a time of departure, which count in the mean alone.
+        belong to trips without a time of departure, which count in the mean alone.
     """
 
     def __init__(self, n_edges: int, moments: FloatArray | None = None) -> None:
@@ -94,7 +95,7 @@ class DayProfile:
         return of_quarter
 
     def factor(self, edge: IntArray, departed_s: float | None) -> FloatArray:
-        """Return the mean of ``exp(value)`` in the quarter of a departure over that of the day.
+        """Return the mean of ``exp(value)`` in the quarter of a departure over the day's mean.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ def energy_by_condition(
     route
         A route on the network.
     time_s
-        Its travel time on the day, for heating and cooling, s. That of the network if None.
+        Its travel time on the day, for heating and cooling, s. The network's if None.
     """
     neutral: dict[str, dict[str, Any]] = {
         "temperature_c": {"temperature_c": None},

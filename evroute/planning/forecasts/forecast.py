@@ -165,7 +165,7 @@ class ChargeForecast:
 def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
     """Return the forecast of a trip whose legs each begin with the charge after a stop.
 
-    Its risk is the sum of those of the legs, an upper bound.
+    Its risk is the sum of the risks of the legs, an upper bound.
     """
     risk = sum(1.0 - leg.never_below_reserve for leg in legs)
     bands = [leg.band_percent[number > 0 :] for number, leg in enumerate(legs)]
@@ -190,7 +190,7 @@ def forecast(
     model
         A model with a joint posterior.
     arms
-        Arms that include those of the trip.
+        Arms that include the arms of the trip.
     arms_of_route
         (k,) positions among ``arms``, in driving order.
     share
@@ -228,7 +228,7 @@ def difference_std_wh(
     model
         A model with a joint posterior.
     arms
-        Arms that include those of the routes.
+        Arms that include the arms of the routes.
     arms_of_route, others
         Positions among ``arms``, in driving order.
     shares

@@ -86,7 +86,7 @@ class DayHeating:
         )
 
     def added(self, sums: Energies) -> Energies:
-        """Return the energies of routes with the warm-up of each."""
+        """Return the energies of routes, each with its warm-up."""
         warm_up_wh = self.at(sums.time_s / 60.0).warm_up_wh
         return replace(sums, energy_wh=sums.energy_wh + warm_up_wh)
 

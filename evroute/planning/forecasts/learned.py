@@ -41,7 +41,7 @@ class Day(Protocol):
 
     @property
     def full_battery_fade(self) -> float:
-        """Share of regeneration lost per 10 % of charge above that of a full battery."""
+        """Share of regeneration lost per 10 % of charge above the charge of a full battery."""
 
     @property
     def undated(self) -> bool:
@@ -138,7 +138,7 @@ class Day(Protocol):
         before
             (k,) position of the arm before each. -1 where a trip begins.
         charge_wh
-            (k,) expected charge at the start of each, Wh.
+            (k,) expected charge at the start of each arm, Wh.
         stretches
             The part of the edge of each arm that is driven. None for whole edges. A standstill is
             the end of the trip to there, and other trips pass.
@@ -215,7 +215,7 @@ def vehicle_of(
     Parameters
     ----------
     vehicle
-        A vehicle, its name, or a TOML file, or None for that of the belief, or `defaults.VEHICLE`.
+        A vehicle, its name, or a TOML file, or None for the belief's, or `defaults.VEHICLE`.
     belief
         The belief of the plan, if it has one.
 

@@ -14,7 +14,7 @@ LOCAL_M = 200.0
 REACH = 3.0
 """Distance in deviations beyond which a road has no weight."""
 MOST_PAIRS = 4_000_000
-"""Number of pairs from which those of earlier roads are dropped, 16 bytes each."""
+"""Number of pairs from which pairs of earlier roads are dropped, 16 bytes each."""
 
 
 class NearRoads:

@@ -104,7 +104,7 @@ class Pace:
 
     @classmethod
     def of_network(cls, network: RoadNetwork, *, driving: bool = False) -> "Pace":
-        """Return the pace of edges before any trip, that of drivers' plans if ``driving``."""
+        """Return the pace of edges before any trip, from drivers' plans if ``driving``."""
         if driving:
             return cls(
                 network.length_m,
@@ -201,7 +201,7 @@ class Pace:
 
     @cached_property
     def _near_roads(self) -> NearRoads:
-        """Pairs of roads near each other: those of the network, or of further roads too."""
+        """Pairs of roads near each other, of the network or of further roads too."""
         network = self._network
         if network is not None and len(self._middle_m) == network.n_edges:
             return near_roads_of(network)

@@ -1,6 +1,6 @@
 """The search problem of a request between positions.
 
-A request between places that are not whole edges has arms of its own behind those of the roads: a
+A request between places that are not whole edges has arms of its own behind the roads' arms: a
 start on each edge on which it may begin, a turn into each on which it may end, and a piece for two
 positions on one edge. All its starts have one potential before them and all its ends one after
 them, low and high enough that no weight is negative. So the weights of every candidate sum to its
@@ -138,7 +138,7 @@ class OwnArms:
     numbers, search
         The arms of the roads, and the search over them.
     behind
-        Number of arms between those of the roads and these.
+        Number of arms between the roads' arms and these.
     tail_wh, head_wh
         Potentials before and after arms that begin or end at halts, Wh, by their places.
     """
@@ -195,7 +195,7 @@ class OwnArms:
         return self.numbers.of_parts(arms, stretches)
 
     def place(self, row: int) -> int:
-        """Return the position among these arms of a row behind those of the network."""
+        """Return the position among these arms of a row behind the network's arms."""
         return row - len(self.numbers.mean_wh) - self.behind
 
     def problem(self, base: SearchProblem) -> SearchProblem:

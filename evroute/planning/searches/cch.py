@@ -86,8 +86,8 @@ class Contracted:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the edges of the routes of q requests, starts (q + 1,), and least costs (q,), Wh.
 
-        The least cost is a lower bound, without that of the start. A request without a route has
-        no edges.
+        The least cost is a lower bound, without the cost of the start. A request without a route
+        has no edges.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Contracted:
     def between(self, origins: Ends, destinations: Ends) -> tuple[tuple[int, ...], float, float]:
         """Return the edges of a route between several edges, its cost, and a lower bound, Wh.
 
-        The costs of both ends are rounded down like those of the arms.
+        The costs of both ends are rounded down like the costs of the arms.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Ends of routes: several edges, with a cost of each."""
+"""Ends of routes: several edges, each with a cost."""
 
 from typing import NamedTuple, Self
 
@@ -15,7 +15,7 @@ class Ends(NamedTuple):
     edge
         (k,) network rows.
     cost
-        (k,) cost of each, not negative. +inf for an end that is closed.
+        (k,) cost of each edge, not negative. +inf for an end that is closed.
     """
 
     edge: IntArray

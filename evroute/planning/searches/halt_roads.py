@@ -32,7 +32,7 @@ class HaltRoads:
     numbers
         The numbers of the arms of the roads.
     base
-        Search and numbers of the arms, those of the halts included, without a request.
+        Search and numbers of the arms, the halts' arms included, without a request.
     halts
         The halts.
     arrived_wh
@@ -183,7 +183,7 @@ class HaltNodes:
 
     @property
     def first(self) -> int:
-        """The number of nodes before those of arrival."""
+        """The number of nodes before the nodes of arrival."""
         return self.n_roads + len(self.departures)
 
     @property

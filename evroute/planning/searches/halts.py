@@ -101,7 +101,7 @@ class Halts:
         Parameters
         ----------
         nodes
-            Nodes. The route stops at those of arrival.
+            Nodes. The route stops at nodes of arrival.
         start_m, end_m
             Metres along the edges on which the request begins and ends.
         """

@@ -122,7 +122,7 @@ def settle_two_costs(
 ) -> tuple[list[int], bool]:
     """Settle labels in the order of one cost. A later label of a state must be better in the other.
 
-    The order is that of the energy unless it costs nothing. Each found route lowers the limit of
+    Labels are ordered by energy unless it costs nothing. Each found route lowers the limit of
     the worth.
 
     Parameters

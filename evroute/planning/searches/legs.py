@@ -72,8 +72,8 @@ class Legs:
     starts
         Edges on which routes begin, each once.
     stops
-        For each of the l legs the edges that end it, any of them. Those of the last leg are one
-        edge, or none where there are exits.
+        For each of the l legs the edges that end it, any of them. The last leg has one edge, or
+        none where there are exits.
     whole_arms
         Returns the arms of a route over whole edges, (k,).
     exits

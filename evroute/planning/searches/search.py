@@ -1,9 +1,9 @@
 """The search: cheapest routes on the line graph, with new weights on a fixed structure.
 
 A search has weights of arms: the edges themselves, or the turns between them followed by a start on
-each edge. The weight of a turn is that of the arm that it enters. The compiled search from both
-ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. scipy follows zeros
-that are stored in the matrix and only warns of negative weights, so they raise an error here.
+each edge. The weight of a turn is the weight of the arm that it enters. The compiled search from
+both ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. scipy follows
+zeros that are stored in the matrix and only warns of negative weights, so they raise an error here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -133,7 +133,7 @@ class Search:
         weights
             (a,) as in `route`.
         requests
-            First and last edge of each.
+            First and last edge of each request.
         """
         check_weights(weights)
         return [self._two_sided.route(weights, *ends) for ends in requests]
@@ -148,7 +148,7 @@ class Search:
         weights
             (a,) as in `route`.
         origins, destinations
-            First and last edges. Their costs are those of driving the first edge, and what follows
+            First and last edges. Their costs are for driving the first edge, and for what follows
             the end of the last one.
 
         Returns

@@ -17,7 +17,7 @@ from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6
 TIE_PER_WH = 1e-9
-"""Seconds or metres that a Wh counts, so that of equally fast or short routes one is the best."""
+"""Seconds or metres that a Wh counts, so that energy decides between equally fast routes."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SearchProblem:
         return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
 
     def least(self, cost: FloatArray) -> Route:
-        """Return the route of least additive cost. Of equal ones that of least energy.
+        """Return the route of least additive cost. Of equal ones the route of least energy.
 
         Parameters
         ----------

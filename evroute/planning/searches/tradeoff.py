@@ -245,7 +245,7 @@ def between(
     battery
         Charge that bounds the routes, or None.
     fastest, least
-        The fastest route, and that of least energy within the limits of the request.
+        The fastest route, and the route of least energy within the limits of the request.
     number
         Routes wanted. Evenly chosen from those on the convex hull of time and energy.
     """

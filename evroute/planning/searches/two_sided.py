@@ -130,7 +130,7 @@ class TwoSided:
         weights
             (a,) as in `route`.
         origins, destinations
-            Different edges, at most n, with costs that are added to that of the route.
+            Different edges, at most n, with costs that are added to the route's cost.
 
         Raises
         ------

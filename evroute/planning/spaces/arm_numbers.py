@@ -27,7 +27,7 @@ MOST_KEPT = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrivenArms:
-    """Arms by the parts of their edges that are driven, such as those of a route.
+    """Arms by the parts of their edges that are driven, such as the arms of a route.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class DrivenArms:
 
     @property
     def energy_wh(self) -> FloatArray:
-        """(k,) expected energy of each, Wh."""
+        """(k,) expected energy of each arm, Wh."""
         return self.charge.energy_wh
 
 

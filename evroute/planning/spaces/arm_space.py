@@ -117,7 +117,7 @@ class SearchSpace(ArmSpace, Protocol):
         """(n,) prior energy of coming to a standstill at the end of each edge, Wh."""
 
     def edge_belief(self, belief: Belief) -> Belief:
-        """Return the posterior of every edge, (n,), from that of all arms, (a,)."""
+        """Return the posterior of every edge, (n,), from the posterior of all arms, (a,)."""
 
     def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
         """Return the arms of routes, one after the other, that begin at positions ``start``."""
@@ -125,7 +125,7 @@ class SearchSpace(ArmSpace, Protocol):
 
 @runtime_checkable
 class ExpectsTimes(Protocol):
-    """An arm space that expects travel times by those of earlier trips."""
+    """An arm space that expects travel times by the times of earlier trips."""
 
     def time_error(self, feedback: Feedback) -> float:
         """Return ``|log(measured/expected time)|`` of a trip. NaN if most of its roads are new."""

@@ -26,7 +26,7 @@ class DayEnergies:
     space
         The arms, under the conditions of the day.
     learned
-        Energies by a belief on the same arms, or None for those of physics.
+        Energies by a belief on the same arms, or None for energies by physics.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class DayEnergies:
         Parameters
         ----------
         network
-            The roads, which may have ways across junctions that those of the space lack.
+            The roads, which may have ways across junctions that the space's roads lack.
         time_s
             (n,) travel time of each edge, s.
         """

@@ -1,6 +1,6 @@
 """DrivenSpeeds: speeds of edges as trips drove them, relative to the speeds known of the day.
 
-The speeds known of a day may differ from those of the map, as in known congestion. So the `Pace` of
+The speeds known of a day may differ from the map's, as in known congestion. So the `Pace` of
 each road alone learns the ratio of measured and known times, as a multiple of the time on the map.
 Times along a trip are smoothed before (`speed_filter`), since the energy of turns follows from
 differences of speeds.
@@ -102,7 +102,7 @@ class DrivenSpeeds:
         return {f"{PREFIX}{name}": values for name, values in self._pace.state().items()}
 
     def restore(self, state: State) -> None:
-        """Take over a state, also that of an earlier version. Other entries are ignored."""
+        """Take over a state, also from an earlier version. Other entries are ignored."""
         if f"{EARLIER}count" in state:
             self._pace.restore(self._earlier(state))
             return
@@ -110,7 +110,7 @@ class DrivenSpeeds:
         self._pace.restore({name.removeprefix(PREFIX): state[name] for name in own})
 
     def _earlier(self, state: State) -> State:
-        """Return the state of a pace whose speeds are those of an earlier version."""
+        """Return the state of a pace whose speeds come from an earlier version."""
         count, total = state[f"{EARLIER}count"], state[f"{EARLIER}sum"]
         square = state.get(f"{EARLIER}square")
         moments = np.zeros((3, QUARTERS + 1, len(self.map_s)))

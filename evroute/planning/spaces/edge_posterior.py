@@ -10,7 +10,7 @@ from evroute.network.turn_table import TurnTable
 def over_edges(
     table: TurnTable, belief: Belief, edge_prior_wh: FloatArray, turn_prior_wh: FloatArray
 ) -> Belief:
-    """Return the posterior of each edge from that of all turns and starts.
+    """Return the posterior of each edge from the posterior of all turns and starts.
 
     The mean is eq. 8 plus the mean learned deviation of the turns into the edge. The standard
     deviation is the root mean square of theirs. An edge that no turn enters has its start.

@@ -62,7 +62,8 @@ class EdgeSpace:
         Whether contexts have the temperature as a further feature. Its effect is then learned: the
         temperature of the day chooses the contexts and leaves the prior as it is.
     junction_wh
-        (v,) potential of the junctions, Wh. That of the loaded vehicle at their heights if None.
+        (v,) potential of the junctions, Wh. The loaded vehicle's potential at their heights if
+        None.
     exact_contexts
         With ``temperature``: keep every context. Otherwise temperatures merge on a grid of 1 K and
         speeds other than the map's on one of 5 km/h, so that arms return.
@@ -267,7 +268,7 @@ class EdgeSpace:
         return summed(parts.total_wh, place, len(stretches))
 
     def stretch_parts(self, stretches: Stretches) -> tuple[EnergyParts, IntArray]:
-        """Return eq. 8 of the pieces of parts of edges by cause, and the stretch of each, (q,)."""
+        """Return eq. 8 of the pieces of parts of edges by cause, and each piece's stretch, (q,)."""
         return piece_energy(
             self.network,
             self._loaded,

@@ -17,7 +17,7 @@ def smoothed(log_ratio: FloatArray) -> FloatArray:
     """Return log ratios of speeds along a trip, (k,), with less noise of single edges.
 
     Each is averaged with those near on the trip that differ by no more than noise (the bilateral
-    filter of Tomasi & Manduchi 1998), so the ends of a jam stay sharp. The noise is that of
+    filter of Tomasi & Manduchi 1998), so the ends of a jam stay sharp. The noise is estimated from
     successive differences, by their median. Without it a car appears to accelerate and brake at
     every junction, and the kinetic energy of the noise appears as energy of the trip.
     """

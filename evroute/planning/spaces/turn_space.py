@@ -163,7 +163,7 @@ class TurnSpace:
         return fit(self.energy, spread)
 
     def graph(self, of_edges: ArmGraph) -> ArmGraph:
-        """Return the graph kernel of the turns, derived from that of the edges."""
+        """Return the graph kernel of the turns, derived from the graph kernel of the edges."""
         return TurnGraph(of_edges, self.table.left, self.table.entered)
 
     def under(self, conditions: DrivingConditions) -> "TurnSpace":
@@ -199,7 +199,7 @@ class TurnSpace:
     def arms(self, request: Round) -> Arms:
         """Return the open turns and starts of a round: those between two edges that are open.
 
-        Their prior means are those of the edges entered, plus the energy of turning.
+        Their prior means are the prior means of the edges entered, plus the energy of turning.
         """
         return self._of(request.arms, request.vehicle, quarter_of(request.departed_s))[0]
 
@@ -257,7 +257,7 @@ class TurnSpace:
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each.
 
-        ``auxiliary`` is that of the expected time. ``turning`` is all else above eq. 8.
+        ``auxiliary`` is for the expected time. ``turning`` is all else above eq. 8.
         """
         parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
         time_s, expected_wh = self.time_s[route.rows], self._expected_wh[arms]
@@ -300,7 +300,7 @@ class TurnSpace:
         return self.energy.halt_wh(self._expected_mps) * self.halts
 
     def edge_belief(self, belief: Belief) -> Belief:
-        """Return the posterior of each edge from that of all turns and starts (`over_edges`)."""
+        """Return the posterior of each edge from all turns and starts (`over_edges`)."""
         edges, turns = self.edges.reference, self.reference
         return over_edges(self.table, belief, edges.prior_mean_wh, turns.prior_mean_wh)
 
@@ -372,7 +372,7 @@ class TurnSpace:
         return arms, rise_wh
 
     def _known_speeds(self, given: Arms | Feedback) -> FloatArray:
-        """Return the speeds in the contexts of edges, elsewhere those of the map, (n,) m/s."""
+        """Return the speeds in the contexts of edges, elsewhere the map's speeds, (n,) m/s."""
         known_mps = self.edges.network.speed_mps.copy()
         known_mps[given.id] = self._speeds_of(given.features)
         return known_mps

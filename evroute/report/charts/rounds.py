@@ -42,7 +42,7 @@ def small_regret(rounds: "pd.DataFrame") -> "alt.LayerChart":
 
 
 def _regret(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return thinned rounds and those of physics alone, with the regret so far, kWh."""
+    """Return thinned rounds, and the rounds of physics alone, with the regret so far, kWh."""
     frame = thinned(pd.concat([rounds, physics_alone(rounds)], ignore_index=True))
     return frame.assign(value=frame["cumulative_regret_wh"] / 1000)
 
@@ -237,7 +237,7 @@ REGRET = Curve(
     small=small_regret,
 )
 SAVING = Curve(
-    caption="True expected energy of the route by physics alone minus that of the route driven.",
+    caption="True expected energy of the route by physics alone minus the route driven.",
     draw=saving,
     small=small_saving,
 )

@@ -17,7 +17,7 @@ def has_physics(rounds: "pd.DataFrame") -> bool:
 def saved_by_world(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the energy and the time saved in each world against the routes by physics alone, %.
 
-    A dot is a world, a bar the mean of the worlds. Savings are those of the trips at the end, as in
+    A dot is a world, a bar the mean of the worlds. Savings are over the trips at the end, as in
     the abstract of a report, by the sums of true expectations over them.
 
     Parameters

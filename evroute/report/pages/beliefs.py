@@ -94,7 +94,7 @@ def route_intervals(
     model
         A regression with a kernel.
     arms
-        Arms that include those of the route.
+        Arms that include the arms of the route.
     arms_of_route
         (k,) positions among ``arms``, in driving order.
     true_wh
@@ -135,14 +135,14 @@ def route_bounds(
     probability 0.95 the bounds of all routes hold at all times if the expected energies differ from
     eq. 8 by a function of the given norm at most, and if the noise of every measurement is, given
     the past, sub-Gaussian with the model's deviation. Noise that all edges of a trip share, such as
-    that of a wrong mass, violates this.
+    the error of a wrong mass, violates this.
 
     Parameters
     ----------
     model
         A regression with a kernel.
     arms
-        Arms that include those of the route.
+        Arms that include the arms of the route.
     arms_of_route
         (k,) positions among ``arms``, in driving order.
     kind

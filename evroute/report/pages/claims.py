@@ -1,7 +1,7 @@
 """Verdicts on the claims of an experiment (`evroute.claims`), from one row per run.
 
-The interval of a ratio of means is that of the paired differences ``x - at_most y`` over the seeds
-by Student's t, divided by the mean of y.
+The interval of a ratio of means is the interval of the paired differences ``x - at_most y`` over
+the seeds by Student's t, divided by the mean of y.
 """
 
 import json
