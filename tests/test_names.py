@@ -95,7 +95,7 @@ def test_routes_of_a_plan_have_names(plan: Any) -> None:
     assert plan.shortest.length_m == min(route.length_m for route in routes.values())
 
 
-def test_a_row_that_is_missing_is_one_line(plan: Any) -> None:
+def test_a_row_that_is_missing_is_refused_in_one_line(plan: Any) -> None:
     from dataclasses import replace
 
     stopping = replace(plan, routes={"time": plan.fastest}, recommended="time")

@@ -133,7 +133,9 @@ def test_a_part_of_another_kind_is_refused(outside: Path) -> None:
         ("a:b:c", "is no plug-in; give a module"),
     ],
 )
-def test_a_name_that_cannot_be_used_is_one_line(outside: Path, name: str, message: str) -> None:
+def test_a_name_that_cannot_be_used_is_refused_in_one_line(
+    outside: Path, name: str, message: str
+) -> None:
     (outside / "broken.py").write_text("1 / 0")
     with pytest.raises(EvrouteError, match=message) as refused:
         plugins.use(name)

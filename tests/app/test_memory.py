@@ -207,7 +207,9 @@ def test_forget_me_deletes_profile_and_inputs(profile: Path) -> None:
     assert not profile.exists()
 
 
-def test_an_unwritable_profile_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unwritable_profile_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "file" / "profile.json"))
     page = opened(trip="A")

@@ -270,7 +270,7 @@ def test_a_departure_is_read_as_drivers_write_it(written: str, clock: str) -> No
     assert made.request.depart == clock
 
 
-def test_a_departure_that_is_no_time_is_one_line() -> None:
+def test_a_departure_that_is_no_time_is_refused_in_one_line() -> None:
     page = opened("views/plan.py")
     page.text_input(key="kept_depart").set_value("2599").run()
     assert "time of day as HH:MM" in page.error[0].value.replace("\\", "")
@@ -809,7 +809,7 @@ def run_to_the_end(page: AppTest) -> None:
     assert not page.exception
 
 
-def test_a_broken_folder_of_runs_is_a_sentence(tmp_path: Path) -> None:
+def test_a_broken_folder_of_runs_shows_an_error_on_the_page(tmp_path: Path) -> None:
     (tmp_path / "runs" / "odd" / "parts").mkdir(parents=True)
     (tmp_path / "runs" / "odd" / "manifest.json").write_text("{")
     (tmp_path / "runs" / "odd" / "parts" / "some.parquet").write_bytes(b"nothing")

@@ -150,7 +150,7 @@ def test_learning_beats_chance_at_every_ridge(ridge, tmp_path):
         ("problem", "is not TOML"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(tmp_path, fields, says):
+def test_impossible_bandits_are_refused_in_one_line(tmp_path, fields, says):
     path = tmp_path / "x.toml"
     path.write_text(fields)
     with pytest.raises(EvrouteError, match=says) as told:

@@ -32,7 +32,7 @@ def table(tmp_path):
     return path
 
 
-def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> None:
+def test_learning_prints_its_findings_and_plans_can_use_them(table, tmp_path) -> None:
     out = tmp_path / "own"
     done = learn(str(table), "--out", str(out), "--model", "physics")
     assert done.exit_code == 0, done.output
@@ -82,14 +82,16 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         (("--option", "prior=none"), "unknown prior 'none'"),
     ],
 )
-def test_wrong_options_are_one_line(table, tmp_path, arguments, line) -> None:
+def test_wrong_options_are_refused_in_one_line_and_write_nothing(
+    table, tmp_path, arguments, line
+) -> None:
     refused = learn(str(table), "--out", str(tmp_path / "out"), *arguments)
     assert isinstance(refused.exception, EvrouteError), refused.output
     assert line in str(refused.exception)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_missing_table_is_one_line(tmp_path) -> None:
+def test_a_missing_table_is_refused_in_one_line(tmp_path) -> None:
     refused = learn("gone.csv", "--out", str(tmp_path / "out"))
     assert "gone.csv does not exist" in str(refused.exception)
 

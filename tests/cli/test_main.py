@@ -33,7 +33,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
         ValueError("x" * 100_000),
     ],
 )
-def test_an_error_that_nobody_foresaw_is_one_line_and_status_70(
+def test_an_unforeseen_error_prints_one_line_and_ends_with_status_70(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("EVROUTE_DEBUG", raising=False)
@@ -56,7 +56,7 @@ def test_its_traceback_is_shown_on_demand(
     assert shown.splitlines()[-1].startswith("evroute: internal error")
 
 
-def test_a_foreseen_error_is_one_line_and_status_2(
+def test_a_foreseen_error_prints_one_line_and_ends_with_status_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("EVROUTE_DEBUG", "1")

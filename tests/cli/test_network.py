@@ -161,7 +161,7 @@ def test_an_interrupted_build_leaves_the_old_network_usable(
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_status_2(
+def test_what_cannot_be_done_is_refused_in_one_line_with_status_2(
     run: Run, net: Path, arguments: list[str], why: str
 ) -> None:
     status, _, err = run(
@@ -184,7 +184,7 @@ def test_contradictory_or_impossible_options_are_refused(
     assert ("--smoothing" if arguments else "Invalid value") in err
 
 
-def test_an_unwritable_cache_is_one_line(run: Run, net: Path, tmp_path: Path) -> None:
+def test_an_unwritable_cache_is_reported_in_one_line(run: Run, net: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2

@@ -67,7 +67,7 @@ def test_prints_the_charge_that_roads_need_to_a_place() -> None:
         ([*FROM, "--soc", "2", "--depart", "25:00"], "depart is '25:00'"),
     ],
 )
-def test_bad_input_is_one_line(options: list[str], message: str) -> None:
+def test_bad_input_is_refused_in_one_line(options: list[str], message: str) -> None:
     done = CliRunner().invoke(app, options)
     assert isinstance(done.exception, EvrouteError)
     assert message in str(done.exception)

@@ -60,12 +60,14 @@ def test_learned_trips_become_a_page_with_their_findings(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("folder", ["nowhere", "."])
-def test_a_folder_without_runs_is_one_line_and_status_2(folder: str, tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_refused_in_one_line_with_status_2(
+    folder: str, tmp_path: Path
+) -> None:
     done = evroute("report", str(tmp_path / folder))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "not a folder of runs" in done.stderr
 
 
-def test_a_port_that_is_none_is_refused() -> None:
+def test_port_0_is_refused() -> None:
     assert evroute("app", "--port", "0").returncode == 2

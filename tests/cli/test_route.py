@@ -63,7 +63,7 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
         assert one["arrival_soc_percent"] is None
 
 
-def test_with_a_charge_it_tells_the_lowest_and_the_last(route: Run) -> None:
+def test_with_a_charge_json_has_the_lowest_charge_and_the_charge_on_arrival(route: Run) -> None:
     _, out, _ = route("--trip", "B", "--soc", "80", "--reserve", "10", "--json")
     one = json.loads(out)["routes"]["energy"]
     assert one["arrival_soc_percent"] == pytest.approx(
@@ -87,7 +87,7 @@ def test_the_table_says_what_it_costs_in_words(route: Run) -> None:
         assert wanted in out
 
 
-def test_alternatives_that_there_are_not_are_told(route: Run) -> None:
+def test_missing_alternatives_are_reported(route: Run) -> None:
     assert "no more lie" not in route("--trip", "A", "--alternatives", "1")[1]
     cold = ("--trip", "A", "--temperature", "-5", "--payload", "200", "--physics", "eq8")
     cold += ("--vehicle", "reference")
@@ -227,7 +227,9 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--batch no-such-file.csv", "no-such-file.csv"),
     ],
 )
-def test_what_cannot_be_met_is_one_line_and_status_2(route: Run, arguments: str, told: str) -> None:
+def test_what_cannot_be_met_is_refused_in_one_line_with_status_2(
+    route: Run, arguments: str, told: str
+) -> None:
     status, out, err = route(*arguments.split())
     assert status == 2
     assert out == ""
@@ -273,7 +275,9 @@ def test_origin_and_destination_alike_are_refused(route: Run, denver: RoadNetwor
     assert edge not in err
 
 
-def test_too_little_charge_tells_how_much_is_missing(route: Run, denver: RoadNetwork) -> None:
+def test_with_too_little_charge_the_missing_charge_is_printed(
+    route: Run, denver: RoadNetwork
+) -> None:
     needs = plan(denver, trip="B").routes["energy"]
     assert needs.energy_wh > 0
     status, _, err = route("--trip", "B", "--soc", "10.1", "--reserve", "10")
@@ -281,7 +285,7 @@ def test_too_little_charge_tells_how_much_is_missing(route: Run, denver: RoadNet
     assert "kWh more" in err
 
 
-def test_a_file_that_cannot_be_written_is_one_line(route: Run, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_in_one_line(route: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     status, _, err = route("--trip", "A", "--geojson", tmp_path / "file" / "route.geojson")
     assert status == 2
@@ -304,7 +308,7 @@ def test_it_works_as_a_process() -> None:
         ("trip\nA\n", ["--vehicle", "delorean"], "unknown vehicle 'delorean'"),
     ],
 )
-def test_a_batch_that_cannot_begin_is_one_line(
+def test_a_batch_that_cannot_begin_is_refused_in_one_line(
     route: Run, tmp_path: Path, table: str, arguments: list[str], words: str
 ) -> None:
     path = tmp_path / "requests.csv"
@@ -314,7 +318,7 @@ def test_a_batch_that_cannot_begin_is_one_line(
     assert words in err
 
 
-def test_a_row_with_too_many_cells_is_told(route: Run, tmp_path: Path) -> None:
+def test_a_row_with_too_many_cells_is_reported(route: Run, tmp_path: Path) -> None:
     path = tmp_path / "requests.csv"
     path.write_text("trip\nA,B\n")
     status, out, _ = route("--batch", str(path))
@@ -348,7 +352,9 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
         ),
     ],
 )
-def test_a_name_that_is_no_single_place_is_one_line(route: Run, place: str, message: str) -> None:
+def test_a_name_that_is_no_single_place_is_refused_in_one_line(
+    route: Run, place: str, message: str
+) -> None:
     status, _, err = route("--from", "Blake Street & 17th Street", "--to", place)
     assert status == 2
     assert message in err

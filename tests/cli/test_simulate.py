@@ -34,7 +34,7 @@ def refused(*arguments: str) -> str:
     return str(done.exception)
 
 
-def test_options_repeat_to_a_grid(tmp_path) -> None:
+def test_repeated_options_make_a_grid_of_runs(tmp_path) -> None:
     out = tmp_path / "grid"
     done = simulate(
         *(
@@ -112,7 +112,7 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     assert "(world.1.payload_kg: 300.0 there, 400.0 now)" in said
 
 
-def test_spreads_are_told_of_several_worlds_alone(tmp_path) -> None:
+def test_spreads_are_printed_only_for_several_worlds(tmp_path) -> None:
     one = simulate(*SHORT, "--model", "independent", "--out", str(tmp_path / "one")).stdout
     two = simulate(
         *SHORT, "--seeds", "2", "--model", "independent", "--out", str(tmp_path / "two")
@@ -212,7 +212,7 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
     assert planned.exit_code == 0, planned.output
 
 
-def test_fitted_hyper_parameters_are_told_in_the_folder(tmp_path) -> None:
+def test_fitted_hyper_parameters_are_stored_in_the_folder(tmp_path) -> None:
     out = tmp_path / "fitted"
     fitting = (*SHORT, "--option", "fit_hyperparameters=true", "--horizon", "10", "--out", str(out))
     assert simulate(*fitting).exit_code == 0

@@ -14,7 +14,7 @@ def evroute(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_option_prints_the_version() -> None:
     assert evroute("--version").stdout.strip() == f"evroute {__version__}"
 
 
@@ -29,7 +29,7 @@ def test_the_list_keeps_the_cars_with_all_words() -> None:
     assert "leaf" not in shown
 
 
-def test_words_that_no_car_has_are_one_line() -> None:
+def test_words_that_no_car_has_are_refused_in_one_line() -> None:
     done = evroute("vehicle", "list", "tesla", "van")
     assert done.returncode == 2
     assert done.stderr == "evroute: no vehicle of the catalogue has 'tesla van'; drop a word\n"
@@ -42,7 +42,7 @@ def test_one_vehicle_shows_where_its_numbers_are_from() -> None:
 
 
 @pytest.mark.parametrize("name", ["delorean", "nowhere.toml"])
-def test_a_vehicle_that_is_not_there_is_one_line_and_status_2(name: str) -> None:
+def test_a_vehicle_that_is_not_there_is_refused_in_one_line_with_status_2(name: str) -> None:
     done = evroute("vehicle", "show", name)
     assert done.returncode == 2
     assert done.stderr.startswith("evroute: ")

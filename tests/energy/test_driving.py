@@ -98,12 +98,12 @@ def test_slower_speeds_take_less_drag_and_more_heating(denver) -> None:
         ({"payload_kg": 1e9}, "payload is 1000000000 kg; it must be from 0 to 20000 kg"),
     ],
 )
-def test_conditions_out_of_range_are_one_line(fields, told) -> None:
+def test_conditions_out_of_range_are_refused_in_one_line(fields, told) -> None:
     with pytest.raises(EvrouteError, match=told):
         conditions(**fields)
 
 
-def test_a_load_that_no_vehicle_carries_is_told() -> None:
+def test_a_load_that_no_vehicle_carries_is_refused() -> None:
     with pytest.raises(EvrouteError, match="as loaded"):
         DrivingConditions(payload_kg=20_000.0).load(
             replace(load_vehicle("reference"), mass_kg=59_000.0)

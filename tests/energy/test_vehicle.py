@@ -68,7 +68,7 @@ def test_a_table_of_two_speeds_is_met_exactly_on_level_road(tmp_path: Path) -> N
     assert spent.total_wh == pytest.approx([190, 330])
 
 
-def test_a_table_of_a_vehicle_gives_that_vehicle_back(tmp_path: Path) -> None:
+def test_a_vehicle_fitted_to_its_own_consumption_has_the_same_coefficients(tmp_path: Path) -> None:
     path = tmp_path / "van.toml"
     path.write_text(MINE)
     van, kmh = load_vehicle(path), np.array([30.0, 60.0, 90.0, 130.0])
@@ -166,7 +166,7 @@ def test_a_wrong_car_to_begin_with_is_refused(tmp_path: Path, text: str, message
         load_vehicle(path)
 
 
-def test_charging_and_class_do_not_change_the_numbers_of_a_belief() -> None:
+def test_the_numbers_of_a_belief_leave_out_charging_and_class_of_the_vehicle() -> None:
     assert set(numbers_of(load_vehicle("reference"))) == set(numbers_of(load_vehicle(VEHICLE)))
 
 
@@ -181,7 +181,9 @@ def test_charging_and_class_do_not_change_the_numbers_of_a_belief() -> None:
         ("mass_kg = = 3", "not TOML"),
     ],
 )
-def test_a_file_that_is_wrong_is_told_by_field(tmp_path: Path, text: str, message: str) -> None:
+def test_a_bad_vehicle_file_is_refused_with_the_field(
+    tmp_path: Path, text: str, message: str
+) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(EvrouteError, match=message):
@@ -193,7 +195,7 @@ def test_an_unknown_vehicle_names_near_ones() -> None:
         load_vehicle("tesla-modell-3")
 
 
-def test_a_missing_file_is_told() -> None:
+def test_a_missing_file_is_refused() -> None:
     with pytest.raises(EvrouteError, match="does not exist"):
         load_vehicle("nowhere.toml")
 

@@ -294,7 +294,7 @@ def test_t30_soft_and_strict_fleets_agree_once_all_has_arrived():
     np.testing.assert_allclose(strict.std_wh, soft.std_wh, atol=1e-9)
 
 
-def test_a_strict_fleet_waits_and_a_soft_one_goes_on():
+def test_past_the_threshold_strict_planning_is_refused_and_soft_planning_goes_on():
     bandit = Bandit(n=60)
     strict, soft = (
         bandit.model(BBKBOptions, mode=mode, threshold=1.0) for mode in ("strict", "soft")

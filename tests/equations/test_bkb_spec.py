@@ -320,7 +320,7 @@ def test_the_cap_is_told_once_and_kept(caplog):
     ]
 
 
-def test_a_kernel_that_is_no_kernel_is_told(caplog):
+def test_a_matrix_that_is_no_kernel_is_reported(caplog):
     class Wrong(VectorKernel):
         def diagonal(self, edge, features):
             return 0.5 * super().diagonal(edge, features)

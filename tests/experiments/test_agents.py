@@ -155,6 +155,6 @@ def test_an_unknown_vehicle_is_refused_with_its_row(table, tmp_path) -> None:
         experiment(wrong)
 
 
-def test_a_vehicle_without_a_belief_is_told(together) -> None:
+def test_the_belief_of_a_vehicle_without_a_run_is_refused(together) -> None:
     with pytest.raises(UnknownNameError, match="has no run"):
         load_belief(together.path, f"x@{VAN}")

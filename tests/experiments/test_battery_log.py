@@ -43,7 +43,7 @@ def test_below_the_reserve_on_the_way_and_back_above_it_by_regeneration() -> Non
     assert (told["below_reserve_midway"], told["below_reserve_on_arrival"]) == (1.0, 0.0)
 
 
-def test_below_the_reserve_on_arrival_alone() -> None:
+def test_a_reserve_missed_on_arrival_alone_does_not_count_as_missed_midway() -> None:
     told = row([100, 200])
     assert (told["below_reserve_midway"], told["below_reserve_on_arrival"]) == (0.0, 1.0)
 

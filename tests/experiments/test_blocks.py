@@ -192,7 +192,7 @@ def test_a_thousand_requests_take_less_than_two_kilobytes(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_matrix_in_blocks_is_the_whole(
+def test_the_blocks_of_a_matrix_join_to_the_matrix_computed_at_once(
     engine: Callable[..., list[Mapping[str, bytes]]],
     denver: RoadNetwork,
     scheduler: Any,
@@ -276,7 +276,7 @@ def dies_once(task: BlockTask) -> Outcome:
 
 
 @pytest.mark.parametrize("always", [False, True])
-def test_a_lost_process_loses_no_answer_and_a_deadly_block_is_one_line(
+def test_a_lost_process_loses_no_answer_and_a_deadly_block_ends_in_one_line(
     denver: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: bool
 ) -> None:
     monkeypatch.setattr(work, "ENERGIES", 7)
@@ -293,7 +293,7 @@ def test_a_lost_process_loses_no_answer_and_a_deadly_block_is_one_line(
     assert (tmp_path / "died").exists()
 
 
-def test_workers_with_other_digits_and_lost_executors_are_one_line(
+def test_workers_with_other_digits_and_lost_executors_end_in_one_line(
     denver: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(flow, "machine", lambda: {"BLAS": "another"})
@@ -318,7 +318,7 @@ def test_workers_with_other_digits_and_lost_executors_are_one_line(
         (["--batch", "b.csv", "--cluster", "local:x"], "is not like local:2"),
     ],
 )
-def test_a_bad_engine_is_one_line(
+def test_a_bad_engine_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -413,7 +413,7 @@ def test_a_pair_takes_eight_bytes_and_four_for_each_further_column(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_an_interrupted_batch_is_one_line_and_leaves_nothing(
+def test_an_interrupted_batch_prints_one_line_and_leaves_no_file(
     denver: RoadNetwork, tmp_path: Path
 ) -> None:
     batch, out = tmp_path / "batch.csv", tmp_path / "plans"

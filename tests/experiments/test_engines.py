@@ -216,7 +216,7 @@ def test_a_run_that_is_taken_when_the_pool_breaks_is_played(
     ]
 
 
-def test_processes_that_cannot_start_are_one_line(
+def test_processes_that_cannot_start_end_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "_start_worker", lambda shared: os._exit(9))
@@ -324,7 +324,7 @@ def test_an_interrupt_returns_within_two_seconds_and_cancels_what_has_not_begun(
     assert 1 <= len(RunFolder(tmp_path / "runs").finished_runs()) < 10
 
 
-def test_a_lost_scheduler_is_one_line(tmp_path: Path) -> None:
+def test_a_lost_scheduler_ends_in_one_line(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
 
         def lost() -> None:
@@ -343,7 +343,7 @@ def test_a_lost_scheduler_is_one_line(tmp_path: Path) -> None:
         (["--cluster", "nowhere"], "there is no Dask scheduler at nowhere"),
     ],
 )
-def test_a_bad_cluster_is_one_line(tmp_path: Path, words: list[str], why: str) -> None:
+def test_a_bad_cluster_is_refused_in_one_line(tmp_path: Path, words: list[str], why: str) -> None:
     options = ["--network", "denver", "--horizon", "2", "--seeds", "2", "--quiet"]
     done = CliRunner().invoke(app, ["simulate", *options, *words, "--out", str(tmp_path / "r")])
     assert isinstance(done.exception, EvrouteError)

@@ -35,7 +35,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(
+def test_a_full_disk_prints_one_line_and_once_there_is_room_the_runs_go_on(
     small_disk, tmp_path
 ) -> None:
     def run(out: Path) -> subprocess.CompletedProcess[str]:

@@ -133,7 +133,7 @@ def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None
         ({"method": []}, "method"),
     ],
 )
-def test_a_description_of_other_types_is_one_line(hill, tmp_path, change, field) -> None:
+def test_a_description_of_other_types_is_refused_in_one_line(hill, tmp_path, change, field) -> None:
     method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
     save_as_finished(
         tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting
@@ -151,7 +151,7 @@ def test_a_description_of_other_types_is_one_line(hill, tmp_path, change, field)
 
 
 @pytest.mark.parametrize("change", [{"prior": "wide"}, {"kernel": "matern-9/2"}])
-def test_an_unknown_name_in_a_description_is_one_line(hill, tmp_path, change) -> None:
+def test_an_unknown_name_in_a_description_is_refused_in_one_line(hill, tmp_path, change) -> None:
     method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
     save_as_finished(
         tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting

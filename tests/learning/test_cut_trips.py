@@ -74,7 +74,7 @@ def test_a_row_has_the_metres_that_were_driven(hill: RoadNetwork) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_trip_is_expected_as_the_plan_between_its_positions(
+def test_the_expectation_of_a_trip_equals_the_forecast_of_its_plan_between_positions(
     hilly: Callable[[int], RoadNetwork], kind: str
 ) -> None:
     rng, network = np.random.default_rng(3), hilly(2)

@@ -282,7 +282,7 @@ def test_readings_of_a_trip_are_its_median_temperature_and_its_first_plausible_v
     assert np.isnan(mean_reading(np.array([200.0, np.nan])))
 
 
-def test_a_false_reading_is_one_line_and_the_trip_is_kept(setting) -> None:
+def test_a_false_reading_is_reported_in_one_line_and_the_trip_is_kept(setting) -> None:
     measured = Measured()
     trip = trip_of(setting, travel_s=[9, 90, 3], temperature_c=6.0)
     ignored = {"temperature_c": "2 of 5 readings, such as 95 °C, expected -50 to 60"}

@@ -274,7 +274,7 @@ def test_impossible_times_of_a_trip_are_left_out_and_its_energy_is_learned(
         ),
     ],
 )
-def test_a_table_that_cannot_be_read_is_one_line_and_changes_nothing(
+def test_a_table_that_cannot_be_read_is_refused_in_one_line_and_changes_nothing(
     setting, tmp_path, text, line
 ) -> None:
     out = tmp_path / "out"

@@ -200,7 +200,7 @@ def test_a_folder_without_an_intact_file_stays_as_it_is(folder) -> None:
 
 
 @pytest.mark.parametrize("make", [False, True])
-def test_a_folder_without_measured_trips_is_one_line(tmp_path, make) -> None:
+def test_a_folder_without_measured_trips_is_refused_in_one_line(tmp_path, make) -> None:
     if make:
         (tmp_path / "out").mkdir()
     with pytest.raises(EvrouteError, match="holds no measured trips; learn their tables"):
@@ -308,7 +308,9 @@ def test_the_command_repairs_a_folder_and_prints_where_damaged_files_are(folder)
         (["--repair", "f"], "f holds no measured trips"),
     ],
 )
-def test_options_that_do_not_fit_are_one_line(tmp_path, monkeypatch, arguments, line) -> None:
+def test_options_that_do_not_fit_are_refused_in_one_line(
+    tmp_path, monkeypatch, arguments, line
+) -> None:
     monkeypatch.chdir(tmp_path)
     refused = run(*arguments).exception
     assert isinstance(refused, EvrouteError)

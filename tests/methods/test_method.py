@@ -15,7 +15,7 @@ from evroute.model.base import ModelOptions
 
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
-def test_an_unknown_name_is_told_what_there_is(field, known) -> None:
+def test_an_unknown_name_is_refused_with_the_known_names(field, known) -> None:
     with pytest.raises(
         UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")
     ):
@@ -39,7 +39,7 @@ def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> N
         Method(model=model, index=index, **option)
 
 
-def test_what_is_refused_is_told_beside_what_is_taken() -> None:
+def test_a_refused_option_is_named_beside_the_accepted_ones() -> None:
     with pytest.raises(
         EvrouteError,
         match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, omega, xi",
@@ -109,7 +109,7 @@ class MarginalsOnly:
     def restore(self, state): ...
 
 
-def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
+def test_a_pair_that_cannot_work_is_refused_with_the_pairs_that_can(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "marginals", SimpleNamespace(Options=MarginalsOptions))
     monkeypatch.setitem(MODELS, "marginals", "marginals:Options")
     assert Method(model="marginals", index="ts").model == "marginals"

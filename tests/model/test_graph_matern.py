@@ -36,7 +36,7 @@ def test_columns_block_matrix_and_diagonal_are_the_power_of_the_shifted_laplacia
     assert graph.diagonal.mean() == pytest.approx(1.0, abs=1e-14)
 
 
-def test_a_network_without_turns_has_the_identity(random_laplacian):
+def test_the_kernel_of_a_network_without_turns_is_the_identity(random_laplacian):
     graph = GraphMatern(0.0 * random_laplacian(5, 0))
     np.testing.assert_allclose(graph.matrix(), np.eye(5), atol=1e-15)
 

@@ -63,7 +63,7 @@ def test_the_start_is_the_kernel_itself(make_world):
     assert result.log_likelihood > result.start_log_likelihood
 
 
-def test_what_was_found_has_the_likelihood_that_is_told(make_world):
+def test_the_found_values_have_the_reported_likelihood(make_world):
     world = make_world()
     trips = [world.trip(30)]
     result = fit(world.kernel, world.noise_std_wh, Driven.of(trips), prior_log_std=0.5)

@@ -165,7 +165,7 @@ def test_a_model_without_reference_arms_needs_a_sparse_kernel(setting):
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_a_city_is_the_exact_one(luxembourg):
+def test_the_sparse_kernel_of_luxembourg_is_within_its_bound_of_the_exact_one(luxembourg):
     laplacian = LineGraph.from_network(luxembourg).laplacian(luxembourg.length_m)
     whole, sparse = GraphMatern(laplacian, nu=2, kappa=1), build_graph(luxembourg, None)
     edges = np.arange(0, luxembourg.n_edges, 40)

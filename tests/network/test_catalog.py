@@ -152,7 +152,7 @@ def test_what_a_killed_build_leaves_is_no_network_and_goes_with_the_next(
     assert not left.exists()
 
 
-def test_a_cache_is_the_users_alone(
+def test_a_cache_that_others_can_write_is_refused(
     hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = tmp_path / "shared"

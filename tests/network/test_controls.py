@@ -35,11 +35,11 @@ def by_edge(network, edge_id: str) -> set[int]:
         ({}, UNKNOWN),
     ],
 )
-def test_a_connection_tells_by_its_state_and_its_lights(attributes, expected) -> None:
+def test_a_connection_is_controlled_by_its_state_and_its_lights(attributes, expected) -> None:
     assert controls.of_connection(attributes) == expected
 
 
-def test_a_light_at_the_junction_holds_up_all_who_come_to_it_and_nobody_who_leaves(
+def test_a_light_at_a_junction_stops_arriving_cars_and_no_leaving_ones(
     read_osm,
 ) -> None:
     network = read_osm(NODES, WAYS, node_tags={6: {"highway": "traffic_signals"}})

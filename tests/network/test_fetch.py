@@ -95,7 +95,7 @@ def test_a_download_that_is_too_large_is_refused_and_not_kept(
     assert list((tmp_path / wanted.git_blob).iterdir()) == []
 
 
-def test_a_download_that_drips_ends_in_time(
+def test_a_slow_download_ends_at_its_time_limit(
     wanted: Published, file_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file_server.drip_s = 0.01

@@ -166,7 +166,7 @@ def test_bad_files_are_told_in_one_line(tmp_path: Path, content: bytes, told: st
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NetworkFormatError, match=r"cannot read .*none\.graphml: No such file"):
         graphml.read(tmp_path / "none.graphml", "city")
 

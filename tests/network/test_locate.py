@@ -42,7 +42,7 @@ def test_a_place_takes_the_nearest_edge(cross: RoadNetwork) -> None:
     assert locate(cross, place(-499, 700)) == (cross.row_of["north#1"],)
 
 
-def test_a_place_on_a_two_way_street_is_both_directions(cross: RoadNetwork) -> None:
+def test_a_place_on_a_two_way_street_is_found_on_both_directions(cross: RoadNetwork) -> None:
     both = cross.row_of["there"], cross.row_of["back"]
     assert locate(cross, place(700, 20)) == locate(cross, place(700, -20)) == both
 

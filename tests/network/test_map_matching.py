@@ -109,7 +109,7 @@ def test_a_track_is_split_where_it_leaves_the_network_or_jumps(make_network) -> 
     assert MapMatcher(network).match_xy(x_m, y_m + 1000.0) == []
 
 
-def test_places_that_are_none_are_refused(matcher) -> None:
+def test_positions_off_the_globe_are_refused(matcher) -> None:
     with pytest.raises(EvrouteError, match="no place on the earth"):
         matcher.match(np.array([95.0, 39.7]), np.array([-105.0, -105.0]))
 

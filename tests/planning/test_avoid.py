@@ -16,7 +16,7 @@ from evroute.planning.request import PlanRequest
 
 @pytest.mark.parametrize("physics", ["driving", "eq8"])
 @pytest.mark.parametrize("single", [False, True])
-def test_routes_are_the_best_without_the_roads(
+def test_with_roads_to_avoid_each_route_is_the_best_of_the_remaining_ones(
     denver: RoadNetwork, physics: str, single: bool
 ) -> None:
     """The same as closed arms of infinite cost, on random requests."""

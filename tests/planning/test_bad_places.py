@@ -81,7 +81,9 @@ def test_an_avoided_road_is_named_where_a_trip_begins_or_ends_on_it(levels: Road
     assert message == "no legal way leads from Low Road to High Bridge without the roads to avoid"
 
 
-def test_both_ends_at_one_point_is_one_line_at_a_junction_too(levels: RoadNetwork) -> None:
+def test_both_ends_at_one_point_are_refused_in_one_line_at_a_junction_too(
+    levels: RoadNetwork,
+) -> None:
     assert refused(levels, place(300, 0), place(300, 0)) == (
         "origin and destination are one point of High Bridge; choose two places"
     )

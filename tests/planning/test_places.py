@@ -152,7 +152,7 @@ def test_two_pins_on_one_road_are_as_far_apart_at_every_door(
             assert list(found) == pytest.approx(expected, rel=1e-5)
 
 
-def test_one_point_twice_is_one_line(denver: RoadNetwork) -> None:
+def test_one_point_twice_is_refused_in_one_line(denver: RoadNetwork) -> None:
     place = pin(denver, int(np.argmax(denver.length_m)), 100.0)
     apart = place.replace(",", ", ")
     for destination in (place, apart):

@@ -72,7 +72,7 @@ def belief_of(network: RoadNetwork, mean_wh: FloatArray) -> LearnedBelief:
     return LearnedBelief(Learned(mean_wh), setting.space, method, setting)
 
 
-def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
+def test_routes_have_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
     planned = plan(hill, waypoints=ENDS)
     shortest = planned.routes["distance"]
     assert shortest.edges == ("in", "up", "down", "out")
@@ -241,7 +241,7 @@ def test_a_time_limit_trades_energy_for_time(make_network: Callable[..., RoadNet
         (10, 9.7, "for the same energy"),
     ],
 )
-def test_a_saving_is_told_in_a_unit_of_its_size(
+def test_a_saving_has_a_unit_of_its_size(
     hill: RoadNetwork, least_wh: float, fastest_wh: float, words: str
 ) -> None:
     planned = plan(hill, waypoints=ENDS)
@@ -278,7 +278,7 @@ def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(
         assert {route.edges[1] for route in planned.routes.values()} == {"s1"}
 
 
-def test_a_fastest_route_that_was_not_found_is_told(
+def test_a_fastest_route_that_was_not_found_is_reported(
     make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     positions = [

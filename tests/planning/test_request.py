@@ -140,7 +140,9 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         ({"trip": "A", "sock": 9}, "unknown key 'sock'; known: soc"),
     ],
 )
-def test_contradictions_are_one_clause(values: dict[str, Any], clause: str) -> None:
+def test_contradictory_fields_are_refused_in_one_clause(
+    values: dict[str, Any], clause: str
+) -> None:
     with pytest.raises(EvrouteError) as caught:
         PlanRequest(**values)
     assert str(caught.value).startswith(clause)

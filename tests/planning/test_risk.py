@@ -76,7 +76,7 @@ def case(
     return make
 
 
-def test_the_best_routes_equal_every_route_of_random_networks(
+def test_routes_within_a_risk_are_the_best_of_all_routes_of_random_networks(
     case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]], every_route: Routes
 ) -> None:
     seen: Counter[str] = Counter()
@@ -230,7 +230,7 @@ def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
         ({"risk": 0.01, "soc_percent": 50, "alternatives": 2}, "alternatives"),
     ],
 )
-def test_refused_combinations_are_one_line(options: dict[str, float], message: str) -> None:
+def test_bad_combinations_are_refused_in_one_line(options: dict[str, float], message: str) -> None:
     with pytest.raises(EvrouteError, match=message):
         plan("denver", trip="A", **options)
 

@@ -112,7 +112,7 @@ def test_routes_cost_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) ->
                 )
 
 
-def test_what_follows_an_edge_costs_what_networkx_finds(
+def test_least_costs_to_a_destination_equal_networkx(
     hilly: Callable[[int], RoadNetwork],
 ) -> None:
     for seed in range(20):

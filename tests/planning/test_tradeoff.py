@@ -106,7 +106,7 @@ def test_only_a_better_route_than_the_known_one_is_looked_for(
     assert better == (None, True)
 
 
-def test_effort_that_runs_out_is_told(
+def test_a_search_out_of_effort_returns_that_it_is_not_finished(
     three_ways: tuple[RoadNetwork, FloatArray, FloatArray], problem_of: Problems
 ) -> None:
     network, weights, time_s = three_ways

@@ -101,7 +101,7 @@ def test_older_bounds_serve_until_refreshed(setting, model):
 
 
 @pytest.mark.parametrize("factory", [CMMOptions, DMMOptions, AMMOptions])
-def test_an_empty_set_raises_the_norm(setting, caplog, factory):
+def test_an_empty_confidence_set_raises_the_norm_and_warns(setting, caplog, factory):
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     model.update(driven(setting, 200, shift_wh=300.0))
     index = factory(B=0.5).build(None)

@@ -52,7 +52,7 @@ def test_a_route_map_draws_offline(opened, denver: RoadNetwork, tmp_path: Path) 
     assert 0 < box["y"] < 800
 
 
-def test_hovering_over_the_route_tells_what_a_stretch_takes(
+def test_hovering_over_the_route_shows_the_energy_of_a_stretch(
     opened, denver: RoadNetwork, tmp_path: Path
 ) -> None:
     target = tmp_path / "map.html"

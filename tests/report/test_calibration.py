@@ -101,7 +101,7 @@ def test_the_reliability_diagram_shows_what_the_table_counts() -> None:
     assert held["chosen", "conformal", 0.9] == 0.75
 
 
-def test_the_page_tells_how_well_it_knew(run_folder, monkeypatch) -> None:
+def test_the_page_of_calibration_has_errors_and_coverage(run_folder, monkeypatch) -> None:
     assert "Calibration of the forecasts" not in page.build_page(run_folder).html
     halves = {f"half{level}_wh": 20.0 for level in (50, 80, 90, 95)} | {"length_m": 900.0}
     plain = page.read_rounds(run_folder).assign(predicted_wh=520.0, predicted_sd_wh=20.0, **halves)

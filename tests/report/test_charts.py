@@ -120,7 +120,7 @@ def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder)
 MANY = {"bkb": "BKB", "bbkb": "BBKB", "batch-ucb": "Batch GP", "another": "another"}
 
 
-def test_many_models_are_told_by_their_colours(run_folder: RunFolder) -> None:
+def test_many_models_differ_by_colour_and_indices_by_dash(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
     more = [
         rounds.assign(method=f"{label}-TS", model=model, index="ts")

@@ -33,7 +33,7 @@ def test_a_route_map_loads_nothing_from_elsewhere(denver: RoadNetwork, tmp_path:
     assert len(page) < 600_000
 
 
-def test_a_route_map_tells_routes_units_and_verdict(denver: RoadNetwork, tmp_path: Path) -> None:
+def test_a_route_map_has_routes_units_and_verdict(denver: RoadNetwork, tmp_path: Path) -> None:
     made = plan(denver, trip="A")
     page = saved(route_map(denver, made), tmp_path)
     for text in (

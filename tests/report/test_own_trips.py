@@ -219,7 +219,7 @@ def test_the_command_takes_a_network_by_file(hill: RoadNetwork, tmp_path: Path) 
     assert (tmp_path / "page.html").exists()
 
 
-def test_a_damaged_table_is_one_line(hill: RoadNetwork, tmp_path: Path) -> None:
+def test_a_damaged_table_is_refused_in_one_line(hill: RoadNetwork, tmp_path: Path) -> None:
     folder = learn_trips(hill, tmp_path, 4)
     (folder.path / "trips.parquet").write_bytes(b"PAR1")
     with pytest.raises(EvrouteError, match=r"trips.parquet is damaged"):

@@ -30,7 +30,9 @@ def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> 
     assert addresses == ["data:"] * 5
 
 
-def test_the_page_tells_numbers_configuration_and_what_regret_means(run_folder: RunFolder) -> None:
+def test_the_page_has_the_methods_their_configuration_and_the_meaning_of_regret(
+    run_folder: RunFolder,
+) -> None:
     html = build_page(run_folder).html
     for text in (
         "GP-TS",

@@ -45,7 +45,7 @@ def test_a_network_with_signs_that_cannot_be_shown_is_refused(
 
 
 @pytest.mark.parametrize("field", [*COLUMNS, *SOURCE])
-def test_a_network_with_unusual_names_is_none_the_worse(field: str, hill: RoadNetwork) -> None:
+def test_a_network_with_unusual_names_is_read_like_any_other(field: str, hill: RoadNetwork) -> None:
     named(hill, field, HARMLESS)
 
 
@@ -92,7 +92,7 @@ def test_columns_that_are_not_read_are_named_without_them(
     assert "not read: b\\u001b[2J" in capsys.readouterr().err
 
 
-def test_an_error_is_one_line_whatever_it_quotes(
+def test_an_error_prints_one_line_whatever_it_quotes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["evroute", "route", "--trip", "a\x1b[2J\nb\rc"])

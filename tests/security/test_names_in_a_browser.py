@@ -118,7 +118,7 @@ OPEN_TOOLTIPS = """() => {
 }"""
 
 
-def test_a_saved_map_shows_names_and_runs_none(
+def test_a_saved_map_shows_hostile_names_as_text(
     watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
 ) -> None:
     network = hostile(hill, payload.long)
@@ -138,7 +138,7 @@ def test_a_saved_map_shows_names_and_runs_none(
     assert bare(payload.long("attribution")) in shown(page, ".leaflet-control-attribution")
 
 
-def test_a_saved_map_of_values_shows_its_title_and_runs_it_not(
+def test_a_saved_map_of_values_shows_a_hostile_title_as_text(
     watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
 ) -> None:
     values_map(hill, np.arange(7.0), payload.long("title")).save("map.html")
@@ -152,7 +152,7 @@ def test_a_saved_map_of_values_shows_its_title_and_runs_it_not(
         assert bare(payload.long("title")) in shown(page, place_of_title)
 
 
-def test_a_report_shows_names_and_runs_none(
+def test_a_report_shows_hostile_names_as_text(
     watched: Callable[..., Watched], payload: Any, tmp_path: Path
 ) -> None:
     fields = ("title", "lead", "note", "column", "cell", "method", "run", "regret", "key", "value")
@@ -244,7 +244,7 @@ def hovered(page: Page) -> str:
 
 
 @pytest.mark.slow
-def test_the_dashboard_shows_names_and_runs_none(
+def test_the_dashboard_shows_hostile_names_as_text(
     watched: Callable[..., Watched],
     dashboard: str,
     dashboard_folder: Path,
@@ -331,7 +331,7 @@ def hover_over_a_chart(page: Page, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_uploaded_network_shows_its_names_and_runs_none(
+def test_an_uploaded_network_shows_hostile_names_as_text(
     watched: Callable[..., Watched],
     dashboard: str,
     dashboard_folder: Path,

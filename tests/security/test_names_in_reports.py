@@ -132,7 +132,7 @@ def test_a_table_of_trips_is_learned_or_refused_with_its_text_as_it_is(
     assert "".join(payload.long("column").split()) in out
 
 
-def test_requests_of_a_table_come_back_with_their_id(
+def test_hostile_ids_and_columns_of_a_batch_come_back_unchanged(
     hill: RoadNetwork, payload: Any, evroute: Callable[..., tuple[int, str, str]]
 ) -> None:
     store.save(hill, Path("roads.npz"))

@@ -83,7 +83,9 @@ def test_other_departures_and_conditions_do_not_empty_the_cache(
     assert len(made) == 14
 
 
-def test_a_departure_of_the_conditions_is_that_of_the_request(tmp_path: Path) -> None:
+def test_a_departure_in_the_conditions_counts_unless_the_request_has_its_own(
+    tmp_path: Path,
+) -> None:
     work = Work(tmp_path, 30.0)
     learn_rush_hour(work)
     network = load_network("denver")

@@ -74,7 +74,7 @@ def test_rough_trips_have_heavy_tails_of_variance_one() -> None:
         assert abs(inside - share) < 4 * np.sqrt(share * (1 - share) / 4000)
 
 
-def test_rough_times_differ_by_edge(build) -> None:
+def test_on_rough_roads_times_vary_independently_by_edge(build) -> None:
     world = build(kind="rough", time_std=0)
     route = Route((0, 1, 2, 5))
     expected_s = world.travel_s(world.observe(1))[route.rows]

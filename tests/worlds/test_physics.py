@@ -111,7 +111,7 @@ def test_rolling_and_drag_have_factors(build, hill) -> None:
         (8, 45, 10 + 8 / np.sqrt(2), 20 + 8 / np.sqrt(2)),
     ],
 )
-def test_wind_goes_by_the_bearing_of_the_road(
+def test_drag_counts_the_wind_along_the_bearing_of_the_road(
     build, two_roads, wind_mps, wind_from_deg, air_east_mps, air_north_mps
 ) -> None:
     world = build(

@@ -102,7 +102,7 @@ def test_the_best_route_is_that_of_least_mean(setting) -> None:
     assert replay.best_route(replay.observe(1)).edges == (0, 3, 4, 5)
 
 
-def test_it_is_named_by_its_table_and_tells_what_nobody_measured(setting, tmp_path) -> None:
+def test_a_replay_has_the_name_of_its_table_and_reports_unmeasured_roads(setting, tmp_path) -> None:
     table = tmp_path / "own.csv"
     table.write_text(
         "trip,edge,energy_wh\n"

@@ -78,7 +78,7 @@ def test_an_edge_driven_twice_in_a_trip_is_measured_twice(world) -> None:
     assert len(set(noise)) == 7
 
 
-def test_nothing_is_closed_unless_asked_for(world) -> None:
+def test_no_road_is_closed_by_default(world) -> None:
     here = world()
     assert here.observe(1).arms is here.setting.arms
     assert len(here.setting.arms) == 7

@@ -69,7 +69,7 @@ def test_weights_follow_the_learned_coefficients() -> None:
 
 
 @pytest.mark.parametrize("factor", [-0.9, 0.0, 1.5])
-def test_no_edge_is_below_its_change_of_potential_by_any_factor(factor) -> None:
+def test_with_any_factor_of_a_car_no_edge_costs_less_than_its_change_of_potential(factor) -> None:
     own = PRIOR.mean + factor * BY_CAR[:, 0]
     weight = weight_wh_per_m(VEHICLE)
     assert potential_slope(own, weight) == pytest.approx(weight)

@@ -59,7 +59,9 @@ def test_a_matrix_is_of_the_car(folder, belief, tables, tmp_path, car) -> None:
     ],
     ids=lambda door: door[0],
 )
-def test_an_unknown_car_is_one_line_at_every_command(folder, tables, tmp_path, door) -> None:
+def test_an_unknown_car_is_refused_in_one_line_at_every_command(
+    folder, tables, tmp_path, door
+) -> None:
     paths = dict(zip(("batch", "o", "d"), tables, strict=True))
     named = [
         paths.get(word, word.replace("m.parquet", str(tmp_path / "m.parquet"))) for word in door

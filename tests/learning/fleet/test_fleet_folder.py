@@ -190,7 +190,7 @@ def test_cars_of_another_type_are_set_aside(table, tmp_path) -> None:
         ("", "has no rows"),
     ],
 )
-def test_a_wrong_table_of_cars_is_one_line(table, tmp_path, text, line) -> None:
+def test_a_wrong_table_of_cars_is_refused_in_one_line(table, tmp_path, text, line) -> None:
     cars = cars_csv(tmp_path, text)
     command = ["learn", str(table(9)), "--out", str(tmp_path / "f"), "--cars", str(cars)]
     error = CliRunner().invoke(cli, command).exception

@@ -186,7 +186,7 @@ def test_a_folder_of_types_comes_back_and_learns_on_without_the_table(mixed, lea
         (f"truck,{VAN}\n", "of car 'other', which is not in"),
     ],
 )
-def test_a_table_that_contradicts_the_folder_is_one_line(
+def test_a_table_that_contradicts_the_folder_is_refused_in_one_line_and_changes_nothing(
     mixed, leaf_setting, tmp_path, text, line
 ) -> None:
     import pyarrow as pa

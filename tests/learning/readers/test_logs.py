@@ -116,7 +116,7 @@ def test_power_is_not_integrated_over_a_gap(setting, drive, tmp_path) -> None:
     assert sum(len(trip.edge) for trip in measured.trips) == pytest.approx(len(edges), abs=1)
 
 
-def test_leafspy_is_read_by_its_names(setting, drive, tmp_path) -> None:
+def test_a_leafspy_log_is_read_by_its_column_names(setting, drive, tmp_path) -> None:
     columns, edges, _ = drive(setting, 0, 500)
     columns, used_wh = with_power(columns)
     start = datetime(2026, 5, 4, 7, 30)
@@ -289,7 +289,7 @@ def test_gpx_with_an_extension_or_a_table_beside_it(setting, drive, tmp_path) ->
         (",energy_wh\n,1\n", "has no column 'time'"),
     ],
 )
-def test_a_table_beside_a_gpx_without_times_or_readings_is_one_line(
+def test_a_table_beside_a_gpx_without_times_or_readings_is_refused_in_one_line(
     setting, drive, tmp_path, text, line
 ) -> None:
     columns, _, _ = drive(setting, 0, 500)
@@ -301,7 +301,7 @@ def test_a_table_beside_a_gpx_without_times_or_readings_is_one_line(
 
 
 @pytest.mark.parametrize("text", ["", "<gpx", "no gpx", GPX.format("")])
-def test_a_bad_gpx_is_one_line(setting, tmp_path, text) -> None:
+def test_a_bad_gpx_is_refused_in_one_line(setting, tmp_path, text) -> None:
     path = tmp_path / "t.gpx"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EvrouteError, match=r"GPX file .*t\.gpx") as error:
@@ -388,7 +388,7 @@ def test_values_at_departure_by_edges(setting, tmp_path) -> None:
         ("05/04/2026,lat\n1,2\n", "no column 'time'"),
     ],
 )
-def test_a_bad_log_is_one_line(setting, tmp_path, text, line) -> None:
+def test_a_bad_log_is_refused_in_one_line(setting, tmp_path, text, line) -> None:
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     with pytest.raises(EvrouteError, match=line) as error:
         read(tmp_path / "t.csv", setting)

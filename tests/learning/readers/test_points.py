@@ -154,7 +154,7 @@ def changed(name, row, value):
         ),
     ],
 )
-def test_what_cannot_have_been_is_one_line(setting, drive, tmp_path, spoil, line) -> None:
+def test_impossible_points_are_refused_in_one_line(setting, drive, tmp_path, spoil, line) -> None:
     columns, _, _ = drive(setting, 0, 500)
     with pytest.raises(EvrouteError, match=line) as refused:
         read(tmp_path, setting, spoil(columns))

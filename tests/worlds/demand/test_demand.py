@@ -195,12 +195,12 @@ def test_a_table_that_cannot_be_read_is_refused(tmp_path, on_the_hill, text, lin
 
 
 @pytest.mark.parametrize("text", ["<routes><vehicle", "not xml", "<routes/>"])
-def test_a_route_file_that_is_none_is_refused(tmp_path, on_the_hill, text) -> None:
+def test_a_file_without_sumo_trips_is_refused_as_routes(tmp_path, on_the_hill, text) -> None:
     with pytest.raises(EvrouteError, match=r"t\.rou\.xml"):
         demand(tmp_path, on_the_hill, text, "t.rou.xml")
 
 
-def test_a_run_is_as_long_as_its_file_and_its_folder_knows_the_file(tmp_path) -> None:
+def test_a_run_has_the_trips_of_its_file_and_is_not_continued_with_another_file(tmp_path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text(
         'origin,destination\n"39.745,-104.99","39.75,-105.0"\n"39.75,-105.0","39.745,-104.99"\nx,y\n'

@@ -90,7 +90,7 @@ def test_runs_with_trips_in_flight_learn_later_but_all(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("flight", [0, -1, "calendar", 1.5])
-def test_a_flight_that_is_none_is_refused(flight) -> None:
+def test_in_flight_must_be_a_positive_integer_or_clock(flight) -> None:
     with pytest.raises((EvrouteError, ValueError), match="in_flight"):
         wanted(in_flight=flight)
 
