@@ -81,6 +81,7 @@ def load() -> None:
     from forecasts import refused_fastest, with_bands
     from map_component import prepare
 
+    from evroute.door.warm import warm
     from evroute.energy import defaults
     from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import load_vehicle, vehicle_names
@@ -97,6 +98,7 @@ def load() -> None:
     with suppress(EvrouteError, OSError):
         roads = network(chosen["network"])
         prepare(roads)
+        warm(roads)
         maker = planner(roads, load_vehicle(chosen["vehicle"]), DrivingConditions(), "", "")
         for soc, reserve in CHARGES:
             plan = with_bands(maker, maker.plan(0, roads.n_edges // 2, soc=soc, reserve=reserve))

@@ -62,5 +62,5 @@ def serve(
             "another --port, or --port 0 for a free one"
         ) from None
     with server as listening:
-        typer.echo(f"evroute: http://{host}:{listening.getsockname()[1]}", err=True)
-        run(service, listening, workers)
+        address = f"http://{host}:{listening.getsockname()[1]}"
+        run(service, listening, workers, lambda: typer.echo(f"evroute: {address}", err=True))

@@ -76,6 +76,7 @@ def make_app(
     most_s: float = MOST_S,
     limits: Limits = Limits(),  # noqa: B008
     slots: Slots | None = None,
+    loaded: bool = False,
 ) -> ASGIApp:
     """Return the ASGI application of the service.
 
@@ -93,7 +94,12 @@ def make_app(
         Limits of all requests together.
     slots
         Shared memory of the workers of the service, or None for one process.
+    loaded
+        Whether compiled code and the usual roads are loaded before the first request.
     """
+    work = Work(beliefs, most_s)
+    if loaded:
+        work.load()
     shared = Shared(slots)
     metrics = Metrics(slots, shared)
     app = _Service(
@@ -118,7 +124,7 @@ def make_app(
     async def text_of_metrics() -> Response:  # in no thread, all of which may wait
         return Response(metrics.text(), media_type=MEDIA_TYPE)
 
-    app.include_router(_paths(Work(beliefs, most_s)))
+    app.include_router(_paths(work))
     limited = LimitedService(app, token=token, hosts=hosts, limits=limits, shared=shared)
     return Measured(limited, metrics, [*app.openapi()["paths"], METRICS, "/openapi.json"])
 

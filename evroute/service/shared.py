@@ -40,6 +40,11 @@ class Slots:
         self.numbers: Any = RawArray(c_int64, FIELDS * (workers + SPARE))
         self.folder = folder
 
+    @property
+    def taken(self) -> int:
+        """Number of slots that workers have taken."""
+        return taken(self.numbers)
+
     def take(self) -> tuple[int, FileLock]:
         """Take a slot of no worker, or of a dead one. Return its position and its lock."""
         for first in range(0, len(self.numbers), FIELDS):
@@ -81,7 +86,7 @@ class Shared:
     @property
     def workers(self) -> int:
         """Number of workers."""
-        return sum(process > 0 for process in self._numbers[::FIELDS])
+        return taken(self._numbers)
 
     def hold(self, n_bytes: int, most: int) -> bool:
         """Hold some bytes, and return True. Hold nothing and return False if there are too many.
@@ -125,3 +130,8 @@ class Shared:
             finally:
                 if self._of_all is not None:
                     self._of_all.release()
+
+
+def taken(numbers: Any) -> int:
+    """Return how many slots have a process."""
+    return sum(process > 0 for process in numbers[::FIELDS])

@@ -5,6 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evroute.arrays import BoolArray
+from evroute.door.warm import warm
 from evroute.errors import EvrouteError, require
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
@@ -70,6 +72,17 @@ class Work:
         self._planning = threading.Lock()
         self._learning = threading.Lock()
         self.planners = Planners(beliefs)
+
+    def load(self) -> None:
+        """Load the compiled code of all requests, and the roads of those that name none.
+
+        What cannot be loaded is left to requests, whose answers say why.
+        """
+        with suppress(EvrouteError):
+            roads = self.planners.network(PlanBody.model_fields["network"].default)
+            warm(roads)
+            ends = roads.edge_id[0], roads.edge_id[roads.n_edges // 2]
+            self.plan(PlanBody(origin=ends[0], destination=ends[1], soc=80.0, reserve=10.0))
 
     def plan(self, request: PlanBody) -> dict[str, Any]:
         """Return the document of a plan, as ``evroute route --json`` prints it.

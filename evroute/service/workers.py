@@ -1,5 +1,8 @@
 """Several processes that answer on one port, by the supervisor of uvicorn.
 
+A process answers once it has loaded compiled code and the usual roads (`work.Work.load`).
+Connections wait until then.
+
 Each worker keeps networks, planners and beliefs of its own. A belief is read anew whenever its file
 is another one, so that trips which one worker learned count in the plans of all workers.
 """
@@ -10,6 +13,8 @@ import signal
 import socket
 import tempfile
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +30,7 @@ METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Variable that makes ``prometheus_client`` sum over processes. It is read as that is imported."""
 GRACE_S = 30
 """Seconds that requests have left when the service is stopped."""
+POLL_S = 0.02
 HUNG_S = 120
 """Seconds after which a worker that does not answer its supervisor is replaced."""
 
@@ -54,7 +60,9 @@ class Service:
         supervisor = multiprocessing.parent_process()
         if self.slots is not None and supervisor is not None:
             threading.Thread(target=_end_after, args=(supervisor,), daemon=True).start()
-        return make_app(self.beliefs, token=self.token, hosts=self.hosts, slots=self.slots)
+        return make_app(
+            self.beliefs, token=self.token, hosts=self.hosts, slots=self.slots, loaded=True
+        )
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -80,7 +88,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def run(service: Service, listening: socket.socket, workers: int = 1) -> None:
+def run(
+    service: Service,
+    listening: socket.socket,
+    workers: int = 1,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
     """Answer requests until the process is stopped.
 
     Parameters
@@ -91,17 +104,30 @@ def run(service: Service, listening: socket.socket, workers: int = 1) -> None:
         Socket that is listened on.
     workers
         Number of processes.
+    ready
+        Called once all processes have loaded what they need.
     """
     if workers == 1:
-        uvicorn.Server(_configuration(service)).run(sockets=[listening])
+        application = service()
+        ready()
+        uvicorn.Server(_configuration(lambda: application)).run(sockets=[listening])
         return
     with tempfile.TemporaryDirectory(prefix="evroute-serve-") as folder:
         os.environ[METRICS_FOLDER] = folder  # for the workers, which inherit it
-        shared = replace(service, slots=Slots(workers, Path(folder)))
+        slots = Slots(workers, Path(folder))
+        shared = replace(service, slots=slots)
+        threading.Thread(target=_when_taken, args=(slots, workers, ready), daemon=True).start()
         Multiprocess(_configuration(shared, workers=workers), sockets=[listening]).run()
 
 
-def _configuration(service: Service, **options: Any) -> uvicorn.Config:
+def _when_taken(slots: Slots, workers: int, ready: Callable[[], None]) -> None:
+    """Wait until all workers have slots, which they take once they are loaded."""
+    while slots.taken < workers:
+        time.sleep(POLL_S)
+    ready()
+
+
+def _configuration(service: Callable[[], ASGIApp], **options: Any) -> uvicorn.Config:
     return uvicorn.Config(
         service,
         factory=True,

@@ -103,7 +103,8 @@ def test_connections_send_the_body_of_an_answer_without_waiting_for_the_client()
 
 
 def test_workers_end_with_their_supervisor(start: Any, tmp_path: Path) -> None:
-    _, process = start("--workers", "2", folder=tmp_path)
+    address, process = start("--workers", "2", folder=tmp_path)
+    assert "evroute_workers 2.0" in ask(address, "GET", "/metrics")[1]  # all are ready by then
     workers = workers_of(process)
     process.kill()
     psutil.wait_procs(workers, timeout=120)
