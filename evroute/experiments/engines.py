@@ -22,7 +22,7 @@ from itertools import islice
 from evroute import plugins
 from evroute.errors import EvrouteError
 from evroute.experiments.execution import execute_alone, make_shared
-from evroute.experiments.processes import Pool, count_round, forks, processes
+from evroute.experiments.processes import Pool, count_round, forks, place, processes
 from evroute.experiments.runs import Run, RunFolder
 from evroute.experiments.tasks import (
     Inputs,
@@ -32,6 +32,7 @@ from evroute.experiments.tasks import (
     play_task,
     write_files,
 )
+from evroute.files import TEMPORARY, sweep
 
 POLL_S = 0.1
 AHEAD = 4
@@ -206,12 +207,13 @@ def execute_here(
         If the folder cannot be written. Finished runs are kept.
     """
     waiting, inputs = iter(runs), Inputs(near=True)
+    sweep(folder.path.glob(f"*/{TEMPORARY}"))
     if forks():
         _load_for(runs[0], inputs)
     done = 0
     lost: list[Run] = []
     while True:
-        with processes(min(jobs, len(runs))) as pool:
+        with processes(min(jobs, len(runs)), folder.path) as pool:
             flow = _Flow(pool.executor, folder, inputs, _play_in_worker, {})
             check = partial(_report, on_progress, done, pool)
             try:
@@ -242,7 +244,7 @@ def _alone(lost: Sequence[Run], folder: RunFolder, inputs: Inputs) -> Iterator[R
     """
     left, died = {run.name: run for run in lost}, Counter[str]()
     while left:
-        with processes(1) as pool:
+        with processes(1, folder.path) as pool:
             flow = _Flow(pool.executor, folder, inputs, _play_in_worker, {})
             try:
                 for run in flow.play(iter(list(left.values())), 1):
@@ -331,9 +333,9 @@ class _Flow:
         if outcome.missing:
             self._send(task.with_bytes(outcome.missing, self._inputs.paths))
             return False
-        write_files(self._folder.path, outcome.files)
+        write_files(self._folder.path, outcome)
         return True
 
 
 def _play_in_worker(task: Task) -> Outcome:
-    return play_task(task, count_round)
+    return play_task(task, count_round, place())

@@ -4,10 +4,12 @@ On Linux they are forked from a caller without other threads: they have its modu
 compiled functions, and begin within milliseconds. Elsewhere they start afresh ("spawn"), so that
 they inherit no lock of a thread. They stop at the next round or row after an interrupt of the
 caller, and at once if it is killed. What they share with it has no lock, which a killed process
-would keep. Their temporary files lie in a folder that the caller deletes.
+would keep. Their temporary files, and files of runs until the caller takes them, lie in a folder
+that the caller deletes.
 """
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -19,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import current_process, get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -28,6 +31,8 @@ GRACE_S = 1.0
 """Time in which a worker ends its round or row after an interrupt."""
 WATCH_S = 0.2
 """Time between two looks of a worker at its caller."""
+WORK = ".evroute-work-"
+"""Begin of the name of the folder of their files."""
 _NO_FORK = "torch"
 """A package whose threads do not outlive a fork."""
 
@@ -43,7 +48,7 @@ class Shared:
     """Numbers that a caller and its workers share.
 
     rounds: played by each worker.  started: 1 once a worker began.  stop: 1 once the work is to
-    end.  place: folder of temporary files.
+    end.  place: folder of their files.
     """
 
     rounds: Any
@@ -80,16 +85,21 @@ class Pool:
 
 
 @contextmanager
-def processes(jobs: int) -> Iterator[Pool]:
+def processes(jobs: int, beside: Path | None = None) -> Iterator[Pool]:
     """Yield a pool of processes. Stop them at the end.
 
     Parameters
     ----------
     jobs
         Number of processes.
+    beside
+        Folder in which that of their files lies, so that files can be moved from one to the other.
+        No other caller may use it. None for the usual place of temporary files.
     """
+    for left in beside.glob(f"{WORK}*") if beside else ():  # of a caller that was killed
+        shutil.rmtree(left, ignore_errors=True)
     context = get_context("fork" if forks() else "spawn")
-    with tempfile.TemporaryDirectory(prefix="evroute-work-", ignore_cleanup_errors=True) as place:
+    with tempfile.TemporaryDirectory(prefix=WORK, dir=beside, ignore_cleanup_errors=True) as place:
         rounds, started = context.RawArray("q", jobs), context.RawValue("b", 0)
         shared = Shared(rounds, started, context.RawValue("b", 0), place)
         executor = ProcessPoolExecutor(jobs, context, _start_worker, (shared,))
@@ -143,6 +153,11 @@ def _leave_with_caller() -> None:
         if _shared.stop.value:
             until_s = min(until_s, monotonic() + GRACE_S)
     os._exit(1)
+
+
+def place() -> Path:
+    """Return the folder of the files of the workers, in a worker."""
+    return Path(_shared.place)
 
 
 def check_stop() -> None:

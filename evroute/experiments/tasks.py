@@ -11,6 +11,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from glob import escape
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -82,18 +83,22 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a worker. One of its three values is not empty.
+    """The answer of a worker. One of its four values is not empty.
 
-    files: bytes by the name in the run folder, the file of `LAST` at the end.  missing: digests of
-    files that it lacks.  refused: its `machine`, which is not the caller's.
+    files: bytes by the name in the run folder, the file of `LAST` at the end.  left: paths, in the
+    same order, of files that it left on the caller's disk.  missing: digests of files that it
+    lacks.  refused: its `machine`, which is not the caller's.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def play_task(task: Task, on_round: Callable[[int], None] = lambda t: None) -> Outcome:
+def play_task(
+    task: Task, on_round: Callable[[int], None] = lambda t: None, place: Path | None = None
+) -> Outcome:
     """Play the run of a task and return its files.
 
     Parameters
@@ -102,6 +107,9 @@ def play_task(task: Task, on_round: Callable[[int], None] = lambda t: None) -> O
         The task.
     on_round
         Called with the number of each finished round.
+    place
+        Folder in which the files are left, which the caller can read. Without, their bytes are
+        returned.
 
     Raises
     ------
@@ -109,13 +117,23 @@ def play_task(task: Task, on_round: Callable[[int], None] = lambda t: None) -> O
         If a plug-in cannot be imported.
     """
 
-    def play() -> Mapping[str, bytes]:
-        with TemporaryDirectory(prefix="evroute-run-") as place:
-            folder = RunFolder(Path(place))
-            attempt(task.run, folder, on_round)
-            return _bytes_of(folder.path)
+    def play() -> Outcome:
+        if place is not None:
+            attempt(task.run, RunFolder(place), on_round)
+            return Outcome(left=_found(place, task.run))
+        with TemporaryDirectory(prefix="evroute-run-") as own:
+            attempt(task.run, RunFolder(Path(own)), on_round)
+            found = _found(Path(own), task.run)
+            return Outcome({name: Path(path).read_bytes() for name, path in found.items()})
 
     return in_place(task, play)
+
+
+def _found(folder: Path, run: Run) -> dict[str, str]:
+    """Return the paths of the files of a run in a folder by name, the file of `LAST` at the end."""
+    paths = sorted(folder.glob(f"*/{escape(run.name)}[.@]*"))
+    paths.sort(key=lambda path: path.parent.name == LAST)
+    return {path.relative_to(folder).as_posix(): str(path) for path in paths}
 
 
 class Sent(Protocol):
@@ -138,7 +156,7 @@ class Sent(Protocol):
         """Modules that a person named to the caller."""
 
 
-def in_place(task: Sent, work: Callable[[], Mapping[str, bytes]]) -> Outcome:
+def in_place(task: Sent, work: Callable[[], Outcome]) -> Outcome:
     """Do the work of a task where its files are given, one task of a process at a time.
 
     Parameters
@@ -146,7 +164,7 @@ def in_place(task: Sent, work: Callable[[], Mapping[str, bytes]]) -> Outcome:
     task
         The task.
     work
-        Returns the files of the answer.
+        Returns the answer.
 
     Raises
     ------
@@ -164,7 +182,7 @@ def in_place(task: Sent, work: Callable[[], Mapping[str, bytes]]) -> Outcome:
             return Outcome(missing=tuple(missing))
         there = {name: copy for name, copy in copies.items() if copy is not None}
         with given(there):
-            return Outcome(files=work())
+            return work()
 
 
 def _copy(wanted: Input, sent: Mapping[str, bytes]) -> Copy | None:
@@ -180,30 +198,28 @@ def _copy(wanted: Input, sent: Mapping[str, bytes]) -> Copy | None:
     return Copy(stored, wanted.digest) if stored.is_file() else None
 
 
-def _bytes_of(folder: Path) -> dict[str, bytes]:
-    names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    names.sort(key=lambda name: name.parts[0] == LAST)
-    return {name.as_posix(): (folder / name).read_bytes() for name in names}
-
-
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of an outcome into a run folder, each to a temporary name first.
+def write_files(folder: Path, outcome: Outcome) -> None:
+    """Write the files of an outcome into a run folder, each to a temporary name first, or move it.
 
     Parameters
     ----------
     folder
         The run folder.
-    files
-        Bytes by name.
+    outcome
+        The answer of a worker.
 
     Raises
     ------
     OSError
         If the folder cannot be written, as on a full disk.
     """
-    for name, content in files.items():
+    for name, content in outcome.files.items():
         with replacing(folder / name) as temporary:
             temporary.write_bytes(content)
+    for name, path in outcome.left.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        Path(path).replace(target)
 
 
 def bytes_of(digests: tuple[str, ...], paths: Mapping[str, Path]) -> dict[str, bytes]:

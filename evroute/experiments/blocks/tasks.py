@@ -64,9 +64,9 @@ def answer_block(task: BlockTask, check: Callable[[], None] = lambda: None) -> O
         If the door or the block is refused, as a network that is damaged.
     """
 
-    def work() -> Mapping[str, bytes]:
+    def work() -> Outcome:
         with threadpool_limits(1):
-            return task.block.files(_opened(task.door, _digests_of(task)), check)
+            return Outcome(task.block.files(_opened(task.door, _digests_of(task)), check))
 
     return in_place(task, work)
 
@@ -80,9 +80,9 @@ def open_door(task: BlockTask) -> None:
         If the door is refused.
     """
 
-    def work() -> Mapping[str, bytes]:
+    def work() -> Outcome:
         _opened(task.door, _digests_of(task))
-        return {}
+        return Outcome()
 
     in_place(task, work)
 
