@@ -37,8 +37,9 @@ from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.places.positions import positions
 from evroute.planning.dispatch.reduced import reduced_energies
+from evroute.planning.dispatch.stops import Stop
 from evroute.planning.dispatch.tour import TourRequest, joined, tour_asked
-from evroute.planning.matrix import Stop, energy_matrix
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.places import places_of
 from evroute.planning.planner import Planner
 

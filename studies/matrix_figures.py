@@ -23,8 +23,9 @@ from evroute.network.catalog import load_network
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.places.positions import positions
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.matrix import Stop, energy_matrix, write_matrix
-from evroute.planning.matrix_dataset import write_dataset
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import energy_matrix
+from evroute.planning.matrix_dataset import write_dataset, write_matrix
 from evroute.planning.planner import Planner
 
 

@@ -29,7 +29,7 @@ from evroute.planning.plan import Plan
 from evroute.planning.request import PLACES, PlanRequest, entries
 
 _COLUMNS = [name for name in entries() if name != "trip"]
-OF_MATRIX = "--by and --reduced go with --matrix"
+OF_MATRIX = "--by, --sd and --reduced go with --matrix"
 OF_TABLES = "--jobs and --cluster go with --batch or --matrix"
 
 
@@ -86,8 +86,19 @@ def route(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help="Routes of --matrix: energy (least energy) or time (fastest). [energy]"),
+        typer.Option(
+            help="Routes of --matrix: energy (least energy), time (fastest) or recommended (the "
+            "fastest or the detour that pays, as by a plan). [energy]"
+        ),
     ] = None,
+    sd: Annotated[
+        bool,
+        typer.Option(
+            "--sd",
+            help="Add the standard deviation of the energy of each pair to --matrix, without "
+            "--belief by the uncertainty of physics.",
+        ),
+    ] = False,
     reduced: Annotated[
         bool,
         typer.Option(
@@ -123,7 +134,7 @@ def route(
         ),
         (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
         (not tables and workers.given, OF_TABLES),
-        ((by, reduced) != (None, False) and matrix is None, OF_MATRIX),
+        ((by, sd, reduced) != (None, False, False) and matrix is None, OF_MATRIX),
     )
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
@@ -138,7 +149,7 @@ def route(
             answer_batch(names, Batch(batch, out, only), texts, engine)
         else:
             assert matrix is not None
-            write_pairs(names, Matrix(matrix, by, out, reduced=reduced), texts, engine)
+            write_pairs(names, Matrix(matrix, by, out, reduced=reduced, sd=sd), texts, engine)
 
 
 @dataclass(frozen=True, slots=True)

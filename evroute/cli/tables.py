@@ -1,26 +1,25 @@
 """Tables of ``evroute route``: the answers to ``--batch``, and the pairs of ``--matrix``."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-import numpy as np
 import typer
 
-from evroute import limits
 from evroute.cli.shared import refuse
 from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
 from evroute.network.contraction import contraction_installed
 from evroute.planning.answer_table import AnswerTable, answers_to, check_out
 from evroute.planning.answers import answer_all, answer_energies, columns_of
-from evroute.planning.dispatch.reduced import check_same, reduced_energies
-from evroute.planning.matrix import AIMS, Written, energy_matrix, read_stops, write_matrix
-from evroute.planning.matrix_dataset import write_dataset
-from evroute.planning.request import PlanRequest, entries
+from evroute.planning.dispatch.reduced import check_same
+from evroute.planning.dispatch.stops import check_rows, read_stops
+from evroute.planning.matrix import AIMS, RECOMMENDED, Cells, Pairs, Written
+from evroute.planning.matrix_dataset import write_dataset, write_matrix
+from evroute.planning.request import OF_DETOURS, PlanRequest, entries
 from evroute.planning.requests import Requests, Rows, read_requests
 from evroute.planning.searches.search import numba_installed
 from evroute.text import escaped
@@ -47,13 +46,14 @@ class Batch:
 class Matrix:
     """Tables of origins and destinations, the aim of the routes, and the table of the pairs.
 
-    ``reduced`` adds reduced energies to it.
+    ``reduced`` adds reduced energies to it, and ``sd`` the standard deviation of each energy.
     """
 
     tables: tuple[Path, Path]
     by: str | None
     out: Path | None
     reduced: bool = False
+    sd: bool = False
 
 
 def answer_batch(
@@ -168,15 +168,10 @@ def write_pairs(
         If an option, a table or the roads are refused.
     """
     by, out = matrix.by or AIMS[0], matrix.out
-    _refuse_others("--matrix", texts)
+    _refuse_others("--matrix", texts, also=OF_DETOURS if by == RECOMMENDED else ())
     refuse(
-        (by not in AIMS, f"--by is '{by}'; expected {' or '.join(AIMS)}"),
+        (by not in AIMS, f"--by is '{by}'; expected {', '.join(AIMS[:-1])} or {AIMS[-1]}"),
         (out is None, "--matrix needs --out FILE"),
-        (
-            matrix.reduced and (engine != 1 or (out is not None and not out.suffix)),
-            "--reduced needs the whole matrix: --out FILE.csv or .parquet, without --jobs and "
-            "--cluster",
-        ),
     )
     assert out is not None
     check_out(out, *matrix.tables)
@@ -185,8 +180,17 @@ def write_pairs(
     else:
         from evroute.experiments.blocks.tables import write_matrix_by
 
-        written = write_matrix_by(engine, names, matrix.tables, out, by=by, usual=texts)
-    typer.echo(f"evroute: {written.pairs} pairs, {written.missing} without a route", err=True)
+        written = write_matrix_by(
+            engine,
+            names,
+            matrix.tables,
+            out,
+            by=by,
+            sd=matrix.sd,
+            reduced=matrix.reduced,
+            usual=texts,
+        )
+    typer.echo(f"evroute: {written.words}", err=True)
     typer.echo(out)
 
 
@@ -202,23 +206,22 @@ def _write_here(
     planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
     origins = read_stops(matrix.tables[0], door.roads, leaving=True)
     destinations = read_stops(matrix.tables[1], door.roads, leaving=False)
-    pairs = len(origins) * len(destinations)
     if matrix.reduced:
         check_same(origins, destinations)
+    ends, cells = (origins, destinations), Cells(by, matrix.sd, request)
     if not out.suffix:
-        return Written(pairs, write_dataset(out, planner, origins, destinations, by=by))
-    limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
-    numbers = energy_matrix(planner, origins, destinations, by)
-    whole = reduced_energies(numbers[0]) if matrix.reduced else None
-    write_matrix(out, numbers, origins, destinations, whole)
-    return Written(pairs, int(np.isnan(numbers[0]).sum()))
+        return write_dataset(out, planner, *ends, cells=cells, reduced=matrix.reduced)
+    check_rows(*ends)
+    numbers = Pairs(planner, destinations, cells).matrix(origins)
+    return write_matrix(out, numbers, *ends, cells.columns, reduced=matrix.reduced)
 
 
-def _refuse_others(option: str, texts: Mapping[str, str]) -> None:
-    """Raise EvrouteError if a text is neither of the vehicle nor of the day."""
-    others = [name for name in texts if name not in _OF_MATRIX]
+def _refuse_others(option: str, texts: Mapping[str, str], *, also: Sequence[str] = ()) -> None:
+    """Raise EvrouteError if a text is neither of the vehicle nor of the day, nor one of others."""
+    others = [name for name in texts if name not in (*_OF_MATRIX, *also)]
     if others:
+        of_detours = " or send --by recommended" if not also and others[0] in OF_DETOURS else ""
         raise EvrouteError(
-            f"{option} has the routes of least energy of one car and day; leave out "
-            f"--{others[0].replace('_', '-')}"
+            f"{option} is of one car and day, and has no wishes of single plans; leave out "
+            f"--{others[0].replace('_', '-')}{of_detours}"
         )

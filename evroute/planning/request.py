@@ -41,6 +41,14 @@ SETUP_S = 300.0
 """Time of a stop beside charging: parking, plugging in, paying."""
 OF_STOPS = ("arrive", "stop_from", "stop_to", "stop_minutes", "least_kw", "avoid_stations")
 """Fields of plans that may charge on the way."""
+OF_DETOURS = (
+    "max_extra_time",
+    "detour_extra_time",
+    "detour_saving_wh",
+    "detour_saving_share",
+    "detour_wh_per_minute",
+)
+"""Fields by which a route is recommended (`recommendation.Rule`)."""
 PLACES = ("from", "via", "to", "trip")
 """Names of the texts of places."""
 

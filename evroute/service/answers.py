@@ -216,7 +216,10 @@ class Range(Answer):
 
 
 class Matrix(Answer):
-    """Numbers of the least-energy routes: a row for each origin, null without a route."""
+    """Numbers of the routes: a row for each origin, null without a route.
+
+    The last three are null where they were not asked for.
+    """
 
     network: str
     vehicle: str
@@ -225,6 +228,17 @@ class Matrix(Answer):
     energy_wh: list[list[float | None]]
     time_s: list[list[float | None]]
     length_m: list[list[float | None]]
+    sd_wh: list[list[float | None]] | None = Field(
+        description="Standard deviation of the energy of a trip."
+    )
+    limited: list[list[bool]] | None = Field(
+        description="Whether a limit of the recommendation binds, so that the pair was planned "
+        "singly."
+    )
+    reduced_dwh: list[list[int | None]] | None = Field(
+        description="Reduced energies, whole tenths of a Wh and at least 0, with the sum of the "
+        "signed ones over closed tours."
+    )
 
 
 class FoundPlace(Answer):

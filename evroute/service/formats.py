@@ -1,5 +1,6 @@
 """Matrices in the format that a client accepts: JSON, Arrow or Parquet."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from starlette.responses import JSONResponse, Response
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
-from evroute.planning.matrix import VALUES, Stop, matrix_table
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import LIMITED, REDUCED, SD, VALUES, matrix_table
 from evroute.service.problems import RefusedError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ MOST_JSON_PAIRS = 100_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnergyMatrix:
-    """Energy, time and length of the least-energy routes between places.
+    """Energy, time and length of the routes between places.
 
     Parameters
     ----------
@@ -34,7 +36,11 @@ class EnergyMatrix:
     origins, destinations
         The o origins and the d destinations.
     values
-        (3, o, d) numbers of `planning.matrix.energy_matrix`, NaN without a route.
+        (c, o, d) numbers of `planning.matrix.Pairs`, NaN without a route.
+    columns
+        Names of the c numbers.
+    reduced
+        (o, d) reduced energies, or None for none.
     """
 
     network: str
@@ -42,24 +48,35 @@ class EnergyMatrix:
     origins: list[Stop]
     destinations: list[Stop]
     values: FloatArray
+    columns: Sequence[str] = VALUES
+    reduced: IntArray | None = None
 
     def answer(self, media_type: str) -> Response:
         """Return the answer in one of the `FORMATS`."""
         if media_type == JSON:
             return JSONResponse(self._document())
-        table = matrix_table(self.values, self.origins, self.destinations)
+        ends = self.origins, self.destinations
+        table = matrix_table(self.values, *ends, self.columns, self.reduced)
         write = _arrow if media_type == ARROW else _parquet
         return Response(write(table), media_type=media_type)
 
     def _document(self) -> dict[str, Any]:
         cells = self.values.astype(object)
         cells[np.isnan(self.values)] = None
+        numbers = dict.fromkeys((*VALUES, SD, LIMITED, REDUCED))
+        numbers |= dict(zip(self.columns, cells.tolist(), strict=True))
+        if LIMITED in self.columns:
+            numbers[LIMITED] = (self.values[self.columns.index(LIMITED)] > 0).tolist()
+        if self.reduced is not None:
+            whole = self.reduced.astype(object)
+            whole[np.isnan(self.values[0])] = None
+            numbers[REDUCED] = whole.tolist()
         return {
             "network": self.network,
             "vehicle": self.vehicle,
             "origins": [stop.place for stop in self.origins],
             "destinations": [stop.place for stop in self.destinations],
-            **dict(zip(VALUES, cells.tolist(), strict=True)),
+            **numbers,
         }
 
 

@@ -1,6 +1,7 @@
 """Bodies and queries of requests, with their examples in the OpenAPI document."""
 
 import time
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -17,8 +18,9 @@ from pydantic import (
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
 from evroute.planning.fields import CAR, DEPART, Request, entries_of
+from evroute.planning.matrix import RECOMMENDED, Cells
 from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
-from evroute.planning.request import PlanRequest
+from evroute.planning.request import OF_DETOURS, PlanRequest
 from evroute.service.problems import brief
 from evroute.validation.forms import Form, clock_s
 from evroute.validation.invalid import first_problem
@@ -197,6 +199,9 @@ class RangeBody(RangeRequest):
     edges: bool = Field(default=False, description="List the ids of the roads within reach.")
 
 
+_PLAN = entries_of(PlanRequest)
+
+
 class MatrixBody(Request):
     """Places between which the energies of one car on one day are wanted."""
 
@@ -217,14 +222,37 @@ class MatrixBody(Request):
     network: Name = "denver"
     origins: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
     destinations: Annotated[list[Place], FailFast()] = Field(min_length=1, max_length=MOST_PLACES)
-    by: Literal["energy", "time"] = Field(
-        default="energy", description="Routes of least energy, or the fastest."
+    by: Literal["energy", "time", "recommended"] = Field(
+        default="energy",
+        description="Routes of least energy, the fastest, or those that a plan recommends.",
     )
+    sd: bool = Field(default=False, description="Whether with standard deviations of energies.")
+    reduced: bool = Field(
+        default=False,
+        description="Whether with reduced energies. The destinations then are the origins.",
+    )
+    max_extra_time: Annotated[float | None, _PLAN["max_extra_time"].form] = None
+    detour_extra_time: Annotated[float, _PLAN["detour_extra_time"].form] = 0.15
+    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 20.0
+    detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.02
+    detour_wh_per_minute: Annotated[float, _PLAN["detour_wh_per_minute"].form] = 100.0
     vehicle: VehicleName = None
     belief: BeliefName = None
     car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
+
+    @property
+    def cells(self) -> Cells:
+        """What the cells of the matrix have."""
+        detours = {name: text for name, text in self.texts().items() if name in OF_DETOURS}
+        return Cells(self.by, self.sd, PlanRequest.without_places(detours))
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        own = [name for name in OF_DETOURS if name in self.texts()]
+        if own and self.by != RECOMMENDED:
+            yield f"{own[0]} goes with by '{RECOMMENDED}'"
 
 
 _DAY = entries_of(RangeRequest)

@@ -24,7 +24,9 @@ from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
-from evroute.planning.matrix import Stop, matrix_rows
+from evroute.planning.dispatch.reduced import check_same, reduced_energies
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import Pairs
 from evroute.planning.reach import reach_asked
 from evroute.service.formats import EnergyMatrix
 from evroute.service.needs import needed, needed_of_day
@@ -145,7 +147,7 @@ class Work:
         }
 
     def matrix(self, request: MatrixBody) -> EnergyMatrix:
-        """Return the least energies between places. Other requests go on between two origins.
+        """Return the energies between places. Other requests go on between two origins.
 
         Raises
         ------
@@ -162,14 +164,20 @@ class Work:
                 ("destinations", request.destinations),
             )
         )
-        steps = matrix_rows(planner, origins, destinations, request.by)
-        rows = list(self._by_turns(steps, end))
+        if request.reduced:
+            check_same(origins, destinations)
+        with self._planning:
+            pairs = Pairs(planner, destinations, request.cells)
+        rows = list(self._by_turns(pairs.rows(origins), end))
+        values = np.moveaxis(np.stack(rows), 2, 0)
         return EnergyMatrix(
             planner.network.name,
             planner.vehicle.name,
             origins,
             destinations,
-            np.moveaxis(np.stack(rows), 2, 0),
+            values,
+            pairs.cells.columns,
+            reduced_energies(values[0]) if request.reduced else None,
         )
 
     def places(self, request: PlacesRequest) -> list[dict[str, str]]:

@@ -48,7 +48,8 @@ from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import answer_table, matrix_dataset
 from evroute.planning.answers import answer_all, answer_energies, columns_of
-from evroute.planning.matrix import energy_matrix, read_stops
+from evroute.planning.dispatch.stops import read_stops
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.matrix_dataset import blocks
 from evroute.planning.requests import read_requests
 from evroute.resources import data_path

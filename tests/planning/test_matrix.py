@@ -12,7 +12,8 @@ import evroute
 from evroute.cli import app
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.planning.matrix import energy_matrix, read_stops
+from evroute.planning.dispatch.stops import read_stops
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.planner import Planner
 
 CORNERS = ("Blake Street & 17th Street", "39.7624,-104.9733", "39.745,-104.995")
@@ -151,7 +152,7 @@ def test_the_command_writes_the_fastest_routes(tmp_path, out) -> None:
         for a, b in (CORNERS[:2], CORNERS[1::-1])
     )
     assert seconds == pytest.approx([0.0, there, back, 0.0])
-    with pytest.raises(EvrouteError, match="--by and --reduced go with --matrix"):
+    with pytest.raises(EvrouteError, match="--by, --sd and --reduced go with --matrix"):
         raise CliRunner().invoke(app, ["route", "--trip", "A", "--by", "time"]).exception
 
 

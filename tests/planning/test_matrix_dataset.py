@@ -14,7 +14,8 @@ from evroute.errors import EvrouteError
 from evroute.network.places.positions import whole_edges
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import matrix_dataset
-from evroute.planning.matrix import VALUES, Stop, energy_matrix
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import VALUES, Written, energy_matrix
 from evroute.planning.matrix_dataset import write_dataset
 from evroute.planning.planner import Planner
 
@@ -36,11 +37,11 @@ def test_blocks_are_the_whole_matrix_for_pandas_and_duckdb(
     ends = stops(denver, 17, leaving=True), stops(denver, 23, leaving=False)
     seen: list[int] = []
     out = tmp_path / "deep" / "pairs"
-    missing = write_dataset(out, planner, *ends, on_block=seen.append)
+    written = write_dataset(out, planner, *ends, on_block=seen.append)
     assert seen == [69, 138, 207, 276, 345, 391]
     assert len(list(out.iterdir())) == 6
     whole = energy_matrix(planner, *ends)
-    assert missing == np.isnan(whole[0]).sum()
+    assert written == Written(391, int(np.isnan(whole[0]).sum()))
     table = pd.read_parquet(out)
     assert table["from"].tolist() == [a.id for a in ends[0] for _ in ends[1]]
     assert table["to"].tolist() == [b.id for _ in ends[0] for b in ends[1]]

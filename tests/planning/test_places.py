@@ -13,7 +13,8 @@ from evroute.network.places import names
 from evroute.network.places.locate import nearest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import answer_all, answer_energies, document
-from evroute.planning.matrix import VALUES, energy_matrix, read_stops
+from evroute.planning.dispatch.stops import read_stops
+from evroute.planning.matrix import VALUES, energy_matrix
 from evroute.planning.places import places_of, stops
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search

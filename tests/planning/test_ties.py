@@ -7,7 +7,8 @@ import pytest
 from evroute.arms import Route
 from evroute.network.places.positions import Position
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.matrix import Stop, energy_matrix
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.planner import Planner
 
 MakeNetwork = Callable[..., RoadNetwork]

@@ -29,8 +29,8 @@ COMMANDS = (
     "simulate --network denver --trip A --method gp-ts --horizon 2 --seeds 1 --out run",
     f"learn {data_path('examples', 'edges.csv')} --out car",
     "route --batch rows.csv --out batch.parquet",
-    "route --matrix rows.csv rows.csv --out matrix.parquet",
-    "route --matrix rows.csv rows.csv --out matrices",
+    "route --matrix rows.csv rows.csv --by recommended --sd --reduced --out matrix.parquet",
+    "route --matrix rows.csv rows.csv --by recommended --sd --reduced --out matrices",
 )
 """Commands that write the tables whose columns are listed."""
 ENDS = "Blake Street & 17th Street,Broadway & 20th Street"

@@ -20,7 +20,8 @@ from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers, stations
 from evroute.planning.answer_table import answers_to
-from evroute.planning.matrix import Stop, write_matrix
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix_dataset import write_matrix
 from evroute.planning.requests import read_requests
 from evroute.tables import csv_of, write_table
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.planning.matrix import Stop
+from evroute.planning.dispatch.stops import Stop
 from evroute.service.formats import ARROW, JSON, PARQUET, EnergyMatrix, accepted
 from evroute.service.problems import RefusedError
 from evroute.service.requests import MatrixBody
@@ -36,7 +36,7 @@ def sent(address: str, path: str, body: Any, accept: str = "*/*") -> tuple[int, 
         return answer.status, answer.headers.get_content_type(), answer.read()
 
 
-@pytest.mark.parametrize("by", ["energy", "time"])
+@pytest.mark.parametrize("by", ["energy", "time", "recommended"])
 def test_every_cell_is_the_route_of_a_single_plan(service: str, by: str) -> None:
     status, kind, text = sent(service, "/v1/matrix", BODY | {"by": by})
     assert (status, kind) == (200, JSON), text
@@ -48,7 +48,8 @@ def test_every_cell_is_the_route_of_a_single_plan(service: str, by: str) -> None
                 assert cell == [0.0, 0.0, 0.0]
                 continue
             trip = {"origin": origin, "destination": destination, "conditions": BODY["conditions"]}
-            route = json.loads(sent(service, "/v1/plan", trip)[2])["routes"][by]
+            plan = json.loads(sent(service, "/v1/plan", trip)[2])
+            route = plan["routes"][plan["recommended"] if by == "recommended" else by]
             wanted = [route["energy_wh"], route["time_s"], route["length_m"]]
             np.testing.assert_allclose(cell, wanted, rtol=1e-9)
 
@@ -65,6 +66,26 @@ def test_tables_have_the_numbers_of_the_json(service: str) -> None:
         )
         for name in ("energy_wh", "time_s", "length_m"):
             assert table[name].to_pylist() == list(chain(*matrix[name]))
+
+
+def test_further_numbers_are_sent_on_request(service: str) -> None:
+    plain = json.loads(sent(service, "/v1/matrix", BODY)[2])
+    assert [plain[name] for name in ("sd_wh", "limited", "reduced_dwh")] == [None] * 3
+    places = [*CORNERS, "Broadway & 20th Street"]
+    own = {"by": "recommended", "sd": True, "reduced": True, "detour_wh_per_minute": 15}
+    body = BODY | {"origins": places, "destinations": places} | own
+    matrix = json.loads(sent(service, "/v1/matrix", body)[2])
+    table = pa.ipc.open_stream(sent(service, "/v1/matrix", body, ARROW)[2]).read_all()
+    for name in ("energy_wh", "sd_wh", "limited", "reduced_dwh"):
+        assert table[name].to_pylist() == list(chain(*matrix[name]))
+    assert {each for row in matrix["limited"] for each in row} <= {True, False}
+    assert all(
+        (sd > 0) == (o != d) for o, r in enumerate(matrix["sd_wh"]) for d, sd in enumerate(r)
+    )
+    around = [(0, 1), (1, 2), (2, 0)]
+    signed_wh = sum(matrix["energy_wh"][o][d] for o, d in around)
+    assert abs(sum(matrix["reduced_dwh"][o][d] for o, d in around) / 10 - signed_wh) <= 1.0
+    assert min(min(row) for row in matrix["reduced_dwh"]) == 0
 
 
 def test_a_pair_without_a_route_is_null_in_every_format() -> None:
@@ -96,6 +117,9 @@ def test_a_pair_without_a_route_is_null_in_every_format() -> None:
         ),
         ({"conditions": {"wind_from_deg": 90}}, JSON, 422, "wind_from needs a wind speed"),
         ({"by": "length"}, JSON, 422, "by is 'length'; "),
+        ({"reduced": True}, JSON, 422, "reduced energies need the same places"),
+        ({"detour_saving_wh": 5}, JSON, 422, "detour_saving_wh goes with by 'recommended'"),
+        ({"by": "recommended", "max_extra_time": -1}, JSON, 422, "max_extra_time"),
         ({"belief": "nobody"}, JSON, 422, "there is no belief 'nobody'"),
     ],
 )

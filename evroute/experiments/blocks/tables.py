@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from evroute import limits
 from evroute.arrays import FloatArray
 from evroute.door.opened import DoorNames
 from evroute.experiments.blocks.flow import in_order
 from evroute.experiments.blocks.work import ANSWERS, PAIRS, PairBlock, Row, request_blocks
 from evroute.experiments.engines import Engine
-from evroute.planning.matrix import AIMS, Written, read_stops, write_matrix
-from evroute.planning.matrix_dataset import blocks, write_parts
+from evroute.planning.dispatch.reduced import check_same
+from evroute.planning.dispatch.stops import check_rows, read_stops
+from evroute.planning.matrix import AIMS, Cells, Written
+from evroute.planning.matrix_dataset import blocks, write_matrix, write_parts
+from evroute.planning.request import PlanRequest
 
 Executing = Executor | Engine | int
 """Any executor, which stays open, or a number of processes of this machine."""
@@ -62,6 +64,8 @@ def write_matrix_by(
     out: Path,
     *,
     by: str = AIMS[0],
+    sd: bool = False,
+    reduced: bool = False,
     usual: Mapping[str, str] | None = None,
 ) -> Written:
     """Write energy, time and length of all pairs.
@@ -74,10 +78,13 @@ def write_matrix_by(
         CSV tables of origins and destinations, with the column ``place`` and, if wanted, ``id``.
     out
         A path that ends in ``.csv`` or ``.parquet``, or a new folder of Parquet files.
-    by
-        Aim of the routes, as in `evroute.planning.matrix.energy_matrix`.
+    by, sd
+        Aim of the routes, and whether with standard deviations of energies, as in
+        `evroute.planning.matrix.Cells`.
+    reduced
+        Whether to add reduced energies. The tables then have the same places.
     usual
-        Texts of the vehicle and the day.
+        Texts of the vehicle and the day, and for recommended routes of the detours.
 
     Raises
     ------
@@ -88,24 +95,25 @@ def write_matrix_by(
     OSError
         If the table cannot be written.
     """
-    roads = door.open().roads
+    roads, texts = door.open().roads, dict(usual or {})
+    cells = Cells(by, sd, PlanRequest.without_places(texts))
     origins = read_stops(tables[0], roads, leaving=True)
     destinations = read_stops(tables[1], roads, leaving=False)
+    if reduced:
+        check_same(origins, destinations)
     folder = not out.suffix
     first, second = map(str, tables)
     work = (
-        PairBlock(first, second, each, by, dict(usual or {}), packed=folder)
+        PairBlock(first, second, each, by, texts, packed=folder, sd=sd)
         for each in blocks(len(origins), len(destinations))
     )
     found = (files[PAIRS] for files in in_order(door, work, _engine(executor)))
-    pairs = len(origins) * len(destinations)
     if folder:
-        return Written(pairs, write_parts(out, found))
-    limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
+        return write_parts(out, found, square=len(origins) if reduced else None)
+    check_rows(origins, destinations)
     parts = [np.load(io.BytesIO(each), allow_pickle=False) for each in found]
     whole: FloatArray = np.concatenate(parts, axis=1)
-    write_matrix(out, whole, origins, destinations)
-    return Written(pairs, int(np.isnan(whole[0]).sum()))
+    return write_matrix(out, whole, origins, destinations, cells.columns, reduced=reduced)
 
 
 def _engine(executor: Executing) -> Engine | int:

@@ -24,7 +24,8 @@ from evroute.given import digest_of_copy, located
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answer_table import ENERGY_NAMES, NAMES, row_of, schema_of
 from evroute.planning.answers import answer_all, answer_energies, columns_of
-from evroute.planning.matrix import Exits, Stop, read_stops
+from evroute.planning.dispatch.stops import Stop, read_stops
+from evroute.planning.matrix import Cells, Pairs
 from evroute.planning.matrix_dataset import part_of
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
@@ -49,7 +50,7 @@ class Opened:
         self.planner: Callable[[str | Vehicle | None, DrivingConditions], Planner]
         self.planner = door.planners()
         self.of_request = lru_cache(4)(self._of_request)
-        self.exits = lru_cache(2)(self._exits)
+        self.pairs = lru_cache(2)(self._pairs)
         self.stops = lru_cache(4)(self._stops)
 
     def _of_request(
@@ -61,8 +62,8 @@ class Opened:
         """Return the places of a table. The digest is taken from its copy."""
         return read_stops(located(Path(path)), self.roads, leaving=leaving)
 
-    def _exits(self, planner: Planner, path: str, digest: str, by: str) -> Exits:
-        return Exits(planner, self.stops(path, digest, leaving=False), by)
+    def _pairs(self, planner: Planner, path: str, digest: str, cells: Cells) -> Pairs:
+        return Pairs(planner, self.stops(path, digest, leaving=False), cells)
 
 
 class Block(Protocol):
@@ -276,9 +277,11 @@ class PairBlock:
     by
         Aim of the routes.
     usual
-        Texts of the vehicle and the day.
+        Texts of the vehicle and the day, and of detours.
     packed
-        Whether the answer is a Parquet file of a folder. Else an array, (3, o, d) float64.
+        Whether the answer is a Parquet file of a folder. Else an array, (c, o, d) float64.
+    sd
+        Whether with standard deviations.
     """
 
     origins: str
@@ -287,6 +290,7 @@ class PairBlock:
     by: str
     usual: Mapping[str, str] = field(default_factory=dict)
     packed: bool = True
+    sd: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -305,14 +309,14 @@ class PairBlock:
         planner = opened.of_request(request.vehicle, request.conditions, request.car)
         origins = opened.stops(self.origins, digest_of_copy(self.origins), leaving=True)
         digest = digest_of_copy(self.destinations)
-        exits = opened.exits(planner, self.destinations, digest, self.by)
+        pairs = opened.pairs(planner, self.destinations, digest, Cells(self.by, self.sd, request))
         rows = []
-        for row in exits.rows(origins[self.block.start : self.block.stop]):
+        for row in pairs.rows(origins[self.block.start : self.block.stop]):
             rows.append(row)
             check()
         matrix = np.moveaxis(np.array(rows), 2, 0)
         if self.packed:
-            return {PAIRS: part_of(matrix, origins, exits.destinations, self.block)}
+            return {PAIRS: part_of(matrix, pairs, origins, self.block)}
         content = io.BytesIO()
         np.save(content, np.ascontiguousarray(matrix), allow_pickle=False)
         return {PAIRS: content.getvalue()}

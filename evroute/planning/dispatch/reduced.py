@@ -7,13 +7,13 @@ sparse networks*). They are the least energies from a place from which all other
 nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
-from evroute.planning.matrix import Stop
+from evroute.planning.dispatch.stops import Stop
 
 PER_WH = 10
 """Units of reduced energies in a Wh."""
@@ -61,19 +61,48 @@ def reduced_energies(energy_wh: FloatArray) -> IntArray:
         f"reduced energies need a square matrix; got {energy_wh.shape}: give the same places as "
         "origins and destinations",
     )
-    known = np.where(np.isnan(energy_wh), np.inf, energy_wh)
-    potential_wh = np.zeros(len(known))
-    for _ in range(len(known) + 1):
-        through_wh = (potential_wh[:, np.newaxis] + known).min(axis=0, initial=0.0)
-        lower = through_wh < potential_wh - TOLERANCE_WH
-        if not lower.any():
-            break
-        potential_wh = np.minimum(potential_wh, through_wh)
-    else:
-        raise EvrouteError(
-            "a closed tour over the places returns energy; give coordinates or names in place of "
-            "edge ids"
-        )
-    reduced_wh = known + potential_wh[:, np.newaxis] - potential_wh
+    potential_wh = potentials_wh(lambda: [energy_wh], len(energy_wh))
+    return whole_dwh(energy_wh + potential_wh[:, np.newaxis] - potential_wh)
+
+
+def potentials_wh(blocks: Callable[[], Iterable[FloatArray]], n: int) -> FloatArray:
+    """Return potentials of n places, (n,) Wh, by which no reduced energy is negative.
+
+    Parameters
+    ----------
+    blocks
+        Function that returns the energies from successive places to all, (b, n) Wh each.
+    n
+        Number of places.
+
+    Raises
+    ------
+    EvrouteError
+        If a closed tour returns energy.
+    """
+    potential_wh = np.zeros(n)
+    for _ in range(n + 1):
+        before_wh, first = potential_wh, 0
+        for energy_wh in blocks():
+            known_wh = np.where(np.isnan(energy_wh), np.inf, energy_wh)
+            known_wh += before_wh[first : first + len(known_wh), np.newaxis]
+            first += len(known_wh)
+            potential_wh = np.minimum(potential_wh, known_wh.min(axis=0, initial=0.0))
+        if not (potential_wh < before_wh - TOLERANCE_WH).any():
+            return before_wh
+    raise EvrouteError(
+        "a closed tour over the places returns energy; give coordinates or names in place of "
+        "edge ids"
+    )
+
+
+def whole_dwh(reduced_wh: FloatArray) -> IntArray:
+    """Return energies (o, d) Wh as whole tenths of a Wh, at least 0. `NO_WAY` where they are NaN.
+
+    Parameters
+    ----------
+    reduced_wh
+        Energies less the difference of the potentials.
+    """
     whole = np.rint(PER_WH * np.maximum(reduced_wh, 0.0))
     return np.where(np.isfinite(whole), whole, NO_WAY).astype(np.int64)

@@ -21,7 +21,8 @@ from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
 from evroute.planning import matrix_dataset
 from evroute.planning.answers import answer_energies
-from evroute.planning.matrix import Stop, energy_matrix, read_stops
+from evroute.planning.dispatch.stops import Stop, read_stops
+from evroute.planning.matrix import energy_matrix
 
 from .conftest import LEAF, rows_of
 

@@ -5,12 +5,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import EvrouteError
-from evroute.planning.dispatch.reduced import NO_WAY, reduced_energies
+from evroute.network.road_network import RoadNetwork
+from evroute.planning import matrix_dataset
+from evroute.planning.dispatch.reduced import NO_WAY, potentials_wh, reduced_energies
 
 
 def hilly(n: int, seed: int) -> np.ndarray:
@@ -58,6 +61,17 @@ def test_missing_ways_and_tours_that_return_energy() -> None:
         reduced_energies(np.zeros((2, 3)))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_potentials_are_those_of_floyd_and_warshall_in_any_blocks(seed: int) -> None:
+    energy_wh = hilly(30, seed) + np.random.default_rng(seed).exponential(30.0, (30, 30))
+    closed_wh = np.where(np.eye(30, dtype=bool), 0.0, energy_wh)
+    for through in range(30):
+        closed_wh = np.minimum(closed_wh, closed_wh[:, [through]] + closed_wh[through])
+    for step in (30, 7, 1):
+        found = potentials_wh(lambda step=step: np.split(energy_wh, range(step, 30, step)), 30)
+        np.testing.assert_allclose(found, closed_wh.min(axis=0), atol=1e-6)
+
+
 def rows_of(path: Path, *arguments: str) -> list[dict[str, str]]:
     done = CliRunner().invoke(app, ["route", "--matrix", *arguments, "--out", str(path)])
     assert done.exit_code == 0, done.output
@@ -80,11 +94,43 @@ def test_the_table_has_reduced_energies_beside_the_signed(tmp_path: Path) -> Non
         assert sum(whole) / 10 == pytest.approx(signed_wh, abs=0.15)
 
 
+@pytest.mark.parametrize("jobs", [[], ["--jobs", "2"]])
+@pytest.mark.parametrize("name", ["pairs", "pairs.parquet"])
+def test_folders_and_processes_have_reduced_energies_beside_the_signed(
+    denver: RoadNetwork,
+    name: str,
+    jobs: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(matrix_dataset, "LEAST_PAIRS", 20)
+    lon, lat = denver.junction_lon_lat
+    at = np.random.default_rng(4).choice(denver.n_junctions, 8, replace=False)
+    stops = tmp_path / "stops.csv"
+    stops.write_text("place\n" + "".join(f'"{lat[k]:.6f},{lon[k]:.6f}"\n' for k in at))
+    words = ["route", "--matrix", str(stops), str(stops), "--reduced", *jobs]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / name)])
+    assert done.exit_code == 0, done.output
+    table = pd.read_parquet(tmp_path / name)
+    if name == "pairs":
+        assert len(list((tmp_path / name).iterdir())) == 3
+    signed_wh = table["energy_wh"].to_numpy(np.float64).reshape(8, 8)
+    whole = table["reduced_dwh"].to_numpy().reshape(8, 8)
+    assert whole.min() >= 0
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        tour = rng.permutation(8).tolist()
+        pairs = list(pairwise([*tour, tour[0]]))
+        gap_wh = sum(whole[pair] for pair in pairs) / 10 - sum(signed_wh[pair] for pair in pairs)
+        assert abs(gap_wh) <= 1.0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["others.csv", "--reduced"], "same places as origins and destinations"),
-        (["stops.csv", "--reduced", "--out", "folder"], "--reduced needs the whole matrix"),
+        (["others.csv", "--reduced", "--out", "folder"], "same places as origins"),
+        (["others.csv", "--reduced", "--jobs", "2"], "same places as origins"),
     ],
 )
 def test_wrong_tables_of_reduced_energies(
@@ -103,4 +149,4 @@ def test_wrong_tables_of_reduced_energies(
 
 def test_reduced_goes_with_a_matrix() -> None:
     done = CliRunner().invoke(app, ["route", "--trip", "A", "--reduced"])
-    assert "--by and --reduced go with --matrix" in str(done.exception)
+    assert "--by, --sd and --reduced go with --matrix" in str(done.exception)

@@ -8,8 +8,9 @@ import pytest
 import evroute
 from evroute.errors import EvrouteError
 from evroute.network.places.positions import positions
+from evroute.planning.dispatch.stops import Stop
 from evroute.planning.dispatch.tour import TourRequest, tour_asked
-from evroute.planning.matrix import Stop, energy_matrix
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.planner import Planner
 
 DEPOT = "Walnut Street & 33rd Street"

@@ -1,0 +1,260 @@
+"""Best routes of a matrix: from an origin to all destinations, by one tree.
+
+Sums along the routes of a tree are added level by level, from the root on. A pair of places is
+driven in the directions of the best route, as by a plan.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.network.places.positions import Position
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.planner import Planner
+from evroute.planning.searches.between import OwnArms
+from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.search_problem import TIE_PER_WH
+from evroute.planning.spaces.arm_numbers import DrivenArms
+from evroute.planning.spaces.arm_space import SearchSpace
+
+ENERGY_WH, TIME_S, LENGTH_M, POSITIVE_WH = range(4)
+"""Columns of the values of routes. The last is the sum of the energies above zero."""
+OF_ROUTE = 3
+"""Number of these columns that all values have."""
+
+
+class Worth(NamedTuple):
+    """Cost of one Wh and of one second. The routes of a tree have the least sum."""
+
+    per_wh: float
+    per_s: float
+
+
+LEAST_ENERGY, FASTEST = Worth(1.0, 0.0), Worth(TIE_PER_WH, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Best routes from one origin to d destinations.
+
+    Parameters
+    ----------
+    origin
+        The origin.
+    values
+        (d, v) numbers by the columns of `Exits.values`. NaN without a route.
+    way
+        (d,) position of the end of each among the exits, and behind them the pieces. -1 without.
+    before
+        (n,) edge before each edge of the tree, negative where routes begin and outside.
+    pieces
+        The pieces from the origin along one edge, or None for none.
+    """
+
+    origin: Stop
+    values: FloatArray
+    way: IntArray
+    before: IntArray
+    pieces: DrivenArms | None
+
+
+class Exits:
+    """The ways into the d destinations of a matrix, for any origins.
+
+    Parameters
+    ----------
+    planner
+        Planner of all pairs.
+    destinations
+        The d destinations.
+    positive
+        Whether the values of routes have the column `POSITIVE_WH`.
+
+    Attributes
+    ----------
+    before, place
+        (e,) edge before the last one of each exit, and position of its arm among the last arms.
+    last
+        The last arms of routes, or None for none.
+    """
+
+    def __init__(
+        self, planner: Planner, destinations: Sequence[Stop], *, positive: bool = False
+    ) -> None:
+        self.planner, self.destinations = planner, destinations
+        self._positive = positive
+        problem = planner.problem(())
+        columns = [problem.energy_wh, problem.time_s, problem.length_m]
+        if positive:
+            columns.append(_positive_wh(problem.charge))
+        self._values = np.column_stack(columns)
+        self._weights_wh, self._seconds = problem.weights(), problem.time_s
+        own, of_stop = OwnArms(planner.numbers, planner.search), list[int]()
+        for number, stop in enumerate(destinations):
+            known = len(own.exits)
+            own.add_ends((), stop.positions)
+            of_stop += [number] * (len(own.exits) - known)
+        self.before = np.array([each.before for each in own.exits], dtype=np.int64)
+        self.place = np.array([own.place(each.arm) for each in own.exits], dtype=np.int64)
+        self.last = _driven(own)
+        self._of_stop = np.array(of_stop, dtype=np.int64)
+        self._last_values = self._of(self.last)[self.place]
+        self._on_edge: dict[int, list[tuple[int, Position]]] = {}
+        for number, stop in enumerate(destinations):
+            for each in stop.positions:
+                self._on_edge.setdefault(each.edge, []).append((number, each))
+
+    def weights(self, worth: Worth) -> FloatArray:
+        """Return the costs of all arms for searches, (a,)."""
+        if not worth.per_s:
+            return self._weights_wh
+        return worth.per_s * self._seconds + worth.per_wh * self._weights_wh
+
+    def found(self, origin: Stop, worth: Worth, weights: FloatArray) -> Found:
+        """Return the best routes from an origin.
+
+        Parameters
+        ----------
+        origin
+            The origin.
+        worth
+            Cost of energy and time.
+        weights
+            (a,) costs of the arms by it, from `weights`.
+        """
+        planner, own = self.planner, OwnArms(self.planner.numbers, self.planner.search)
+        own.add_starts(origin.positions)
+        begun = self._of(own.driven())
+        roots = np.array([each.edge for each in origin.positions])
+        tree = planner.search.tree(weights, Ends(roots, self._begun(roots, begun, worth)))
+        sums = _summed(planner.space, self._values, tree, roots, begun)
+        pieces, of_pieces = self._pieces(origin)
+        values = np.concatenate([sums[self.before] + self._last_values, self._of(pieces)])
+        stop = np.concatenate([self._of_stop, of_pieces])
+        cost = worth.per_s * values[:, TIME_S] + worth.per_wh * values[:, ENERGY_WH]
+        order = np.lexsort((cost, stop))
+        order = order[np.isfinite(values[order, ENERGY_WH])]
+        reached, first_of = np.unique(stop[order], return_index=True)
+        best = np.full((len(self.destinations), values.shape[1]), np.nan)
+        way = np.full(len(self.destinations), -1)
+        best[reached], way[reached] = values[order[first_of]], order[first_of]
+        return Found(origin, best, way, tree, pieces)
+
+    def _begun(self, roots: IntArray, begun: FloatArray, worth: Worth) -> FloatArray:
+        """Return the costs of driving the first edges, (r,), not negative.
+
+        Parameters
+        ----------
+        roots
+            (r,) first edges.
+        begun
+            (r, v) values of the parts of them that are driven.
+        worth
+            Cost of energy and time.
+        """
+        start = self.planner.search.starts.start + roots
+        above_wh = begun[:, ENERGY_WH] - self.planner.numbers.states.head_wh[start]
+        above_wh -= above_wh.min()
+        return worth.per_s * begun[:, TIME_S] + worth.per_wh * above_wh
+
+    def _pieces(self, origin: Stop) -> tuple[DrivenArms | None, IntArray]:
+        """Return the trips along one edge, and their destinations, (p,)."""
+        own, stops = OwnArms(self.planner.numbers, self.planner.search), list[int]()
+        for start in origin.positions:
+            for number, end in self._on_edge.get(start.edge, ()):
+                known = len(own.pieces)
+                own.add_pieces([start], [end])
+                stops += [number] * (len(own.pieces) - known)
+        return _driven(own), np.array(stops, dtype=np.int64)
+
+    def _of(self, driven: DrivenArms | None) -> FloatArray:
+        """Return the values of arms of requests, (c, v)."""
+        if driven is None:
+            return np.empty((0, self._values.shape[1]))
+        columns = [driven.energy_wh, driven.time_s, driven.length_m]
+        if self._positive:
+            columns.append(_positive_wh(driven.charge))
+        return np.column_stack(columns)
+
+
+def _driven(own: OwnArms) -> DrivenArms | None:
+    """Return the arms of requests by the parts of their edges, or None for none."""
+    return own.driven() if own.arms else None
+
+
+def _positive_wh(charge: ChargeFunctions) -> FloatArray:
+    """Return the sum of the energies above zero of each arm, (a,) Wh."""
+    return np.add.reduceat(np.maximum(charge.step_wh, 0.0), charge.start[:-1])
+
+
+def entered(space: SearchSpace, before: IntArray, edges: IntArray) -> IntArray:
+    """Return the arms by which routes of a tree enter edges, (k,).
+
+    Parameters
+    ----------
+    space
+        The arms.
+    before
+        (n,) edge before each edge of the tree.
+    edges
+        (k,) edges that are no beginnings.
+    """
+    pairs = np.column_stack([before[edges], edges]).ravel()
+    return space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]
+
+
+def _summed(
+    space: SearchSpace,
+    values: FloatArray,
+    before: IntArray,
+    roots: IntArray,
+    first_values: FloatArray,
+) -> FloatArray:
+    """Return sums from the roots of a tree to every edge, (n, v), NaN outside.
+
+    Parameters
+    ----------
+    space
+        The arms.
+    values
+        (a, v) values of the arms.
+    before
+        (n,) edge before each edge, negative at the roots and outside.
+    roots
+        (r,) first edges. One that the tree enters is none.
+    first_values
+        (r, v) values of the part of each that is driven.
+    """
+    reached = np.flatnonzero(before >= 0)
+    reached = reached[np.argsort(before[reached], kind="stable")]  # turns are looked up in order
+    sums = np.full((len(before), values.shape[1]), np.nan)
+    sums[reached] = values[entered(space, before, reached)]
+    begins = before[roots] < 0
+    sums[roots[begins]] = first_values[begins]
+    # in driving order, as the plan of one request adds
+    depth = depths(before)
+    order = np.argsort(depth, kind="stable")
+    first = np.searchsorted(depth[order], np.arange(1, depth.max(initial=0) + 2))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    by_level, above = sums[order], place[before[order]]
+    for low, high in pairwise(first.tolist()):
+        by_level[low:high] += by_level[above[low:high]]
+    sums[order] = by_level
+    return sums
+
+
+def depths(before: IntArray) -> IntArray:
+    """Return the number of edges between each edge of a tree and its root, (n,)."""
+    n = len(before)
+    above = np.append(np.where(before < 0, n, before), n)
+    depth = (above < n).astype(np.int64)
+    while (above < n).any():
+        depth += depth[above]
+        above = above[above]
+    return depth[:n]
