@@ -12,28 +12,27 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import t
 
 from evroute.experiments.runs import RunFolder
+from evroute.report.abstract import faster
+from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.worlds import saved_shares
 from evroute.report.results import read_rounds
-
-MOST_SLOWER = 0.1
 
 
 def main(folder: Path) -> None:
     """Print both savings and the verdict."""
     for measure, rows in saved_shares(read_rounds(RunFolder(folder))).groupby("measure"):
         saved = rows["value"].to_numpy()
-        half = t.ppf(0.975, len(saved) - 1) * saved.std(ddof=1) / np.sqrt(len(saved))
+        half = half_interval(saved, 0.95)
         lost = (saved < 0).mean()
         print(
             f"{measure}: mean {saved.mean():+.1f} ± {half:.1f}, median {np.median(saved):+.1f}, "
             f"worst {saved.min():+.1f}, below zero in {lost:.0%} of {len(saved)} worlds"
         )
         if measure.startswith("time"):
-            faster = saved.mean() - half > 0 and lost <= MOST_SLOWER
-            print(f"the learned routes are {'faster' if faster else 'not called faster'}")
+            verdict = "faster" if faster(saved) else "not called faster"
+            print(f"the learned routes are {verdict} (`evroute.report.abstract.faster`)")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def print_table(
     caption: str = "",
     texts: int | None = None,
 ) -> None:
-    """Print a table. Its first column is not wrapped.
+    """Print a table. Numbers are not wrapped, nor the first column where all columns are text.
 
     Parameters
     ----------
@@ -69,14 +69,18 @@ def print_table(
         pad_edge=not narrow,
         collapse_padding=narrow,
     )
+    listed = list(rows)
     for k, column in enumerate(columns):
+        numbers = texts is not None and k >= texts
+        words = column.split() + [row[k] for row in listed]
         table.add_column(
             column,
-            justify="right" if texts is not None and k >= texts else "left",
-            no_wrap=narrow or not k,
+            justify="right" if numbers else "left",
+            no_wrap=not k and texts is None,
             overflow="fold",
+            min_width=max(map(len, words), default=0) if numbers else None,
         )
-    for row in rows:
+    for row in listed:
         table.add_row(*row)
     plain_console().print(table)
 

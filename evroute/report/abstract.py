@@ -1,4 +1,4 @@
-"""The abstract of simulated runs: forecast errors and savings of learned routes, in sentences.
+"""The abstract of simulated runs: forecast errors, savings and times, in sentences.
 
 Savings are paired: the physics route is the eq. 8 route of the same trip, round and world, and both
 energies are true expectations (`regret.DEFINITION`), so that noise of the measurements cancels.
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from evroute.arrays import FloatArray
 from evroute.planning.plan import SMALL_WH
 from evroute.report.charts.mean_interval import half_interval
 from evroute.report.charts.styles import panel_labels
@@ -22,6 +23,10 @@ SHOWN_SENTENCES = 6
 """Sentences that the terminal and the dashboard show. A page has all."""
 LEVEL = 0.9
 """Level of the interval of the mean saving over the worlds, by Student's t."""
+LEVEL_FASTER = 0.95
+MOST_SLOWER = 0.1
+"""Learned routes are called faster if the interval of the time saved, at this level, lies above 0,
+and if at most this share of the worlds is slower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,12 @@ class Finding:
 
 
 def abstract(rounds: "pd.DataFrame") -> list[Finding]:
-    """Return forecast error and saving in a sentence for each panel of `panel_labels` and method.
+    """Return forecast error, saving and time for each panel of `panel_labels` and method.
 
     The forecast error is the mean absolute deviation of the measured from the predicted route
     energy, % of the mean energy. The saving is the mean true energy of the physics routes minus the
-    driven routes' mean, % of the first, or Wh a trip where the first is below 0.1 kWh.
+    driven routes' mean, % of the first, or Wh a trip where the first is below 0.1 kWh. Times of the
+    same routes are compared over two worlds or more (`faster`).
 
     Parameters
     ----------
@@ -59,7 +65,8 @@ def abstract(rounds: "pd.DataFrame") -> list[Finding]:
         period = f"{opening} the last {last} of {trips} trips"
         saving, saves = saving_of(late)
         clauses = [clause for clause in (forecast_clause(late, early), saving) if clause]
-        sentences.append(Finding(f"{period} {' and '.join(clauses)}.", saves))
+        text = f"{period} {' and '.join(clauses)}.{time_sentence(late)}"
+        sentences.append(Finding(text, saves))
     return sentences
 
 
@@ -124,6 +131,41 @@ def saving_of(late: "pd.DataFrame") -> tuple[str, bool]:
         f"than routes by physics alone ({among})"
     )
     return clause, worlds > 1 and not doubt
+
+
+def time_sentence(late: "pd.DataFrame") -> str:
+    """Return a sentence on the time of learned routes, or empty with one world or equal times.
+
+    Parameters
+    ----------
+    late
+        From `late_and_early`.
+    """
+    if not {"eq8_s", "time_s"} <= set(late) or late["run"].nunique() < 2:
+        return ""
+    sums = late.groupby("run")[["eq8_s", "time_s"]].sum()
+    saved = (100 * (1 - sums["time_s"] / sums["eq8_s"])).to_numpy()
+    mean, slower = float(saved.mean()), int((saved < 0).sum())
+    if abs(mean) < 100 * SMALL_SHARE:
+        return ""
+    among = f"they are slower in {slower or 'none'} of {len(saved)} worlds"
+    if faster(saved):
+        return f" They are also faster: {_number(mean)} % less time, and {among}."
+    if mean > 0:
+        return f" They take {_number(mean)} % less time on average, which is uncertain: {among}."
+    return f" They take {_number(-mean)} % more time."
+
+
+def faster(saved: FloatArray) -> bool:
+    """Return whether routes that save these shares of time may be called faster.
+
+    Parameters
+    ----------
+    saved
+        (n,) time saved in each world.
+    """
+    certain = float(saved.mean()) > half_interval(saved, LEVEL_FASTER)
+    return certain and float((saved < 0).mean()) <= MOST_SLOWER
 
 
 def _number(value: float) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from evroute.report.lines import LonLat, thin_lines
 
 _ROAD = "#d8d8d4"
 _WIDTH = 250
+_TITLE_LETTERS = 34
 _COLUMNS = 4
 _MARGIN = 0.05
 
@@ -71,7 +73,7 @@ def visits_chart(
         maps.append(
             alt.layer(roads, routes)
             .project("mercator")
-            .properties(**shape, title=alt.Title(name, limit=_WIDTH))
+            .properties(**shape, title=alt.Title(wrap(name, _TITLE_LETTERS, max_lines=3)))
         )
     return (
         alt.concat(*maps, columns=min(_COLUMNS, len(maps)))

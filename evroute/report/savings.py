@@ -15,7 +15,29 @@ from evroute.report.charts.styles import method_styles
 from evroute.report.extras import pd
 from evroute.report.table import FIRST_TRIPS, LAST_TRIPS, SMALL_SHARE, label_columns
 
-__all__ = ["abstract", "savings_table", "vehicles_table"]
+__all__ = ["MEANINGS", "abstract", "savings_table", "vehicles_table"]
+
+MEANINGS = {
+    "seeds": "simulated worlds",
+    "Wh per trip": "energy of the driven routes",
+    "saved vs physics (Wh)": "energy saved on a trip against the route by physics alone",
+    "± 95 % (Wh)": "half the interval of this saving over the worlds",
+    "saved vs fastest (Wh)": "energy saved on a trip against the fastest route",
+    "saved vs shortest (Wh)": "energy saved on a trip against the shortest route",
+    "longer than fastest (min)": "minutes more than the fastest route",
+    "longer than fastest (km)": "kilometres more than the fastest route",
+    "headroom (Wh)": "what a driver who knows the traffic would save against physics alone",
+    "of the headroom (%)": "the part of the headroom that was saved",
+    "of the headroom, median world (%)": "the same in the median world",
+    "worlds above 60 % (%)": "worlds in which more than 60 % of the headroom was saved",
+    "worst world loses (Wh)": "loss on a trip in the worst world; negative if it saves too",
+    "worlds that lose (%)": "worlds in which learning takes at least 0.5 % more than physics alone",
+    "saved in all (kWh)": "saving of all trips together, trials included",
+    "pays after (trips)": "trips after which all trips together stay ahead, in the median world",
+    "|error|, first trips (Wh)": "how far forecasts were off in the first 10 trips",
+    "|error|, last trips (Wh)": "how far forecasts are off in the last 50 trips",
+}
+"""What the columns of `savings_table` mean, in words."""
 
 
 def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -40,14 +62,15 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     ``Wh per trip`` and the columns after it are means of the last 50 trips, and ``±`` is half their
     paired 95 % interval over the seeds by Student's t (NaN for one seed). The routes by physics
     alone follow eq. 8. ``headroom`` is the saving against them of a driver who knows the world.
-    ``captured`` is the saved share of its sum over the seeds, if that sum is at least 0.5 % of the
-    energy. ``captured, median`` and ``above 60 %`` are the median of the saved share and the share
-    of seeds in which it exceeds 60 %, over the seeds whose own headroom is at least 0.5 %.
-    ``harmed`` is the share of seeds whose last trips take at least 0.5 % more than the routes by
-    physics alone, and ``worst`` is the greatest loss of a seed. ``saved in all`` sums over all
-    trips. ``pays after`` is the median number of trips after which that sum stays positive,
-    infinite if it never does. ``|error|`` is the mean absolute error of the predicted energy in the
-    first 10 and in the last 50 trips.
+    ``of the headroom`` is the saved share of its sum over the seeds, if that sum is at least 0.5 %
+    of the energy. ``median world`` and ``worlds above 60 %`` are the median of the saved share and
+    the share of seeds in which it exceeds 60 %, over the seeds whose own headroom is at least
+    0.5 %. ``worlds that lose`` is the share of seeds whose last trips take at least 0.5 % more than
+    the routes by physics alone, and ``worst world`` is the greatest loss of a seed. ``saved in
+    all`` sums over all trips. ``pays after`` is the median number of trips after which that sum
+    stays positive, infinite if it never does. ``|error|`` is the mean absolute error of the
+    predicted energy in the first 10 and in the last 50 trips. `MEANINGS` has a sentence for each
+    column.
 
     Parameters
     ----------
@@ -83,7 +106,7 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
     headroom_wh = eq8_wh - np.array([float(seed["best_wh"].mean()) for seed in last])
     enough = headroom_wh.sum() >= SMALL_SHARE * np.abs(eq8_wh).sum()
     some = headroom_wh >= SMALL_SHARE * np.abs(eq8_wh)
-    captured = 100 * late_wh[some] / headroom_wh[some]
+    shares = 100 * late_wh[some] / headroom_wh[some]
     saved_wh = [-(seed["true_wh"] - seed["eq8_wh"]).cumsum().to_numpy() for seed in seeds]
     return {
         "seeds": len(seeds),
@@ -95,11 +118,11 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
         "longer than fastest (min)": -float(less_than("fastest", "s", "time_s").mean()) / 60,
         "longer than fastest (km)": -float(less_than("fastest", "m", "length_m").mean()) / 1000,
         "headroom (Wh)": float(headroom_wh.mean()),
-        "captured (%)": 100 * float(late_wh.sum() / headroom_wh.sum()) if enough else np.nan,
-        "captured, median (%)": float(np.median(captured)) if some.any() else np.nan,
-        "above 60 % (%)": 100 * float((captured > 60).mean()) if some.any() else np.nan,
-        "worst (Wh)": float(-late_wh.min()),
-        "harmed (%)": 100 * float((-late_wh >= SMALL_SHARE * np.abs(eq8_wh)).mean()),
+        "of the headroom (%)": 100 * float(late_wh.sum() / headroom_wh.sum()) if enough else np.nan,
+        "of the headroom, median world (%)": float(np.median(shares)) if some.any() else np.nan,
+        "worlds above 60 % (%)": 100 * float((shares > 60).mean()) if some.any() else np.nan,
+        "worst world loses (Wh)": float(-late_wh.min()),
+        "worlds that lose (%)": 100 * float((-late_wh >= SMALL_SHARE * np.abs(eq8_wh)).mean()),
         "saved in all (kWh)": float(np.mean([saved[-1] for saved in saved_wh])) / 1000,
         "pays after (trips)": float(np.median([_pays_after(saved) for saved in saved_wh])),
         "|error|, first trips (Wh)": _error_wh([seed.head(FIRST_TRIPS) for seed in seeds]),

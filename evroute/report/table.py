@@ -13,6 +13,19 @@ FIRST_TRIPS = 10
 LAST_TRIPS = 50
 SMALL_SHARE = 0.005
 """Share of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
+MEANINGS = {
+    "worlds": "simulated worlds",
+    "regret, mean (Wh)": "energy above the best routes by the rule of the search, in all trips",
+    "± se (Wh)": "standard error of this mean over the worlds",
+    "median (Wh)": "regret in the median world",
+    "geometric mean (Wh)": "regret as a geometric mean, which a single bad world moves less",
+    f"saved vs physics, last {LAST_TRIPS} (Wh per trip)": (
+        "true energy saved on a trip against the route by physics alone"
+    ),
+    "trips on the best route (%)": "trips without regret",
+    "time per trip (ms)": "computing time of a trip",
+}
+"""What the columns of `final_table` mean, in words."""
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":

@@ -116,6 +116,42 @@ def test_a_method_without_forecasts_has_its_saving_alone() -> None:
     assert sentence.startswith("In the last 2 of 4 trips learned routes take 5.0 % less")
 
 
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        ([8.0, 9.0], "15 % less time on average, which is uncertain"),  # ± 64 %, two worlds
+        ([8.5, 8.5], "They are also faster: 15 % less time, and they are slower in none of 2"),
+        (
+            [8.0, 11.0, 8.0],
+            "10 % less time on average, which is uncertain: they are slower in 1 of 3",
+        ),
+        (
+            [8.5] * 19 + [10.2],
+            "They are also faster: 14 % less time, and they are slower in 1 of 20",
+        ),
+        ([12.0, 12.0], "They take 20 % more time."),
+        ([10.0, 9.99], None),
+        ([8.0], None),
+    ],
+)
+def test_learned_routes_are_called_faster_by_the_rule_alone(
+    minutes: list[float], expected: str | None
+) -> None:
+    table = rounds([[100.0 + world] * 4 for world in range(len(minutes))])
+    table["eq8_s"] = 600.0
+    table["time_s"] = [60 * minutes[seed] for seed in table["seed"]]
+    (sentence,) = sentences(table)
+    if expected is None:
+        assert sentence.endswith("worlds)." if len(minutes) > 1 else "world).")
+    else:
+        assert expected in sentence
+    assert ("also faster" in sentence) == (expected is not None and "also" in expected)
+
+
+def test_without_times_the_abstract_has_energies_alone() -> None:
+    assert "time" not in sentences(rounds([[90.0] * 4, [100.0] * 4]))[0]
+
+
 def test_the_page_of_a_run_folder_begins_with_its_abstract(run_folder: RunFolder) -> None:
     page = build_page(run_folder)
     assert list(page.abstract) == sentences(read_rounds(run_folder))

@@ -7,7 +7,9 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.pages.run_page import build_page
+from evroute.report.pages.run_page import MOST_EXPLAINED, build_page
+from evroute.report.results import read_rounds, read_timings
+from evroute.report.table import MEANINGS, final_table, label_columns
 
 
 def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> None:
@@ -43,6 +45,15 @@ def test_the_page_has_the_methods_their_configuration_and_the_meaning_of_regret(
     ):
         assert text in html or text.replace("&#34;", '"') in html
     assert "<script>alert" not in html
+
+
+def test_tables_of_few_methods_explain_each_number(run_folder: RunFolder) -> None:
+    html = build_page(run_folder).html
+    table = final_table(read_rounds(run_folder), read_timings(run_folder))
+    assert len(table) <= MOST_EXPLAINED
+    assert list(table.columns[len(label_columns(read_rounds(run_folder))) :]) == list(MEANINGS)
+    for name, meaning in MEANINGS.items():
+        assert re.search(rf">{re.escape(name)}<.*>{re.escape(meaning)}<", html), name
 
 
 def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evroute.report.savings import savings_table, vehicles_table
+from evroute.report.savings import MEANINGS, savings_table, vehicles_table
 
 T_95_OF_2 = 12.706205  # tan(0.475 pi): Student's t with one degree of freedom is Cauchy's
 
@@ -56,18 +56,23 @@ def test_every_number_by_hand() -> None:
     assert row["longer than fastest (min)"] == pytest.approx(1.0)
     assert row["longer than fastest (km)"] == pytest.approx(-0.5)
     assert row["headroom (Wh)"] == pytest.approx(100.0)
-    assert row["captured (%)"] == pytest.approx(60.0)
-    assert row["harmed (%)"] == 0
+    assert row["of the headroom (%)"] == pytest.approx(60.0)
+    assert row["worlds that lose (%)"] == 0
     assert row["saved in all (kWh)"] == pytest.approx(np.mean([1.5, 2.7]))
     # 1,000 Wh are won back by the 20th and 800 by the 12th good trip; the next one is ahead
     assert row["pays after (trips)"] == pytest.approx(np.median([10 + 21, 10 + 12]))
     assert row["|error|, first trips (Wh)"] == pytest.approx(30.0)
 
 
-def test_where_there_is_no_headroom_nothing_is_captured_and_losses_are_harm() -> None:
+def test_every_number_has_a_meaning() -> None:
+    table = savings_table(rounds([[0.0] * 3]))
+    assert list(table.columns[list(table.columns).index("seeds") :]) == list(MEANINGS)
+
+
+def test_without_headroom_no_share_of_it_is_stated_and_losses_count() -> None:
     row = savings_table(rounds([[0.0] * 60, [-8.0] * 60], best_wh=1000.0)).iloc[0]
-    assert np.isnan(row["captured (%)"])
-    assert row["harmed (%)"] == 50
+    assert np.isnan(row["of the headroom (%)"])
+    assert row["worlds that lose (%)"] == 50
     assert row["pays after (trips)"] == np.inf
 
 
@@ -79,10 +84,10 @@ def test_the_median_world_counts_worlds_with_headroom_alone() -> None:
             for seed, (saved, best) in enumerate(zip(saved_wh, best_wh, strict=True))
         )
     ).iloc[0]
-    assert row["captured, median (%)"] == pytest.approx(np.median([80, 50, -20, 61]))
-    assert row["above 60 % (%)"] == pytest.approx(50.0)
-    assert row["worst (Wh)"] == pytest.approx(20.0)
-    assert row["captured (%)"] == pytest.approx(100 * 164 / 402)
+    assert row["of the headroom, median world (%)"] == pytest.approx(np.median([80, 50, -20, 61]))
+    assert row["worlds above 60 % (%)"] == pytest.approx(50.0)
+    assert row["worst world loses (Wh)"] == pytest.approx(20.0)
+    assert row["of the headroom (%)"] == pytest.approx(100 * 164 / 402)
 
 
 def test_worlds_have_rows_of_their_own() -> None:

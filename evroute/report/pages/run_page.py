@@ -4,7 +4,7 @@ Curves are embedded as SVG, maps as PNG: their SVG would be a megabyte each.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -38,13 +38,17 @@ from evroute.report.pages.claims import (
 from evroute.report.pages.condense import few_maps, few_methods, few_panels
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
+from evroute.report.savings import MEANINGS as OF_SAVINGS
 from evroute.report.savings import savings_table, vehicles_table
+from evroute.report.table import MEANINGS as AT_THE_END
 from evroute.report.table import final_table, label_columns
 from evroute.text import counted, slug
 
 _Drawing = tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]
 """Name, caption and function of a figure, and whether it is an SVG."""
 _PNG_SCALE = 1.5
+MOST_EXPLAINED = 3
+"""Most rows of a table that is shown on its side, with the meaning of each number."""
 _MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
 _DIAGNOSTICS = {
     "dictionary_size": (
@@ -58,11 +62,12 @@ _DIAGNOSTICS = {
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
     "guard_left_wh": (
         "Rest of the guard's budget (Wh)",
-        "Budget minus the upper bound of the energy lost so far.",
+        "Energy that trials may still lose: the budget minus the most that they have lost so far.",
     ),
     "guard_trips": (
-        "Trips that the guard needs",
-        "Trips from which its budget covers a route that saves 2 %, at the noise measured so far.",
+        "Trips until a saving of 2 % could be driven freely",
+        "If trips stay as noisy as they are, the guard's budget pays from this trip on for driving "
+        "a route that saves 2 % nine times in ten. Routes that save more need fewer trips.",
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",
@@ -73,12 +78,16 @@ _DIAGNOSTICS = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the page: file name, caption, PNG, and its address in the page."""
+    """A figure of the page: file name, caption, PNG, and its address in the page.
+
+    width_px: greatest width in the page, or 0 for the whole page.
+    """
 
     name: str
     caption: str
     png: bytes
     address: str
+    width_px: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +140,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         abstract=sentences,
         figures=figures,
         notes=notes,
-        table=cells(final_table(rounds, read_timings(folder)), n_names),
+        table=_explained(final_table(rounds, read_timings(folder)), n_names, AT_THE_END),
         claims=cells(claims_table(judged), N_NAMES) if judged else None,
         n_claim_names=N_NAMES,
-        savings=cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
+        savings=_explained(savings_table(rounds), n_names, OF_SAVINGS)
+        if "fastest_wh" in rounds
+        else None,
         vehicles=_filled(vehicles_table(rounds), n_names + 1),
         reserve=_filled(reserve_table(rounds), n_names + 1),
         calibration=_filled(calibration_table(rounds), n_names + 1) if calibrated else None,
@@ -257,8 +268,10 @@ def figure_of(name: str, caption: str, chart: "alt.TopLevelMixin", *, as_svg: bo
         Whether the page holds it as SVG.
     """
     picture = png(chart)
-    address = svg_address(chart) if as_svg else _address("image/png", picture)
-    return Figure(name, caption, picture, address)
+    if as_svg:
+        return Figure(name, caption, picture, svg_address(chart))
+    width_px = int.from_bytes(picture[16:20], "big")  # from the header of a PNG
+    return Figure(name, caption, picture, _address("image/png", picture), width_px)
 
 
 def _address(mime: str, content: bytes) -> str:
@@ -286,6 +299,18 @@ def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
         rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
         above = names[:-1]
     return {"columns": list(table.columns), "rows": rows}
+
+
+def _explained(table: "pd.DataFrame", n_names: int, meanings: Mapping[str, str]) -> dict[str, Any]:
+    """Return `cells` of a table, on its side with the meaning of each number if it has few rows."""
+    if len(table) > MOST_EXPLAINED:
+        return cells(table, n_names)
+    labels = [", ".join(map(str, names[:n_names])) for names in table.itertuples(index=False)]
+    rows = [
+        {"first": False, "cells": [name, *map(_number, table[name]), meanings[name]]}
+        for name in table.columns[n_names:]
+    ]
+    return {"columns": ["", *labels, "meaning"], "rows": rows, "explained": True}
 
 
 def _filled(table: "pd.DataFrame", n_names: int) -> dict[str, Any] | None:
