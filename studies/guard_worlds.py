@@ -1,8 +1,8 @@
-"""The guarded learner beside the unguarded one, the earlier guard and rivals, in many worlds.
+"""The guarded learner beside the unguarded one, today's guard and rivals, in many worlds.
 
     python studies/guard_worlds.py play runs/guard-worlds recommended unguarded --seeds 10
-    git worktree add ../earlier e9ef5e1a
-    PYTHONPATH=../earlier python studies/guard_worlds.py play runs/guard-worlds earlier --seeds 10
+    git worktree add ../today ae536484
+    PYTHONPATH=../today python studies/guard_worlds.py play runs/guard-worlds today --seeds 10
     python studies/guard_worlds.py table runs/guard-worlds
 
 Rule, committed before the first run with these pairs of ends: the families, cities and trips below,
@@ -42,7 +42,7 @@ CITIES = ("denver", "monaco", "luxembourg")
 TURNS = {"model": "exact", "index": "ts", "arms": "turns", "learn_speeds": True}
 METHODS = {
     "recommended": "recommended",
-    "earlier": "recommended",
+    "today": "recommended",  # the guard of another checkout
     "unguarded": TURNS,
     "twenty-trips": "recommended",  # a budget of 20 trips at the start
     "regression": {"model": "physics", "index": "greedy", "arms": "turns", "learn_speeds": True},
