@@ -9,8 +9,15 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from evroute.network.road_network import RoadNetwork
+
+# a busy machine may take any time for an example; every run has the same examples
+settings.register_profile(
+    "any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)
