@@ -20,7 +20,6 @@ from evroute.network.places.positions import Position, point, positions, whole_e
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import ChargeTree, charge_tree, way
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.fields import (
     CAR,
     DEPART,
@@ -302,8 +301,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     ends = _positions(planner.network, destination, leaving=False)
     begins = tuple(Position(each.edge, 0.0) for each in ends)
     problem = problem_between(planner.numbers, planner.search, begins, (), ends)
-    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
-    need_wh = shortage.least_starts_wh(planner.fading(battery))
+    need_wh = problem.shortage.least_starts_wh(planner.fading(battery))
     need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     need_wh[need_wh > battery.capacity_wh] = np.inf
     return need_wh / battery.capacity_wh * 100
@@ -327,8 +325,7 @@ def start_needed(planner: Planner, places: Places, battery: Battery) -> float:
         If no open way leads to the destination.
     """
     problem = planner.between(places)
-    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
-    need_wh = shortage.least_start_wh(planner.fading(battery))
+    need_wh = problem.shortage.least_start_wh(planner.fading(battery))
     need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     return battery.percent(need_wh) if need_wh <= battery.capacity_wh else np.inf
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 from evroute.planning.spaces.arm_states import ROUNDING_WH
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RouteNumbers:
     """Numbers of the routes of a day.
 
@@ -33,6 +34,11 @@ class RouteNumbers:
 
     numbers: ArmNumbers
     learned_with_w: float | None
+
+    @cached_property
+    def _raises(self) -> bool:
+        """Whether an arm is raised to its physical minimum."""
+        return bool((self.numbers.held_wh > ROUNDING_WH).any())
 
     def of(
         self,
@@ -109,7 +115,7 @@ class RouteNumbers:
             prior_wh += driven.stretches.halts * space.halt_wh[route.rows]
             off_wh = ((driven.energy_wh - held_wh) - prior_wh).sum()
             parts["learned"] = float(off_wh - minutes_wh)
-        if (self.numbers.held_wh > ROUNDING_WH).any():
+        if self._raises:
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         return parts
 

@@ -22,7 +22,7 @@ Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 
 
 def shortage(problem: SearchProblem) -> Shortage:
-    return Shortage(problem.legs, problem.head_wh, problem.charge)
+    return problem.shortage
 
 
 def physics(network: RoadNetwork) -> FloatArray:

@@ -20,7 +20,6 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.risk_bounds import RiskBounds
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
@@ -347,7 +346,7 @@ def check_battery(
         assert arrived[found] == pytest.approx(best_wh, abs=1e-6)
         left_wh = problem.follow(battery, found).charge_wh[-1]
         assert left_wh == pytest.approx(best_wh, abs=1e-6)
-    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+    shortage = problem.shortage
     need_wh = shortage.least_start_wh(battery)
 
     def reaches(start_wh: float) -> bool:

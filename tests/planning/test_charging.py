@@ -28,7 +28,6 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import SETUP_S, Charger, StopWishes
 from evroute.planning.charge.refusals import least_that_succeeds, whole_percent, with_advice
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
@@ -442,7 +441,7 @@ def test_compiled_needs_and_charges_are_those_of_plain_python() -> None:
         for compiled in (False, True):
             problem = request.problem(compiled=compiled)
             needs = StationNeeds.of(problem, battery, request.chargers, request.wishes)
-            shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+            shortage = problem.shortage
             least = needs.needs(battery)
             charges = needs.charges(battery)
             numbers = least.need_wh, least.station, shortage.least_starts_wh(battery)

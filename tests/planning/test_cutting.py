@@ -19,7 +19,6 @@ from evroute.network.places.positions import Position
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.forecasts.forecast import forecast
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
@@ -78,7 +77,7 @@ def test_a_position_is_a_junction_at_steady_speeds(denver: RoadNetwork, cut: Roa
             )
             spent_wh = problem.taken_wh(least, None)
             battery = Battery(1.5 * spent_wh, 1.05 * spent_wh, 0.04 * spent_wh)
-            shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+            shortage = problem.shortage
             need_wh = shortage.least_start_wh(battery)
             try:
                 route = problem.most_charge(battery)

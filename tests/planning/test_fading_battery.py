@@ -128,8 +128,9 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
                 problem.most_charge(battery)
             seen["none"] += 1
         need_wh = min(least_start(energy_wh, route, battery) for route in routes)
-        shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
-        assert shortage.least_start_wh(battery) == pytest.approx(need_wh, abs=1e-6)
+        unguided = Shortage(problem.legs, problem.head_wh, problem.charge)
+        for shortage in (problem.shortage, unguided):
+            assert shortage.least_start_wh(battery) == pytest.approx(need_wh, abs=1e-6)
         seen["compared"] += 1
     assert seen["compared"] >= 150
     assert min(seen["lost"], seen["none"]) >= 5, seen

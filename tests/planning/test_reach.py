@@ -13,7 +13,6 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree, way
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 from evroute.report.maps.reach import reach_geojson
@@ -98,7 +97,7 @@ def test_least_start_charges_equal_the_search_of_each_request(planner: Planner) 
     needed = charge_needed(planner, 700, battery)
     for origin in np.random.default_rng(2).choice(len(needed), TARGETS).tolist():
         problem = planner.problem((origin, 700))
-        shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+        shortage = problem.shortage
         expected_wh = shortage.least_start_wh(battery)
         assert needed[origin] == pytest.approx(battery.percent(expected_wh), abs=1e-9)
 

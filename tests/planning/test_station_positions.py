@@ -19,7 +19,6 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, StopWishes, Visit, stops_at
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.charge.station_needs import to_a_station
 from evroute.planning.places import Places
 from evroute.planning.plan import Plan
@@ -168,7 +167,7 @@ def test_a_station_is_reached_like_a_destination(physics: str) -> None:
         need_wh = []
         for station in at[2:]:
             trip = planner.between(Places(at[1], (), station, ("", "")))
-            shortage = Shortage(trip.legs, trip.head_wh, trip.charge)
+            shortage = trip.shortage
             need_wh.append(shortage.least_start_wh(battery))
         if min(need_wh) <= battery.capacity_wh:
             compared += 1

@@ -17,7 +17,6 @@ from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.charge.shortage import Shortage
 from evroute.planning.plan import held_note
 from evroute.planning.planner import Planner
 
@@ -242,7 +241,7 @@ def test_batteries_equal_every_route_piece_by_piece(
                 problem.most_charge(battery)
             seen["refused"] += 1
         # the least start charge: enough, and 0.01 Wh less is not
-        least_wh = Shortage(problem.legs, problem.head_wh, problem.charge).least_start_wh(battery)
+        least_wh = problem.shortage.least_start_wh(battery)
         ends = [
             max(charge_after(pieces_wh, r, battery, wh) for r in routes) > -np.inf
             for wh in (min(least_wh, capacity_wh) + 1e-6, min(least_wh, capacity_wh) - 0.01)

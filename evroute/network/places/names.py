@@ -156,9 +156,8 @@ def junction_label(network: RoadNetwork, junction: int) -> str:
         return name
     edge = int(np.flatnonzero((network.tail == junction) | (network.head == junction))[0])
     street = clean(network.street[edge])
-    return _beside(
-        network, f"{street}," if street else _kind(network, edge), _xy(network)[junction]
-    )
+    at_xy = np.array([network.x_m[junction], network.y_m[junction]])
+    return _beside(network, f"{street}," if street else _kind(network, edge), at_xy)
 
 
 def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from evroute.network.heights.pieces import Pieces
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches.compiled import compiled, read_only
+from evroute.planning.searches.request_arrays import RequestArrays
 from evroute.planning.searches.search import LARGE, numba_installed
 
 
@@ -50,54 +51,79 @@ class OverPieces:
 
 
 class StepsOnDemand(ChargeFunctions):
-    """Charge functions of arms over pieces, then of other arms.
+    """Charge functions of arms over pieces.
 
     Parameters
     ----------
-    first
-        The functions over pieces.
-    others
-        Functions of further arms behind them, or None for none.
+    over
+        The functions.
     """
 
-    def __init__(self, first: OverPieces, others: ChargeFunctions | None = None) -> None:
-        energy_wh = first.energy_wh
-        if others is not None:
-            energy_wh = np.concatenate([energy_wh, others.energy_wh])
-            energy_wh.setflags(write=False)
-        self.__dict__.update(energy_wh=energy_wh, _first=first, _others=others)
+    def __init__(self, over: OverPieces) -> None:
+        self.__dict__.update(energy_wh=over.energy_wh, _over=over)
 
-    @cached_property
-    def _every(self) -> ChargeFunctions:
-        first, others = vars(self)["_first"], vars(self)["_others"]
-        every: ChargeFunctions = first.every
-        return every if others is None else every.joined(others)
+    @property
+    def start(self) -> IntArray:
+        """(a + 1,) first step of each arm."""
+        start: IntArray = vars(self)["_over"].every.start
+        return start
+
+    @property
+    def step_wh(self) -> FloatArray:
+        """(r,) energies of the steps in driving order, Wh."""
+        step_wh: FloatArray = vars(self)["_over"].every.step_wh
+        return step_wh
+
+    def take(self, arms: IntArray) -> ChargeFunctions:
+        """Return the functions of arms (k,), in their order. An arm may repeat."""
+        taken: ChargeFunctions = vars(self)["_over"].take(arms)
+        return taken
+
+    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
+        """Return the charge over arms (k,) in driving order, also below the reserve."""
+        return self.take(arms).follow(battery, np.arange(len(arms)))
+
+
+class OwnBehind(ChargeFunctions):
+    """Charge functions that all requests share, and behind them those of one request.
+
+    Parameters
+    ----------
+    shared, own
+        The functions.
+    arrays
+        Arrays of the request.
+    """
+
+    def __init__(
+        self, shared: ChargeFunctions, own: ChargeFunctions, arrays: RequestArrays
+    ) -> None:
+        energy_wh = arrays.joined("energy_wh", lambda: shared.energy_wh, own.energy_wh)
+        self.__dict__.update(energy_wh=energy_wh, _shared=shared, _own=own, _arrays=arrays)
 
     @cached_property
     def start(self) -> IntArray:
         """(a + 1,) first step of each arm."""
-        return self._every.start
+        shared, own, arrays = (vars(self)[name] for name in ("_shared", "_own", "_arrays"))
+        behind = shared.start[-1] + own.start[1:]
+        return read_only(arrays.joined("start", lambda: shared.start, behind))
 
     @cached_property
     def step_wh(self) -> FloatArray:
         """(r,) energies of the steps in driving order, Wh."""
-        return self._every.step_wh
+        shared, own, arrays = (vars(self)[name] for name in ("_shared", "_own", "_arrays"))
+        return read_only(arrays.joined("step_wh", lambda: shared.step_wh, own.step_wh))
 
     def take(self, arms: IntArray) -> ChargeFunctions:
         """Return the functions of arms (k,), in their order. An arm may repeat."""
-        first, others = vars(self)["_first"], vars(self)["_others"]
-        own = arms < len(first.energy_wh)
-        if others is None or own.all():
-            taken: ChargeFunctions = first.take(arms)
+        shared, own = vars(self)["_shared"], vars(self)["_own"]
+        first = arms < len(shared.energy_wh)
+        if first.all():
+            taken: ChargeFunctions = shared.take(arms)
             return taken
-        both = first.take(arms[own]).joined(others.take(arms[~own] - len(first.energy_wh)))
-        order = np.where(own, np.cumsum(own), own.sum() + np.cumsum(~own)) - 1
+        both = shared.take(arms[first]).joined(own.take(arms[~first] - len(shared.energy_wh)))
+        order = np.where(first, np.cumsum(first), first.sum() + np.cumsum(~first)) - 1
         return both.take(order)
-
-    def joined(self, others: ChargeFunctions) -> ChargeFunctions:
-        """Return these functions, then the functions of other arms."""
-        first, known = vars(self)["_first"], vars(self)["_others"]
-        return StepsOnDemand(first, others if known is None else known.joined(others))
 
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""

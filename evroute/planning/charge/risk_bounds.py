@@ -20,7 +20,6 @@ from evroute.planning.charge.risk_loops import (
     settle_cheapest,
     settle_in_order,
 )
-from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import TOLERANCE_S, Costs, Limits, Steps
 from evroute.planning.searches.labels import charges_of
@@ -48,7 +47,6 @@ class RiskBounds:
 
     problem: SearchProblem
     std_wh: FloatArray
-    _rests: list[tuple[FloatArray, FloatArray]] = field(default_factory=list, repr=False)
     _known: list[tuple[FloatArray, list[Route]]] = field(default_factory=list, repr=False)
 
     @property
@@ -59,19 +57,14 @@ class RiskBounds:
     @cached_property
     def rest_wh(self) -> FloatArray:
         """(s + 1,) lower bounds of the energy from each state, Wh."""
-        return self.problem.label_search.with_climbs(self.rest(self.weights).copy())
+        return self.problem.label_search.bounds(None)[0]
 
     def rest(self, cost: FloatArray) -> FloatArray:
         """Return lower bounds of the sum of a cost (a,) from each state, (s + 1,).
 
         The bounds of an array are kept, so the array must not change.
         """
-        for known, rest in self._rests:
-            if known is cost:
-                return rest
-        rest = lower_bounds.rest(self.problem.legs, cost)
-        self._rests.append((cost, rest))
-        return rest
+        return self.problem.rests.of(cost)
 
     def cheapest(self, worth: tuple[float, float], cost: FloatArray) -> Route:
         """Return the cheapest route without limits. Of equal ones the route of least energy.

@@ -14,6 +14,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Steps
 from evroute.planning.searches.labels import charges_of
@@ -46,11 +47,14 @@ class Shortage:
         (a,) potential after each arm, Wh.
     charge
         Charge functions of the arms. Their energies are not below the rise of the potential.
+    weights
+        (a,) energy above that rise, Wh, which leads searches to the start. None if it is not known.
     """
 
     legs: Legs
     head_wh: FloatArray
     charge: ChargeFunctions
+    weights: FloatArray | None = None
 
     def least_start_wh(self, battery: Battery) -> float:
         """Return the least charge at the start with a route that keeps the reserve, Wh.
@@ -116,7 +120,10 @@ class Shortage:
         for each in legs.exits:
             need_wh = self.charge.before(battery, battery.reserve_wh, each.arm)
             roots.append((first + each.before, need_wh, -1))
-        return backwards(legs, self.head_wh, roots, until)
+        since_wh = None
+        if until and self.weights is not None:
+            since_wh = lower_bounds.since(legs, self.weights, until)
+        return backwards(legs, self.head_wh, roots, until, since_wh)
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity. A plan with that much succeeds."""
@@ -187,6 +194,7 @@ def backwards(
     head_wh: FloatArray,
     roots: Sequence[tuple[int, float, int]],
     until: Sequence[int] = (),
+    since_wh: FloatArray | None = None,
 ) -> Back:
     """Return the turns of a request backwards, for the loops of needs.
 
@@ -198,6 +206,9 @@ def backwards(
         States at which routes end, the charges needed there, Wh, and numbers of their stations.
     until
         States after which the search ends.
+    since_wh
+        (s,) lower bounds of the energy above the potential from these to each state, Wh. None if
+        they are not known.
     """
     first, before, arm = legs.search.turns_into
     states = np.array([state for state, _, _ in roots], dtype=np.int64)
@@ -212,6 +223,7 @@ def backwards(
         read_only(np.array([need_wh for _, need_wh, _ in roots], dtype=np.float64)),
         read_only(stations),
         read_only(np.array(until, dtype=np.int64)),
+        read_only(np.zeros(legs.n_states) if since_wh is None else since_wh),
     )
 
 

@@ -221,12 +221,11 @@ def _over(
         Edges with stations.
     """
     legs = problem.legs
-    above_wh = problem.energy_wh - (problem.head_wh - problem.tail_wh)
-    both = aim.arm_cost + per_wh * np.maximum(above_wh, 0.0)
+    both = aim.arm_cost + per_wh * problem.weights()
     rest = lower_bounds.rest(legs, both, beyond=BEYOND)
     over = lower_bounds.rest_over(legs, both, rest, edges, beyond=BEYOND)
     climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
-    climbs[:-1] -= per_wh * lower_bounds.excess_wh(legs, above_wh)
+    climbs[:-1] -= per_wh * problem.rests.excess_wh(problem.above_wh)
     return rest + climbs, over + climbs
 
 
@@ -235,12 +234,14 @@ def _to_stations(problem: SearchProblem, edges: Sequence[int]) -> FloatArray:
     legs = problem.legs
     if not edges:
         return np.full(legs.n_states + 1, np.inf)
-    after_wh = legs.after_wh(problem.head_wh)
-    above_wh = problem.energy_wh - (problem.head_wh - problem.tail_wh)
-    lowest_wh = float(after_wh[list(edges)].min())
-    roots = Ends(np.array(edges, dtype=np.int64), after_wh[list(edges)] - lowest_wh)
-    begins = tuple({each.edge for each in legs.starts}) if len(legs.stops) == 1 else ()
-    given_wh = np.maximum(above_wh, 0.0)
-    tree_wh = legs.search.rest(given_wh, roots, until=begins, beyond=BEYOND)
-    tree_wh += lowest_wh - lower_bounds.excess_wh(legs, above_wh) - after_wh
-    return np.append(np.tile(tree_wh, len(legs.stops)), np.inf)
+
+    def tree_wh() -> FloatArray:
+        after_wh = legs.after_wh(problem.head_wh)
+        lowest_wh = float(after_wh[list(edges)].min())
+        roots = Ends(np.array(edges, dtype=np.int64), after_wh[list(edges)] - lowest_wh)
+        return legs.search.rest(problem.weights(), roots) + (lowest_wh - after_wh)
+
+    name = legs.search, "to one of", *edges
+    to_one_wh = problem.once(name, tree_wh, problem.weights())
+    to_one_wh = to_one_wh - problem.rests.excess_wh(problem.above_wh)
+    return np.append(np.tile(to_one_wh, len(legs.stops)), np.inf)

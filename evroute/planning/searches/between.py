@@ -19,6 +19,8 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.heights.stretches import Stretches
 from evroute.network.places.positions import JUNCTION_M, Position, whole_edges
+from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.piece_steps import OwnBehind
 from evroute.planning.searches.legs import Exit, Legs, Piece, Start
 from evroute.planning.searches.search import Search, no_way
 from evroute.planning.searches.search_problem import SearchProblem
@@ -103,17 +105,19 @@ def problem_over(
     stops
         For each leg the edges that end it.
     """
-    states = numbers.states
+    states, arrays = numbers.states, numbers.arrays.of_request()
+    none = np.empty(0)
     start = Start(origin, search.starts.start + origin)
     legs = Legs(search, (start,), tuple(stops), numbers.space.arms_of_route)
     return SearchProblem(
         legs,
-        numbers.time_s[states.edge],
-        numbers.length_m,
-        numbers.charge,
-        numbers.noise_std_wh,
-        states.tail_wh,
-        states.head_wh,
+        arrays.joined("time_s", lambda: numbers.time_s[states.edge], none),
+        arrays.joined("length_m", lambda: numbers.length_m, none),
+        OwnBehind(numbers.charge, ChargeFunctions.of_one_step(none), arrays),
+        arrays.joined("noise_std_wh", lambda: numbers.noise_std_wh, none),
+        arrays.joined("tail_wh", lambda: states.tail_wh, none),
+        arrays.joined("head_wh", lambda: states.head_wh, none),
+        arrays=arrays,
     )
 
 
@@ -201,6 +205,8 @@ class OwnArms:
     def problem(self, base: SearchProblem) -> SearchProblem:
         """Return a search problem with these arms behind its own."""
         numbers, driven = self.numbers, self.driven()
+        arrays = base.arrays
+        assert arrays is not None, "the arms of a network have arrays for requests"
         arms = driven.arms
         tail_wh, head_wh = self._potentials(driven.energy_wh, base)
         noise_wh = np.sqrt(driven.share) * numbers.noise_std_wh[arms]
@@ -211,13 +217,14 @@ class OwnArms:
                 exits=tuple(self.exits),
                 pieces=tuple(self.pieces),
             ),
-            np.concatenate([base.time_s, driven.time_s]),
-            np.concatenate([base.length_m, driven.length_m]),
-            base.charge.joined(driven.charge),
-            np.concatenate([base.noise_std_wh, noise_wh]),
-            np.concatenate([base.tail_wh, tail_wh]),
-            np.concatenate([base.head_wh, head_wh]),
+            arrays.joined("time_s", lambda: base.time_s, driven.time_s),
+            arrays.joined("length_m", lambda: base.length_m, driven.length_m),
+            OwnBehind(base.charge, driven.charge, arrays),
+            arrays.joined("noise_std_wh", lambda: base.noise_std_wh, noise_wh),
+            arrays.joined("tail_wh", lambda: base.tail_wh, tail_wh),
+            arrays.joined("head_wh", lambda: base.head_wh, head_wh),
             (arms, driven.share) if base.own is None else _joined(base.own, (arms, driven.share)),
+            arrays,
         )
 
     def _potentials(

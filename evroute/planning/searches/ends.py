@@ -36,7 +36,10 @@ class Ends(NamedTuple):
         )
 
 
-def owned(weights: FloatArray) -> FloatArray:
-    """Return writable numbers, the only kind that is compiled."""
-    kept = weights.flags.c_contiguous and weights.flags.writeable and weights.dtype == np.float64
-    return weights if kept else np.array(weights, np.float64, order="C")
+def read_as(weights: FloatArray) -> FloatArray:
+    """Return numbers, or a view of them, that are not writeable, the only kind that is compiled."""
+    if weights.flags.c_contiguous and not weights.flags.writeable and weights.dtype == np.float64:
+        return weights
+    view = np.ascontiguousarray(weights, np.float64).view()
+    view.flags.writeable = False
+    return view

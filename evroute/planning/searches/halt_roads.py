@@ -18,6 +18,7 @@ from evroute.network.places.positions import JUNCTION_M, Position
 from evroute.planning.searches.between import OwnArms, Vias, problem_over
 from evroute.planning.searches.halts import Halt, Halts, PartRows
 from evroute.planning.searches.legs import Exit, Start
+from evroute.planning.searches.request_arrays import SharedArrays
 from evroute.planning.searches.search import Search, no_way
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
@@ -39,6 +40,8 @@ class HaltRoads:
         Potential at each node of arrival, Wh.
     onward
         By edge, the nodes on which a car that stopped on it drives on to its end.
+    arrays
+        Arrays over the arms, for the requests.
     """
 
     numbers: ArmNumbers
@@ -46,6 +49,7 @@ class HaltRoads:
     halts: Halts
     arrived_wh: Mapping[int, float]
     onward: Mapping[int, Sequence[int]]
+    arrays: SharedArrays = field(default_factory=SharedArrays)
 
     @classmethod
     def of(
@@ -110,7 +114,7 @@ class HaltRoads:
             halts=self.halts,
             beyond=tuple(self._beyond(own, ends)),
         )
-        return own.problem(replace(base, legs=legs))
+        return own.problem(replace(base, legs=legs, arrays=self.arrays.of_request()))
 
     def _add_first(self, own: OwnArms, starts: Sequence[Position]) -> None:
         """Add the ways from starts to halts ahead on their edges. A start may be at a halt."""

@@ -10,11 +10,12 @@ vehicles in large networks*, solve the same problem with profiles of the start c
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches import lower_bounds
@@ -44,16 +45,22 @@ class LabelSearch:
     ----------
     legs
         The legs of the request.
-    tail_wh, head_wh
-        (a,) potential before and after each arm, Wh. No arm takes less energy than its rise.
+    head_wh
+        (a,) potential after each arm, Wh.
     charge
         Charge functions of the arms.
+    above_wh, weights
+        (a,) energy of each arm above the rise of the potential, Wh, and the same, at least 0.
+    rests
+        Lower bounds of the request.
     """
 
     legs: Legs
-    tail_wh: FloatArray
     head_wh: FloatArray
     charge: ChargeFunctions
+    above_wh: FloatArray
+    weights: FloatArray
+    rests: lower_bounds.Rests
 
     def cheapest(
         self,
@@ -108,12 +115,10 @@ class LabelSearch:
         self, cost: FloatArray | None, *, beyond: float = 1.0
     ) -> tuple[FloatArray, FloatArray]:
         """Return lower bounds of energy, Wh, and cost (a,) from each state. `rest` ``beyond``."""
-        above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
-        rest_wh = lower_bounds.rest(self.legs, np.maximum(above_wh, 0.0), beyond=beyond)
-        rest_wh = self.with_climbs(rest_wh)
+        rest_wh = self.with_climbs(self.rests.of(self.weights, beyond=beyond))
         if cost is None:
             return rest_wh, np.zeros(len(rest_wh))
-        return rest_wh, lower_bounds.rest(self.legs, cost, beyond=beyond)
+        return rest_wh, self.rests.of(cost, beyond=beyond)
 
     def with_climbs(self, rest_wh: FloatArray) -> FloatArray:
         """Return lower bounds of the energy from those above the rise of the potential.
@@ -121,12 +126,12 @@ class LabelSearch:
         Parameters
         ----------
         rest_wh
-            (s + 1,) bounds from each state, Wh, which are overwritten.
+            (s + 1,) bounds from each state, Wh.
         """
-        above_wh = self.charge.energy_wh - (self.head_wh - self.tail_wh)
-        rest_wh += lower_bounds.climbs_wh(self.legs, self.head_wh)
-        rest_wh[:-1] -= lower_bounds.excess_wh(self.legs, above_wh)
-        return rest_wh
+        climbs_wh = lower_bounds.climbs_wh(self.legs, self.head_wh)
+        climbs_wh += rest_wh
+        climbs_wh[:-1] -= self.rests.excess_wh(self.above_wh)
+        return climbs_wh
 
     def _settled(
         self,
@@ -138,7 +143,9 @@ class LabelSearch:
     ) -> tuple[Route | None, bool]:
         legs, charge = self.legs, self.charge
         if battery is None:  # where nothing is lost, the energies of the arms suffice
-            charge = ChargeFunctions.of_one_step(charge.energy_wh)
+            steps = Steps(_numbered(len(charge.energy_wh) + 1), read_only(charge.energy_wh))
+        else:
+            steps = Steps(read_only(charge.start), read_only(charge.step_wh))
         rest_wh, rest = self.bounds(cost)
         bounded = battery or _UNBOUNDED
         reserve_wh = battery.reserve_wh if battery else -np.inf
@@ -149,7 +156,7 @@ class LabelSearch:
             settle_two_costs,
             PIECES,
             legs.ways(),
-            Steps(read_only(charge.start), read_only(charge.step_wh)),
+            steps,
             charges_of(bounded, reserve_wh),
             Costs(
                 read_only(np.zeros(len(charge.energy_wh)) if cost is None else cost),
@@ -168,6 +175,16 @@ class LabelSearch:
         n_edges = legs.search.line_graph.n_edges
         edges = tuple(state % n_edges for state in states[::-1])
         return legs.driven(edges) if edges else None, complete
+
+
+def _numbered(number: int) -> IntArray:
+    """Return the first numbers, as many as wanted, read-only."""
+    return _numbers(1 << number.bit_length())[:number]
+
+
+@lru_cache(maxsize=4)
+def _numbers(number: int) -> IntArray:
+    return read_only(np.arange(number))
 
 
 def charges_of(battery: Battery, reserve_wh: float) -> Charges:

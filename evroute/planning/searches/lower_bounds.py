@@ -5,6 +5,7 @@ costs exceed a multiple of that from the first edges of the leg.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +14,38 @@ from evroute.planning.searches.legs import Legs, cheapest_exits, ends_of
 
 LEAST_WH = 1e-9
 """Energies that are rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rests:
+    """Bounds of one request that several searches share.
+
+    Parameters
+    ----------
+    legs
+        The legs of the request.
+    """
+
+    legs: Legs
+    _known: list[tuple[FloatArray, float, FloatArray]] = field(default_factory=list, repr=False)
+    _excess_wh: list[tuple[FloatArray, float]] = field(default_factory=list, repr=False)
+
+    def of(self, cost: FloatArray, *, beyond: float = 1.0) -> FloatArray:
+        """Return `rest` for a cost (a,), an array that does not change. The bounds are kept."""
+        for known, multiple, found in self._known:
+            if known is cost and multiple == beyond:
+                return found
+        found = rest(self.legs, cost, beyond=beyond)
+        self._known.append((cost, beyond, found))
+        return found
+
+    def excess_wh(self, above_wh: FloatArray) -> float:
+        """Return `excess_wh` of energies (a,), an array that does not change. It is kept."""
+        if self._excess_wh and self._excess_wh[0][0] is above_wh:
+            return self._excess_wh[0][1]
+        found = excess_wh(self.legs, above_wh)
+        self._excess_wh[:] = [(above_wh, found)]
+        return found
 
 
 def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
@@ -48,6 +81,32 @@ def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
             tree = legs.search.rest(weights, ends, until=until, beyond=beyond)
         trees.append(tree)
     return np.concatenate(trees[::-1])
+
+
+def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
+    """Return lower bounds of the cost from the ends of some edges to every state, (s,).
+
+    They are exact up to the end of each leg.
+
+    Parameters
+    ----------
+    legs
+        The legs of a request.
+    weights
+        (a,) cost of each arm.
+    edges
+        Edges on which routes begin.
+    """
+    roots, trees = [(edge, 0.0) for edge in edges], []
+    for stops in legs.stops:
+        until = stops or tuple({each.before for each in legs.exits})
+        known = [(edge, cost) for edge, cost in roots if cost < np.inf]
+        tree = np.full(legs.search.line_graph.n_edges, np.inf)
+        if known:
+            tree = legs.search.since(weights, ends_of(known), until=until)
+        trees.append(tree)
+        roots = [(edge, float(tree[edge])) for edge in stops]
+    return np.concatenate(trees)
 
 
 def rest_over(

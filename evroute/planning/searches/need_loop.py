@@ -33,6 +33,8 @@ class Back(NamedTuple):
         -1 for none.
     until
         States after which the search ends once it has settled all, or empty for none.
+    since_wh
+        (s,) lower bounds of the energy above the potential from these states to each, or 0, Wh.
     """
 
     first: NDArray[np.integer[Any]]
@@ -44,6 +46,7 @@ class Back(NamedTuple):
     root_wh: FloatArray
     root_station: IntArray
     until: IntArray
+    since_wh: FloatArray
 
 
 class Stations(NamedTuple):
@@ -74,7 +77,7 @@ class Stations(NamedTuple):
 def settle_needs(
     back: Back, steps: Steps, charges: Charges, stations: Stations
 ) -> tuple[FloatArray, IntArray]:
-    """Settle states in rising order of the needed charge plus the potential.
+    """Settle states in rising order of the needed charge plus the potential (A*).
 
     A station at which the rest is charged lowers a need, so its state is entered again, once.
 
@@ -158,9 +161,10 @@ def _need(
     queue: list[Any], back: Back, charges: Charges, state: int, need_wh: float, named: int
 ) -> None:
     """Put a state into the queue unless the battery does not hold the charge."""
-    if need_wh <= charges.capacity_wh + NEAR_WH:
+    since_wh = back.since_wh[state]
+    if need_wh <= charges.capacity_wh + NEAR_WH and since_wh < math.inf:
         node = state % (len(back.first) - 1)
-        heapq.heappush(queue, (need_wh + back.after_wh[node], state, need_wh, named))
+        heapq.heappush(queue, (need_wh + back.after_wh[node] + since_wh, state, need_wh, named))
 
 
 def _arriving(

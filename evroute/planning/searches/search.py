@@ -11,6 +11,7 @@ from copy import copy
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from evroute.planning.searches.two_sided import TwoSided
 
 
+_CHECKED: WeakValueDictionary[int, FloatArray] = WeakValueDictionary()
+"""Read-only weights that were checked, by their identity."""
 LARGE = 100_000
 """Number of edges from which one plan without compiled code takes longer than loading the code."""
 
@@ -231,6 +234,25 @@ class Search:
         """
         return self._tree(weights, 1, destination, limit, until, beyond)
 
+    def since(self, weights: FloatArray, origins: Ends, *, until: Sequence[int] = ()) -> FloatArray:
+        """Return the least cost from the ends of some edges to the end of every edge, (n,).
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, +inf where it is closed.
+        origins
+            Edges, at which it is at most their cost.
+        until
+            As in `rest`.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        return self._tree(weights, 0, origins, np.inf, until)
+
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
         """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
 
@@ -347,10 +369,14 @@ def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
 
 
 def check_weights(weights: FloatArray) -> None:
-    """Raise ValueError if a weight (a,) is negative or NaN."""
+    """Raise ValueError if a weight (a,) is negative or NaN. A read-only array is checked once."""
+    if _CHECKED.get(id(weights)) is weights:
+        return
     least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
+    if not weights.flags.writeable:
+        _CHECKED[id(weights)] = weights
 
 
 def shared_search(network: RoadNetwork, *, turns: bool, single: bool = False) -> Search:

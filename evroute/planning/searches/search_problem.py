@@ -1,6 +1,6 @@
 """SearchProblem: one request with the numbers of the arms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,8 @@ from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.shortage import Shortage
 from evroute.planning.searches.labels import LabelSearch
 from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.lower_bounds import Rests
+from evroute.planning.searches.request_arrays import RequestArrays
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6
@@ -40,6 +42,8 @@ class SearchProblem:
     own
         The last c of the arms, which only this request has: rows of the arms of the network, and
         the share of the edge of each that is driven, (c,).
+    arrays
+        Where these arrays are from, or None if no other request shares them.
     """
 
     legs: Legs
@@ -50,6 +54,7 @@ class SearchProblem:
     tail_wh: FloatArray
     head_wh: FloatArray
     own: tuple[IntArray, FloatArray] | None = None
+    arrays: RequestArrays | None = None
 
     def with_own(
         self, values: FloatArray, of_share: Callable[[FloatArray], FloatArray]
@@ -76,7 +81,26 @@ class SearchProblem:
     @property
     def label_search(self) -> LabelSearch:
         """Searches with a battery or two costs."""
-        return LabelSearch(self.legs, self.tail_wh, self.head_wh, self.charge)
+        given = self.legs, self.head_wh, self.charge, self.above_wh
+        return LabelSearch(*given, self.weights(), self.rests)
+
+    @property
+    def shortage(self) -> Shortage:
+        """Charges that the request needs."""
+        return Shortage(self.legs, self.head_wh, self.charge, self.weights())
+
+    @cached_property
+    def rests(self) -> Rests:
+        """Lower bounds that the searches of this request share."""
+        return Rests(self.legs)
+
+    @cached_property
+    def above_wh(self) -> FloatArray:
+        """(a,) energy of each arm above the rise of the potential, Wh.
+
+        It may be below 0 at halts, where cars go on in another direction than they came.
+        """
+        return self._combined(_above, self.energy_wh, self.tail_wh, self.head_wh)
 
     def follow(self, battery: Battery, route: Route) -> ChargeTrace:
         """Return the charge along a route, also below the reserve."""
@@ -88,10 +112,36 @@ class SearchProblem:
 
     @cached_property
     def _weights(self) -> FloatArray:
-        return self._weighted(DEFAULT_SEARCH)
+        return self._combined(_at_least_0, self.above_wh)
 
     def _weighted(self, rule: str) -> FloatArray:
         return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
+
+    def _combined(
+        self, of: Callable[..., FloatArray], *arrays: FloatArray, by: tuple[float, ...] = ()
+    ) -> FloatArray:
+        """Return values that a function makes of arrays, as `RequestArrays.combined` does."""
+        return of(*arrays, *by) if self.arrays is None else self.arrays.combined(of, *arrays, by=by)
+
+    def once(self, name: Hashable, of: Callable[[], FloatArray], *arrays: FloatArray) -> FloatArray:
+        """Return values that do not depend on the request, computed once for many requests.
+
+        Parameters
+        ----------
+        name, of, *arrays
+            As in `RequestArrays.once`.
+        """
+        return of() if self.arrays is None else self.arrays.once(name, of, *arrays)
+
+    def weighed(self, per_s: float) -> FloatArray:
+        """Return the weights of energy and time, (a,) Wh.
+
+        Parameters
+        ----------
+        per_s
+            Energy that is worth a second, Wh.
+        """
+        return self._combined(_sum, self.weights(), self.time_s, by=(per_s,))
 
     def least(self, cost: FloatArray) -> Route:
         """Return the route of least additive cost. Of equal ones the route of least energy.
@@ -110,7 +160,7 @@ class SearchProblem:
 
     def with_ties(self, cost: FloatArray) -> FloatArray:
         """Return costs (a,) whose sums differ where energies do: by `TIE_PER_WH`."""
-        return cost + TIE_PER_WH * self.weights()
+        return self._combined(_sum, cost, self.weights(), by=(TIE_PER_WH,))
 
     def taken_s(self, route: Route) -> float:
         """Return the travel time of a route, s."""
@@ -137,7 +187,7 @@ class SearchProblem:
         """
         found = self.label_search.most_charge(battery)
         if found is None:
-            raise Shortage(self.legs, self.head_wh, self.charge).error(battery)
+            raise self.shortage.error(battery)
         return found
 
     def keeping_reserve(
@@ -164,6 +214,18 @@ class SearchProblem:
     def keeps(self, battery: Battery, route: Route) -> bool:
         """Return True if the charge never falls below the reserve on a route."""
         return float(self.follow(battery, route).low_wh.min()) >= battery.reserve_wh - TOLERANCE_WH
+
+
+def _above(energy_wh: FloatArray, tail_wh: FloatArray, head_wh: FloatArray) -> FloatArray:
+    return energy_wh - (head_wh - tail_wh)
+
+
+def _at_least_0(values: FloatArray) -> FloatArray:
+    return np.maximum(values, 0.0)
+
+
+def _sum(first: FloatArray, second: FloatArray, by: float) -> FloatArray:
+    return first + by * second
 
 
 def least_energy(

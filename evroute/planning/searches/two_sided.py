@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.ends import Ends, owned
+from evroute.planning.searches.ends import Ends, read_as
 
 _compiled: Any = njit(cache=True, nogil=True)
 _WAYS = 4
@@ -202,7 +202,7 @@ class TwoSided:
         for edge in (min(edges, default=0), max(edges, default=0)):
             if not 0 <= edge < self._n_edges:
                 raise ValueError(f"edge row {edge} is not one of 0 to {self._n_edges - 1}")
-        return owned(weights)
+        return read_as(weights)
 
     def _room(self) -> Room:
         if self._rooms:
@@ -368,10 +368,15 @@ def _sink(heap_cost, heap_edge, size):  # type: ignore[no-untyped-def]
         first = _WAYS * place + 1
         if first >= size:
             break
-        least = first
-        for child in range(first + 1, min(first + _WAYS, size)):
-            if heap_cost[child] < heap_cost[least]:
-                least = child
+        if first + 3 < size:  # the first of the least, without a branch
+            low = first + (heap_cost[first + 1] < heap_cost[first])
+            high = first + 2 + (heap_cost[first + 3] < heap_cost[first + 2])
+            least = high if heap_cost[high] < heap_cost[low] else low
+        else:
+            least = first
+            for child in range(first + 1, size):
+                if heap_cost[child] < heap_cost[least]:
+                    least = child
         if heap_cost[least] >= cost:
             break
         heap_cost[place], heap_edge[place] = heap_cost[least], heap_edge[least]

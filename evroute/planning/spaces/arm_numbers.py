@@ -18,6 +18,7 @@ from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.piece_steps import OverPieces, StepsOnDemand
+from evroute.planning.searches.request_arrays import SharedArrays
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.arm_states import ArmStates
 
@@ -83,6 +84,8 @@ class ArmNumbers:
         function that returns it for parts of edges, (k,), Wh.
     kept
         Energy and steps of the charge function, Wh, of the last parts, by arm and metres.
+    arrays
+        Arrays over the arms, for the requests.
     """
 
     space: SearchSpace
@@ -97,6 +100,7 @@ class ArmNumbers:
     whole_wh: FloatArray
     stretch_wh: Callable[[IntArray, Stretches], FloatArray]
     kept: dict[tuple[int, float, float], tuple[float, FloatArray]] = field(default_factory=dict)
+    arrays: SharedArrays = field(default_factory=SharedArrays)
 
     @property
     def network(self) -> RoadNetwork:

@@ -260,7 +260,8 @@ class TurnSpace:
         ``auxiliary`` is for the expected time. ``turning`` is all else above eq. 8.
         """
         parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
-        time_s, expected_wh = self.time_s[route.rows], self._expected_wh[arms]
+        time_s = self._driven_m[route.rows] / self._expected_mps[route.rows]
+        expected_wh = self._expected_wh[arms]
         if not route.whole:
             stretches = Stretches.of_route(self.edges.network, route)
             time_s = time_s * stretches.share(self.edges.network)

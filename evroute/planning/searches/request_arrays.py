@@ -1,0 +1,143 @@
+"""Arrays over the arms that all requests share, with those of one request behind them.
+
+A region has a million arms, and a request ten of its own. The shared values are written once into
+buffers with room behind them, and a request writes its own there. Buffers serve the next request
+once nothing refers to the arrays of this one.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOM = 256
+"""Places behind the shared values of a buffer."""
+MOST_FREE = 2
+"""Sets of buffers that wait for a request."""
+MOST_COMBINED = 12
+"""Combinations that a set of buffers keeps."""
+
+Array = NDArray[Any]
+Buffers = dict[Any, tuple[int, Array]]
+
+
+class SharedArrays:
+    """Buffers for one request after the other. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._free: list[Buffers] = []
+
+    def of_request(self) -> "RequestArrays":
+        """Return the arrays of a request, whose buffers no other request uses."""
+        try:
+            buffers = self._free.pop()
+        except IndexError:
+            buffers = {}
+        loan = _Loan(buffers)
+        weakref.finalize(loan, _give_back, self._free, buffers).atexit = False
+        return RequestArrays(loan)
+
+
+class RequestArrays:
+    """The arrays of one request.
+
+    Parameters
+    ----------
+    loan
+        Its buffers.
+    """
+
+    def __init__(self, loan: "_Loan") -> None:
+        self._loan = loan
+        self._named: dict[Any, Array] = {}
+
+    def joined(self, name: Any, shared: Callable[[], Array], own: Array) -> Array:
+        """Return shared values, (a,), and behind them those of this request, (c,), read-only.
+
+        Parameters
+        ----------
+        name
+            Name of the values.
+        shared
+            Function that returns the shared ones, which are the same for all requests.
+        own
+            Those of this request.
+        """
+        buffers = self._loan.buffers
+        n, buffer = buffers.get(name, (0, own[:0]))
+        if len(buffer) < n + len(own) or name not in buffers:
+            values = shared()
+            n, buffer = len(values), np.empty(len(values) + ROOM + 2 * len(own), values.dtype)
+            buffer[:n] = values
+            buffers[name] = n, buffer
+        buffer[n : n + len(own)] = own
+        lent = self._named[name] = np.asarray(_Lent(buffer[: n + len(own)], self._loan))
+        lent.flags.writeable = False
+        return lent
+
+    def combined(
+        self, of: Callable[..., Array], *arrays: Array, by: tuple[float, ...] = ()
+    ) -> Array:
+        """Return values that a function makes of arrays, element by element.
+
+        Their shared part is computed once if the arrays are of this request.
+
+        Parameters
+        ----------
+        of
+            Function of the arrays and then of the numbers.
+        *arrays
+            Arrays of arms.
+        by
+            Numbers.
+        """
+        names = [name for each in arrays for name, known in self._named.items() if known is each]
+        key, buffers = (of, by, *names), self._loan.buffers
+        kept = sum(isinstance(name, tuple) for name in buffers)
+        if len(names) < len(arrays) or (key not in buffers and kept == MOST_COMBINED):
+            return of(*arrays, *by)
+        n = buffers[names[0]][0]
+        shared, own = [each[:n] for each in arrays], [each[n:] for each in arrays]
+        return self.joined(key, lambda: of(*shared, *by), of(*own, *by))
+
+    def once(self, name: Any, of: Callable[[], Array], *arrays: Array) -> Array:
+        """Return values that do not depend on the request, read-only.
+
+        They are computed once if the arrays that they depend on are of this request.
+
+        Parameters
+        ----------
+        name
+            Name of the values.
+        of
+            Function that computes them.
+        *arrays
+            Arrays of arms, whose own values do not matter.
+        """
+        known = (any(lent is each for lent in self._named.values()) for each in arrays)
+        if not all(known):
+            return of()
+        return self.joined(name, of, np.empty(0))
+
+
+class _Loan:
+    """Buffers in use. They are given back once nothing refers to the loan."""
+
+    def __init__(self, buffers: Buffers) -> None:
+        self.buffers = buffers
+
+
+class _Lent:
+    """Part of a buffer, as the owner of an array: all views of the array refer to the loan."""
+
+    def __init__(self, part: Array, loan: _Loan) -> None:
+        self.__array_interface__ = part.__array_interface__
+        self._kept = part, loan
+
+
+def _give_back(free: list[Buffers], buffers: Buffers) -> None:
+    """Keep buffers for the next request, unless as many wait already."""
+    if len(free) < MOST_FREE:
+        free.append(buffers)

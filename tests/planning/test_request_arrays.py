@@ -1,0 +1,74 @@
+"""Arrays that requests share: what each gets, against numpy, and when the next one gets them."""
+
+import gc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from evroute.errors import NotEnoughChargeError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.planner import Planner
+from evroute.planning.searches.request_arrays import ROOM, SharedArrays
+
+
+def added(one: np.ndarray, other: np.ndarray, by: float) -> np.ndarray:
+    return one + by * other
+
+
+@pytest.mark.parametrize("n_own", [0, 3, ROOM + 5])
+def test_each_request_has_the_shared_values_and_its_own(n_own: int) -> None:
+    rng, arrays = np.random.default_rng(n_own), SharedArrays()
+    shared = rng.normal(size=(2, 50))
+    computed: list[int] = []
+
+    def of(k: int) -> np.ndarray:
+        computed.append(k)
+        return shared[k]
+
+    held = []
+    for number in range(4):
+        own = rng.normal(size=(2, n_own))
+        request = arrays.of_request()
+        one, other = (
+            request.joined(k, lambda k=k: of(k), own_values) for k, own_values in enumerate(own)
+        )
+        expected = [np.concatenate([shared[k], own[k]]) for k in range(2)]
+        both = request.combined(added, one, other, by=(2.5,))
+        strange = request.combined(added, one, expected[1], by=(2.5,))
+        held.append((one, both, expected))
+        assert np.array_equal(one, expected[0])
+        assert np.array_equal(both, expected[0] + 2.5 * expected[1])
+        assert np.array_equal(strange, both)
+        assert not one.flags.writeable
+        if number == 1:
+            held.clear()  # two requests have ended, so the last two compute nothing
+            del one, other, both, request
+    assert computed == [0, 1, 0, 1]
+    for one, both, expected in held:
+        assert np.array_equal(one, expected[0])
+        assert np.array_equal(both, expected[0] + 2.5 * expected[1])
+
+
+def test_a_view_keeps_the_values_of_its_request() -> None:
+    arrays = SharedArrays()
+    kept = arrays.of_request().joined("a", lambda: np.zeros(4), np.array([1.0]))[3:]
+    arrays.of_request().joined("a", lambda: np.zeros(4), np.array([2.0]))
+    assert kept.tolist() == [0.0, 1.0]
+
+
+def test_plans_and_refusals_give_their_arrays_back_at_once(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
+    """Without the collector: a cycle would hold the arrays of a region for seconds."""
+    network = hilly(5)
+    planner = Planner(network)
+    gc.disable()
+    try:
+        for _ in range(3):
+            planner.plan(0, network.n_edges - 1)
+            with pytest.raises(NotEnoughChargeError):
+                planner.plan(0, network.n_edges - 1, soc=0.001)
+            assert len(planner.numbers.arrays._free) == 1
+    finally:
+        gc.enable()
