@@ -7,7 +7,7 @@ holds the assumptions about arm energies before any trip, as one value.
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -279,7 +279,7 @@ def load_setting(
     return _setting(network, vehicle, assumed, terrain, digests)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _setting(
     network: str, vehicle: str, assumed: Prior, terrain: str | None, digests: tuple[str, str]
 ) -> Setting:
@@ -288,7 +288,7 @@ def _setting(
     return Setting(roads, load_vehicle(vehicle), assumed)
 
 
-@cache
+@lru_cache(maxsize=8)
 def _network(name: str, digest: str) -> RoadNetwork:
     return load_network(Path(name) if name.endswith(".npz") else name)
 

@@ -16,7 +16,7 @@ from evroute.arrays import BoolArray
 from evroute.door.warm import warm
 from evroute.errors import EvrouteError, require
 from evroute.folder import Folder
-from evroute.learning.belief import load_belief
+from evroute.learning.belief import belief_of, stored_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import WAIT_S, learn
 from evroute.learning.records.history import read_history
@@ -260,7 +260,8 @@ class Work:
         """
         folder = self.planners.folder(name)
         with self._learning, Folder(folder).locked(WAIT_S):  # another worker may learn
-            belief = load_belief(folder)
+            stored = stored_belief(folder)
+            belief = belief_of(stored, self.planners.network(stored.about.network))
             learned = read_history(folder, belief.setting).learned
             trips = read_columns(folder / "trips.parquet")
         return {
