@@ -7,7 +7,8 @@ instant.
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -44,6 +45,15 @@ def load(name: str) -> Callable[..., None] | typer.Typer:
     return getattr(import_module(f"evroute.cli.{module}"), attribute)
 
 
+@contextmanager
+def _interrupts_reach_main() -> Iterator[None]:
+    """Turn an interrupt, which typer would end without a word, into an error of typer."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Abort from None
+
+
 class _Lazy(TyperGroup):
     """A group that imports a command when it is called."""
 
@@ -59,12 +69,15 @@ class _Lazy(TyperGroup):
         parsed: list[str] = super().parse_args(ctx, [*first, *written, *left])
         return parsed
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Parse the options, which imports pydantic. An interrupt reaches `main`."""
+        with _interrupts_reach_main():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. An interrupt reaches `main`, which typer would end without a word."""
-        try:
+        """Run the command. An interrupt reaches `main`."""
+        with _interrupts_reach_main():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise typer.Abort from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and its arguments, with the imported command for the listed one."""

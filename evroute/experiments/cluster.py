@@ -75,6 +75,7 @@ def cluster(address: str) -> Iterator[Engine]:
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
                 )
+            place.shutdown_on_close = False  # at the end of this process, which would take 10 s
             stack.callback(_end, place, others)
         try:
             client = Client(place, timeout=CONNECT_S, set_as_default=False)

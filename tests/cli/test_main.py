@@ -1,13 +1,16 @@
 """What `main` makes of errors: one line and a status, whatever was raised."""
 
+import gc
 import re
 import sys
 from typing import Any
 
 import pytest
 import typer
+from typer.core import TyperGroup
 
 import evroute.cli.network
+from evroute.__main__ import main as program
 from evroute.cli import COMMANDS, load, main
 from evroute.errors import EvrouteError
 
@@ -71,3 +74,28 @@ def test_the_listed_line_of_a_command_is_in_words_of_its_help(name: str) -> None
     words = {word.rstrip("s") for word in re.findall(r"\w+", str(documented).lower())}
     listed = {word.rstrip("s") for word in re.findall(r"\w+", COMMANDS[name][1].lower())}
     assert listed <= words
+
+
+@pytest.mark.parametrize("where", ["import", "options", "command"])
+def test_an_interrupt_at_any_time_is_one_line(
+    where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While the command line loads, while its options are read, and within a command."""
+    ends: list[str] = []
+
+    def interrupt(*args: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    owner, name = {
+        "import": (evroute.cli, "main"),
+        "options": (TyperGroup, "parse_args"),
+        "command": (evroute.cli.network, "network_names"),
+    }[where]
+    monkeypatch.setattr(sys, "argv", ["evroute", "network", "list"])
+    monkeypatch.setattr(owner, name, interrupt)
+    monkeypatch.setattr(gc, "freeze", lambda: ends.append("quickly"))
+    with pytest.raises(SystemExit) as done:
+        program()
+    assert done.value.code == 130
+    assert capsys.readouterr().err == "evroute: interrupted\n"
+    assert ends == ["quickly"]

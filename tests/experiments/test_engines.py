@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.door.opened import DoorNames
 from evroute.errors import EvrouteError
+from evroute.experiments import cluster as cluster_module
 from evroute.experiments import engines, processes, tasks
 from evroute.experiments.blocks import work
 from evroute.experiments.blocks.flow import in_order
@@ -351,7 +352,16 @@ def test_a_bad_cluster_is_refused_in_one_line(tmp_path: Path, words: list[str], 
     assert "\n" not in str(done.exception)
 
 
-def test_the_command_plays_on_a_cluster(few: dict[str, bytes], tmp_path: Path) -> None:
+def test_the_command_plays_on_a_cluster(
+    few: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end, ended = cluster_module._end, list[Any]()
+
+    def recorded(made: Any, others: Any) -> None:
+        ended.append(made)
+        end(made, others)
+
+    monkeypatch.setattr(cluster_module, "_end", recorded)
     table = tmp_path / "runs.toml"
     table.write_text(
         'horizon = 2\nseeds = 4\nworld = "free-flow"\n'
@@ -364,3 +374,5 @@ def test_the_command_plays_on_a_cluster(few: dict[str, bytes], tmp_path: Path) -
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert content(RunFolder(out)) == few
+    # if it does not close in time, the end of the program does not wait for it again
+    assert [made.shutdown_on_close for made in ended] == [False]
