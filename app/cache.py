@@ -12,6 +12,7 @@ import streamlit as st
 from cities import ask_city
 from lan import check_write, reads_only
 from literal import literal
+from memory import DEFAULT_NETWORK
 from state import UPLOADED, choose_next, key, starting
 
 from evroute.energy.driving import DrivingConditions
@@ -33,7 +34,6 @@ from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
 
 RUNS = Path("runs")
-DEFAULT_NETWORK = "denver"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 HEIGHTS = ["tif", "tiff", "hgt"]
 STATIONS = ["json", "csv", "osm", "pbf"]

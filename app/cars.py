@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 from cache import RUNS, planner
+from own_routes import car_label, cars_address
 from search_component import Choice, search
-from search_routes import car_label, cars_address
 from state import key
 
 from evroute.energy.driving import DrivingConditions

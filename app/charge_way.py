@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from map_component import flipped
+from road_files import flipped
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan

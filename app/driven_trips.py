@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 from cache import network
 from literal import sentence
-from map_component import bounds_of, classes_of, flipped, is_dark, legend_of_marks, show_map
+from map_component import bounds_of, classes_of, is_dark, legend_of_marks, show_map
 from naming import place_label
+from road_files import flipped
 from state import key, starting
 
 from evroute.experiments.experiment import Experiment

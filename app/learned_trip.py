@@ -8,8 +8,8 @@ import streamlit as st
 from cache import first_trip, network
 from literal import literal
 from naming import is_place, place_label
+from own_routes import places_address
 from search_component import Choice, search
-from search_routes import places_address
 from state import GIVEN, key, starting
 
 from evroute.network.places.suggestions import suggest

@@ -2,11 +2,15 @@
 
 Streamlit's script asks below the page's own address first, such as ``/learn/_stcore/health``, and
 browsers show the refused requests as errors. With the base address it asks there at once. The
-files of the map are asked for with the document, not after all scripts of Streamlit.
+files of the map, and the roads of its network once the server has read them, are asked for with the
+document, not after all scripts of Streamlit.
 """
 
 from pathlib import Path
+from urllib.parse import parse_qs
 
+import memory
+from own_routes import file_addresses, files_of
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,13 +22,32 @@ SCRIPT = (
     "<script>window.__streamlit = { ...window.__streamlit, BACKEND_BASE_URL: "
     "window.location.origin + "
     f"window.location.pathname.replace(/({'|'.join(NAMES)})\\/?$/, '') }};</script>"
-).encode()
-
+)
 
 MAP_FILES = (
-    b'<link rel="preload" href="/app/static/leaflet/leaflet.js" as="script">'
-    b'<link rel="preload" href="/app/static/leaflet/leaflet.css" as="style">'
+    '<link rel="preload" href="/app/static/leaflet/leaflet.js" as="script">'
+    '<link rel="preload" href="/app/static/leaflet/leaflet.css" as="style">'
 )
+PLAN = ("", "plan")
+"""Names of the page whose map is of one network from the first."""
+
+
+def map_files(page: str, query: str) -> str:
+    """Return the lines that ask for the files of the map.
+
+    Parameters
+    ----------
+    page
+        Last part of the address of the page.
+    query
+        Query of its address, which may name the network.
+    """
+    asked = parse_qs(query).get("network") or [memory.glance().inputs.get("network")]
+    files = files_of(str(asked[-1] or memory.DEFAULT_NETWORK)) if page in PLAN else None
+    own = file_addresses(files.of).values() if files else ()
+    return MAP_FILES + "".join(
+        f'<link rel="preload" href="{address}" as="fetch" crossorigin>' for address in own
+    )
 
 
 class BaseAddress:
@@ -48,7 +71,8 @@ class BaseAddress:
         plain = MutableHeaders(raw=list(scope["headers"]))
         plain["accept-encoding"] = "identity"
         del plain["if-none-match"], plain["if-modified-since"], plain["range"]
-        document = _Document(send, MAP_FILES + (SCRIPT if name else b""))
+        lines = map_files(name, scope["query_string"].decode("latin-1"))
+        document = _Document(send, (lines + (SCRIPT if name else "")).encode())
         await self.app(scope | {"headers": plain.raw}, receive, document.send)
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import streamlit as st
 from layers import LAYERS, Drawn, layer_named
 from literal import sentence
-from map_component import LatLon, address, bounds_of, classes_of, json_of, legend_of_marks
+from map_component import address, bounds_of, classes_of, legend_of_marks
 from request import Request
+from road_files import LatLon, json_of
 
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork

@@ -27,6 +27,8 @@ VERSION = 1
 MOST_PLACES = 20
 LONGEST = 2000
 """Greatest number of characters of a text."""
+DEFAULT_NETWORK = "denver"
+"""Network of a driver without a profile."""
 MODE = 0o600
 WAIT_S = 5.0
 """Longest wait for another writer, s."""

@@ -10,8 +10,8 @@ import example
 import memory
 import streamlit as st
 from naming import is_place, place_label
+from own_routes import places_address
 from search_component import Choice, search
-from search_routes import places_address
 from state import ignore, key
 
 from evroute.network.places.suggestions import suggest

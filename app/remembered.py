@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from memory import Profile, Value
-from search_routes import car_label
+from own_routes import car_label
 
 from evroute.text import counted
 

@@ -3,7 +3,7 @@
 import lan
 import main_page
 import warm
-from search_routes import routes
+from own_routes import routes
 from streamlit.starlette import App
 
 app = App(

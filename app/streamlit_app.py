@@ -22,7 +22,6 @@ STYLE = """<style>
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
 .st-key-plan { flex-wrap: nowrap; }
-.st-key-early { display: none; }
 .st-key-plan-left { height: var(--evroute-full-height) !important; overflow: hidden auto; gap: 10px;
   padding: 4px 6px 8px 4px; flex-wrap: nowrap; }
 .st-key-plan-left > * { flex-shrink: 0; }

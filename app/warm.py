@@ -75,11 +75,11 @@ def load() -> None:
     import map_layers  # noqa: F401
     import request  # noqa: F401
     import route_tabs  # noqa: F401
-    from cache import DEFAULT_NETWORK, network, planner
+    from cache import network, planner
     from cards import cards_of
     from charge_way import charge_way
     from forecasts import refused_fastest, with_bands
-    from map_component import prepare
+    from own_routes import prepare
 
     from evroute.door.warm import warm
     from evroute.energy import defaults
@@ -89,7 +89,7 @@ def load() -> None:
     from evroute.report.maps.network_maps import stretches
 
     inputs = memory.glance().inputs
-    known = {"network": (network_names(), DEFAULT_NETWORK)}
+    known = {"network": (network_names(), memory.DEFAULT_NETWORK)}
     known["vehicle"] = vehicle_names(), defaults.VEHICLE
     chosen = {
         name: str(inputs[name]) if inputs.get(name) in names else usual

@@ -5,7 +5,6 @@ network, up to megabytes, are fetched once from an address of their own. The vie
 survives reruns, a change of page and a reload.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,17 +12,15 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import streamlit as st
-from cache import BY_DIGEST
+from own_routes import file_addresses
+from road_files import LatLon, flipped
 from streamlit.runtime import exists, get_instance
 
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.report.colours import Classes, visit_classes
-from evroute.report.lines import LonLat
 from evroute.report.maps.network_maps import class_lines
-from map_component.roads import lines_by_rank, place_names, street_names
 
-LatLon = tuple[float, float]
 LAST_EVENT = "last_event"
 OTHER_ROUTE = "#5f7fb8"
 SPOT = "#f1c40f"
@@ -38,9 +35,8 @@ _SCRIPTS = {
     "map": ("map.js", "fetched.js", "labels.js", "panels.js", "names.js", "route.js", "way.js"),
     "cards": ("cards.js",),
     "energy": ("energy.js",),
-    "early": ("early.js", "fetched.js"),
 }
-_map, _cards, _energy, _early = (
+_map, _cards, _energy = (
     st.components.v2.component(
         f"evroute_{name}",
         html=f'<div class="evroute-{name}"></div>',
@@ -111,7 +107,7 @@ def show_map(
             "bounds": bounds or _extent(roads),
             "height": height,
         }
-        | _addresses(roads)
+        | file_addresses(roads)
         | drawn,
         on_event_change=partial(_take, key, on_event),
     )
@@ -210,51 +206,11 @@ def bounds_of(corners: list[LatLon]) -> tuple[LatLon, LatLon] | None:
     return (min(lats), min(lons)), (max(lats), max(lons))
 
 
-def flipped(line: Sequence[LonLat]) -> list[LatLon]:
-    """Return a line as latitudes and longitudes."""
-    return [(lat, lon) for lon, lat in line]
-
-
 def address(name: str, contents: bytes) -> str:
     """Register contents, JSON, with the server for this tab and return their address."""
     if not exists():
         return f"/{name}.json"
     return str(get_instance().media_file_mgr.add(contents, "application/json", name))
-
-
-def fetch_early(roads: RoadNetwork) -> None:
-    """Let the browser fetch Leaflet and the files of a network while the page makes its plan."""
-    _early(key="early", data={"addresses": _addresses(roads)})
-
-
-def _addresses(roads: RoadNetwork) -> dict[str, str]:
-    """Return the addresses of the lines of the roads and of names."""
-    return {
-        "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
-        "names": address(f"names-{roads.content_digest}", _names_json(roads)),
-    }
-
-
-def prepare(roads: RoadNetwork) -> None:
-    """Write the files of a network that its map asks for, before it does."""
-    _lines_json(roads)
-    _names_json(roads)
-
-
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
-def _lines_json(roads: RoadNetwork) -> bytes:
-    by_rank = lines_by_rank(roads)
-    return json_of([[flipped(line) for line in lines] for lines in by_rank])
-
-
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
-def _names_json(roads: RoadNetwork) -> bytes:
-    return json_of({"streets": street_names(roads), "places": place_names(roads)})
-
-
-def json_of(lines: Any) -> bytes:
-    """Return contents for `address`."""
-    return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _extent(roads: RoadNetwork) -> tuple[LatLon, LatLon]:

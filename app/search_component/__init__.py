@@ -1,6 +1,6 @@
 """A box that searches while its user types: an editable combobox, as the ARIA pattern has it.
 
-The browser asks the addresses of `search_routes` for suggestions, beside the page, so that no run
+The browser asks the addresses of `own_routes` for suggestions, beside the page, so that no run
 of the script waits behind a keystroke. A choice comes back as an event.
 https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 """

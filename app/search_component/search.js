@@ -61,8 +61,11 @@ class Search {
     this.entered = false;
     this.stop?.abort();
     clearTimeout(this.timer);
-    if (!text && !this.data.recent.length) return this.show([], "");
-    this.waiting = true;
+    if (!text && !this.data.recent.length) {
+      this.wait(false);
+      return this.show([], "");
+    }
+    this.wait(true);
     this.timer = setTimeout(async () => {
       this.stop = new AbortController();
       let found = null;
@@ -73,11 +76,17 @@ class Search {
         if (answer.ok) found = await answer.json();
       } catch { /* an answer that is not wanted any more, or no server */ }
       if (number !== this.asked) return;
-      this.waiting = false;
+      this.wait(false);
       if (found) this.show(found, text);
       else this.show([], text, "Suggestions cannot be reached. Enter searches.");
       if (this.entered) this.enter();
     }, pause);
+  }
+
+  // Whether the list still belongs to an earlier text.
+  wait(waiting) {
+    this.waiting = waiting;
+    this.list.setAttribute("aria-busy", String(waiting));
   }
 
   show(found, text, trouble = "") {
@@ -171,7 +180,7 @@ class Search {
 
   close() {
     this.asked += 1;
-    this.waiting = false;
+    this.wait(false);
     this.entered = false;
     this.stop?.abort();
     clearTimeout(this.timer);

@@ -26,8 +26,6 @@ from map_component import (
     SPOT,
     MapEvent,
     bounds_of,
-    fetch_early,
-    flipped,
     legend,
     legend_of_marks,
     show_cards,
@@ -38,6 +36,7 @@ from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
 from request import Request, ask, keep_lowered, link_of, planned, planner_of, show_effects
+from road_files import flipped
 from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key
 from visit import remember_places, show_notices, visit
@@ -68,8 +67,6 @@ def main() -> None:
     with left:
         try:
             asked = ask()
-            with right:
-                fetch_early(asked.network)
             show_notices()
             planner_of(asked)  # a belief may be about another car
             request = asked

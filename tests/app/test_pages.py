@@ -932,7 +932,7 @@ def test_without_gpytorch_the_sparse_process_names_its_extra(
 def test_each_street_is_named_on_its_longest_straight_road(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
-    from map_component import street_names
+    from road_files import street_names
 
     positions = [(0, 0, 0), (100, 0, 0), (300, 0, 0), (300, 90, 0), (2000, 90, 0)]
     edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 3), ("d", 3, 4)]
@@ -948,7 +948,7 @@ def test_each_street_is_named_on_its_longest_straight_road(
 def test_names_of_main_roads_come_first_and_roads_have_three_ranks(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
-    from map_component.roads import lines_by_rank, road_ranks, street_names
+    from road_files import lines_by_rank, road_ranks, street_names
 
     positions = [(0, 0, 0), (900, 0, 0), (1000, 0, 0), (1200, 0, 0)]
     roads = make_network([("a", 0, 1), ("b", 1, 2), ("c", 2, 3)], positions, speed_mps=[8, 14, 30])

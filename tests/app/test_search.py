@@ -57,6 +57,11 @@ def options(page: Page) -> Locator:
     return page.get_by_role("option")
 
 
+def answered(page: Page) -> None:
+    """Wait until the list belongs to the whole text."""
+    expect(page.locator(".evroute-search [aria-busy=true]")).to_have_count(0)
+
+
 def place_of(page: Page, name: str, text: str) -> None:
     """Wait until the address of the page has a place."""
     page.wait_for_url(lambda url: f"{name}={quote(text, safe='').replace('%20', '+')}" in url)
@@ -72,6 +77,7 @@ def test_enter_takes_the_best_hit_and_arrows_others(page: Page) -> None:
     expect(box).to_have_attribute("aria-expanded", "false")
 
     box = written(page, "larimar")
+    answered(page)
     expect(options(page).nth(1)).to_contain_text("Larimer")
     box.press("ArrowDown")
     box.press("ArrowDown")
@@ -95,6 +101,7 @@ def test_every_suggestion_can_be_clicked_and_escape_changes_nothing(page: Page) 
     expect(box).to_have_value(before)
     assert page.url == address
     written(page, "champa & 2", "To")
+    answered(page)
     last = options(page).last
     label = last.locator("span").inner_text()
     last.click()
@@ -118,10 +125,12 @@ def test_an_answer_that_comes_late_is_dropped(page: Page) -> None:
         box = written(page, "cur")
     box.press_sequentially("tis & 33")
     expect(options(page).first).to_contain_text("Curtis Street")
+    answered(page)
     shown = options(page).all_inner_texts()
     held[0].fulfill(json=[{"label": "too late", "kind": "place", "text": "1,1"}])
     with page.expect_response("**/evroute/places*"):
         box.press_sequentially("r")
+    answered(page)
     expect(options(page).first).to_contain_text("Curtis Street")
     assert options(page).all_inner_texts()[0] == shown[0]
     assert "too late" not in page.content()
@@ -165,6 +174,7 @@ def test_on_a_phone_the_list_fits(page: Page) -> None:
     box = page.get_by_role("combobox", name="From", exact=True)
     box.scroll_into_view_if_needed()
     written(page, "blake & 2")
+    answered(page)
     listed = page.get_by_role("listbox", name="From").bounding_box()
     assert listed is not None
     assert listed["x"] >= 0

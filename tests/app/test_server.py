@@ -2,11 +2,13 @@
 
 import base64
 import http.client
+import json
 import os
 import re
 import socket
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -84,6 +86,27 @@ def test_an_upload_needs_the_token_of_its_page(dashboard: str) -> None:
         assert asked(dashboard, "PUT", upload, headers, body).status == 403
     known = asked(dashboard, "PUT", upload, kind | cookie | {"X-Xsrftoken": token}, body)
     assert known.status == 400, "the token holds; there is no such session"
+
+
+def test_the_document_asks_for_the_roads_of_its_network_at_once(dashboard: str) -> None:
+    def links(path: str) -> list[str]:
+        with urlopen(dashboard + path, timeout=PATIENCE_S) as answer:
+            document = answer.read().decode()
+        return re.findall('<link rel="preload" href="(/evroute[^"]*)" as="fetch"', document)
+
+    roads, names = links("/plan?network=denver")
+    assert links("/") == [roads, names], "the usual network"
+    assert links("/?network=nowhere") == links("/runs") == []
+    with urlopen(dashboard + roads, timeout=PATIENCE_S) as answer:
+        assert answer.headers["Cache-Control"] == "private, max-age=3600"
+        lines = json.load(answer)
+    assert len(lines) == 3, "main, collecting and other roads"
+    lat, lon = lines[0][0][0]
+    assert (round(lat), round(lon)) == (40, -105)
+    with urlopen(dashboard + names, timeout=PATIENCE_S) as answer:
+        assert json.load(answer)["streets"]
+    host = {"Host": urlsplit(dashboard).netloc}
+    assert asked(dashboard, "GET", f"{roads}0", host).status == 404
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no list of open files")

@@ -1,4 +1,4 @@
-"""Addresses beside the page: suggestions of places and of cars, as JSON.
+"""Addresses beside the page: suggestions of places and of cars, and the roads of maps, as JSON.
 
 The page registers the networks that its tabs show. An address names one by its contents. Only this
 machine's own names are answered, as Streamlit's own addresses do for WebSockets.
@@ -10,6 +10,7 @@ from dataclasses import asdict
 from threading import Lock
 from urllib.parse import urlencode
 
+from road_files import RoadFiles
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -28,18 +29,65 @@ MOST_RECENT = 20
 LONGEST = 200
 """Greatest number of characters of a text."""
 CARS = f"{PATH}/cars?"
-_networks: OrderedDict[str, RoadNetwork] = OrderedDict()
+FILES = ("roads", "names")
+"""Files of a network (`RoadFiles`)."""
+KEPT = {"Cache-Control": "private, max-age=3600"}
+"""Headers of the files of a network, whose address changes with their contents."""
+_networks: OrderedDict[str, RoadFiles] = OrderedDict()
 _lock = Lock()
 
 
 def places_address(roads: RoadNetwork) -> str:
     """Register a network and return the address of its places, without the text."""
+    return f"{PATH}/places?{_registered(roads)}"
+
+
+def file_addresses(roads: RoadNetwork) -> dict[str, str]:
+    """Register a network and return the addresses of its ``roads`` and of its ``names``."""
+    query = _registered(roads)
+    return {name: f"{PATH}/{name}?{query}" for name in FILES}
+
+
+def prepare(roads: RoadNetwork) -> None:
+    """Register a network and write its files before they are asked for."""
+    _registered(roads)
+    for name in FILES:
+        getattr(_networks[roads.content_digest], name)
+
+
+def files_of(network: str) -> RoadFiles | None:
+    """Return the files of the newest registered network of a name, or None."""
     with _lock:
-        _networks[roads.content_digest] = roads
-        _networks.move_to_end(roads.content_digest)
+        found = (files for files in reversed(_networks.values()) if files.of.name == network)
+        return next(found, None)
+
+
+def _registered(roads: RoadNetwork) -> str:
+    """Register a network and return the query that names it."""
+    digest = roads.content_digest
+    with _lock:
+        _networks.setdefault(digest, RoadFiles(roads))
+        _networks.move_to_end(digest)
         while len(_networks) > MOST_NETWORKS:
             _networks.popitem(last=False)
-    return f"{PATH}/places?{urlencode({'network': roads.content_digest})}"
+    return urlencode({"network": digest})
+
+
+def road_lines(request: Request) -> Response:
+    """Answer the lines of the roads of a network."""
+    return _file(request, "roads")
+
+
+def road_names(request: Request) -> Response:
+    """Answer the names of the streets and places of a network."""
+    return _file(request, "names")
+
+
+def _file(request: Request, name: str) -> Response:
+    files = _networks.get(request.query_params.get("network", ""))
+    if files is None:
+        return JSONResponse(None, status_code=404)
+    return Response(getattr(files, name), media_type="application/json", headers=KEPT)
 
 
 def cars_address(own: list[str]) -> str:
@@ -49,15 +97,15 @@ def cars_address(own: list[str]) -> str:
 
 def places(request: Request) -> Response:
     """Answer the places that a text may mean, each with label, kind and text."""
-    roads = _networks.get(request.query_params.get("network", ""))
-    if roads is None:
+    files = _networks.get(request.query_params.get("network", ""))
+    if files is None:
         return JSONResponse([], status_code=404)
     try:
         recent = [_recent(each) for each in request.query_params.getlist("recent")[:MOST_RECENT]]
     except ValueError:
         return JSONResponse([], status_code=400)
     try:
-        found = suggest(roads, _text(request), recent=recent)
+        found = suggest(files.of, _text(request), recent=recent)
     except EvrouteError:
         return JSONResponse([], status_code=422)
     return _answer([asdict(each) for each in found])
@@ -104,6 +152,5 @@ def routes() -> list[Mount]:
     """Return the addresses, for the server."""
     hosts = config.get_option("server.allowedHosts") or ["*"]
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
-    return [
-        Mount(PATH, routes=[Route("/places", places), Route("/cars", cars)], middleware=[guard])
-    ]
+    own = {"/places": places, "/cars": cars, "/roads": road_lines, "/names": road_names}
+    return [Mount(PATH, routes=[Route(*each) for each in own.items()], middleware=[guard])]

@@ -1,4 +1,9 @@
-"""Roads and names of the map: three classes of roads, names of streets and of places."""
+"""Files of a network for its map: three classes of roads, names of streets and of places."""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +22,41 @@ RANKS |= {"secondary": COLLECTING, "tertiary": COLLECTING}
 MAIN_MPS, COLLECTING_MPS = 65.0 / 3.6, 45.0 / 3.6
 """Least speeds of a main and of a collecting road where no class is known."""
 StreetName = tuple[str, float, float, float, float, int]
+LatLon = tuple[float, float]
+
+
+class RoadFiles:
+    """The files of a network, JSON, each written when it is first asked for.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    """
+
+    def __init__(self, roads: RoadNetwork) -> None:
+        self.of = roads
+
+    @cached_property
+    def roads(self) -> bytes:
+        """Lines of the roads by rank, each a list of latitudes and longitudes."""
+        ranks = lines_by_rank(self.of)
+        return json_of([[flipped(line) for line in lines] for lines in ranks])
+
+    @cached_property
+    def names(self) -> bytes:
+        """Names of ``streets`` (`street_names`) and of ``places`` (`place_names`)."""
+        return json_of({"streets": street_names(self.of), "places": place_names(self.of)})
+
+
+def json_of(lines: Any) -> bytes:
+    """Return the contents of a file."""
+    return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def flipped(line: Sequence[LonLat]) -> list[LatLon]:
+    """Return a line as latitudes and longitudes."""
+    return [(lat, lon) for lon, lat in line]
 
 
 def road_ranks(roads: RoadNetwork) -> IntArray:
