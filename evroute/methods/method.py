@@ -49,7 +49,7 @@ class Method(BaseModel):
         default.
     guard_wh
         Energy that learning may lose before the first trip's share, Wh. By default the energy
-        that eq. 8 dissipates on four first trips. It needs a guard.
+        that eq. 8 dissipates on four trips, by the greatest mean so far. It needs a guard.
     change_test
         Whether roads, speeds and the guard's licence are learned anew after a detected change
         (`learning.change`). It needs a model with a kernel.

@@ -55,7 +55,7 @@ class Guard:
         Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
         1).
     start_wh
-        Budget before the first trip, Wh, or None for the energy of four first trips.
+        Budget before the first trip, Wh, or None for the energy of four trips (`Ledger`).
     """
 
     def __init__(

@@ -17,7 +17,9 @@ x²/3`` (Delyon 2009, *Exponential inequalities for sums of weakly dependent var
 is a supermartingale for every s: neither bounded nor light-tailed noise is assumed, and noise may
 be shared by all edges of a trip. Mixed over s it gives a bound that holds at all times (Howard,
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
-one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
+one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead). A mixture
+is tight where the deviation of the sum is near its width. The bound is the least of five mixtures,
+each of which fails with a fifth of `DELTA`.
 
 Assumptions: the mean square of r is at most `SAFETY` times the mean square of the last trips, and
 no route loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of
@@ -32,8 +34,8 @@ DELTA = 0.05
 PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
 """Probabilities of the baseline in trips that may drive the learner's route."""
 START_TRIPS = 4.0
-"""Budget at the start, in trips of the energy that the first one dissipates. Less of it delays
-learning where the first beliefs about new roads are far off."""
+"""Budget at the start, in trips of the greatest mean energy so far that trips dissipate. Less of it
+delays learning where the first beliefs about new roads are far off."""
 SAFETY = 1.5
 PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
@@ -41,8 +43,8 @@ MEMORY = 0.9
 """Weight of a trip in the running mean square of r, relative to the weight of the next trip."""
 TRIAL_TRIPS = 10
 """Number of trips in which routes differ that drive the baseline first, to measure the noise."""
-MIXTURE_SHARE = 0.1
-"""Deviation of the mixture as a share of the energy that the first trip's baseline dissipates."""
+WIDTHS_WH = 10.0 ** np.arange(5)
+"""Deviations of the mixtures, 1 Wh to 10 kWh. They are the same for all vehicles and trips."""
 AHEAD = np.array([1, 4, 16, 64, 256, 1024])
 """Numbers of further trips that the budget must cover for a lesser probability."""
 SPARE = 0.5
@@ -60,7 +62,8 @@ class Ledger:
     share
         Share of the energy that the baseline dissipates that may be lost per trip.
     start_wh
-        Budget before the first trip, Wh, or None for `START_TRIPS` first trips.
+        Budget before the first trip, Wh, or None for `START_TRIPS` times the greatest mean of the
+        dissipated energy so far. The budget grows if trips become longer, and never falls.
 
     Attributes
     ----------
@@ -75,7 +78,8 @@ class Ledger:
         self._lost_wh: FloatArray | float = 0.0  # sum of X
         self._most_wh: FloatArray | float = 0.0  # sum of (1 - p) most_wh
         self._variance_wh2: FloatArray | float = 0.0  # V
-        self._mixture_wh2: FloatArray | float = 0.0
+        self._dissipated_wh: FloatArray | float = 0.0  # sum over all trips
+        self._mean_wh: FloatArray | float = 0.0  # greatest mean of it, after any trip
         self._learner_trips: FloatArray | float = 0.0  # sum of 1 - p
         self._squares: FloatArray | float = PRIOR_TRIPS
         self._count = PRIOR_TRIPS
@@ -85,12 +89,15 @@ class Ledger:
 
     def open(self, dissipated_wh: FloatArray | float) -> None:
         """Add a trip to the budget. ``dissipated_wh`` is by the baseline's route, Wh."""
-        if not self._trips:
-            start_wh = START_TRIPS * dissipated_wh if self.start_wh is None else self.start_wh
-            self.income_wh = start_wh
-            self._mixture_wh2 = np.square(MIXTURE_SHARE * dissipated_wh)
         self._trips += 1
-        self.income_wh = self.income_wh + self.share * dissipated_wh
+        self._dissipated_wh = self._dissipated_wh + dissipated_wh
+        self._mean_wh = np.maximum(self._mean_wh, self._dissipated_wh / self._trips)
+        self.income_wh = self._start_wh + self.share * self._dissipated_wh
+
+    @property
+    def _start_wh(self) -> FloatArray | float:
+        """Budget before the first trip as it counts now, Wh."""
+        return START_TRIPS * self._mean_wh if self.start_wh is None else self.start_wh
 
     @property
     def lost_at_most_wh(self) -> FloatArray:
@@ -179,9 +186,9 @@ class Ledger:
         if not settled:
             return np.nan
         p = PROBABILITIES[0]
-        dissipated_wh = self.income_wh / (START_TRIPS + self.share * self._trips)
+        trip_wh = self._dissipated_wh / self._trips
         square_wh2 = self._square_wh2(np.sqrt(self._noise_wh2 / settled))
-        budget_wh = dissipated_wh * (START_TRIPS + TRIPS * (self.share + (1 - p) * SAVING))
+        budget_wh = self._start_wh + TRIPS * trip_wh * (self.share + (1 - p) * SAVING)
         short = np.flatnonzero(self._margin_wh(TRIPS * (1 - p) / p * square_wh2) > budget_wh)
         return float(TRIPS[min(short[-1] + 1, len(TRIPS) - 1)]) if len(short) else 1.0
 
@@ -191,6 +198,9 @@ class Ledger:
 
     def _margin_wh(self, variance_wh2: FloatArray | float) -> FloatArray:
         """Return the bound on the sum of losses minus the sum of X for V, Wh."""
-        total_wh2 = variance_wh2 + self._mixture_wh2
-        ratio = np.sqrt(total_wh2 / self._mixture_wh2)
-        return np.sqrt(2 * total_wh2 * np.log1p(ratio / (2 * DELTA)))
+        axes = tuple(range(1, 1 + np.ndim(variance_wh2)))
+        width_wh2 = np.expand_dims(np.square(WIDTHS_WH), axes)
+        total_wh2 = variance_wh2 + width_wh2
+        ratio = np.sqrt(total_wh2 / width_wh2)
+        delta = DELTA / len(WIDTHS_WH)
+        return np.sqrt(2 * total_wh2 * np.log1p(ratio / (2 * delta))).min(axis=0)
