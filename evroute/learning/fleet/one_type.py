@@ -37,6 +37,18 @@ class OneType(Protocol):
         """Kinds of the columns of the row of a trip, (p + f,)."""
         return self.column
 
+    def kept_row(self, row: FloatArray, car: str) -> FloatArray:
+        """Return the row of a trip of a car as it is kept.
+
+        Parameters
+        ----------
+        row
+            (p + f,) terms of the trip by its type, and features of fields.
+        car
+            Name of the car, or empty.
+        """
+        return np.array(row, dtype=np.float64)
+
     def shared(self, car: str) -> FloatArray:
         """Return the coefficients that all cars of the type of a car share, (p,)."""
         return self.coefficients.coefficients[: len(self.prior.mean)]

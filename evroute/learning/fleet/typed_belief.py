@@ -74,6 +74,16 @@ class TypedBelief(TripBelief):
         own._take()
         return own
 
+    def kept_row(self, row: FloatArray, car: str) -> FloatArray:
+        """Return the row of a trip of a car with columns of all types.
+
+        Parameters
+        ----------
+        row, car
+            As in `OneType.kept_row`.
+        """
+        return self.types.wide(row, self.type_of.get(car, 0))
+
     def shared(self, car: str) -> FloatArray:
         """Return the coefficients that all cars of the type of a car share, (p,)."""
         k = self.type_of.get(car, 0)
@@ -108,38 +118,6 @@ class TypedBelief(TripBelief):
 
     def _own(self, row: FloatArray, k: int) -> FloatArray:
         return np.concatenate([row[self.types.block(k)], row[self.types.width :]])
-
-    def learn(
-        self,
-        row: FloatArray,
-        energy_wh: float,
-        known_wh2: float = 0.0,
-        doubt_wh2: float = 0.0,
-        *,
-        after_days: float = 0.0,
-        part_wh: float = 0.0,
-        part_wh2: float = 0.0,
-        car: str = "",
-    ) -> None:
-        """Learn one trip, or refuse it.
-
-        Parameters
-        ----------
-        row
-            (p + f,) terms of the trip by its type, and features of fields.
-        energy_wh, known_wh2, doubt_wh2, after_days, part_wh, part_wh2, car
-            As in `TripBelief.learn`.
-        """
-        super().learn(
-            self.types.wide(row, self.type_of.get(car, 0)),
-            energy_wh,
-            known_wh2,
-            doubt_wh2,
-            after_days=after_days,
-            part_wh=part_wh,
-            part_wh2=part_wh2,
-            car=car,
-        )
 
 
 def belief_of_types(

@@ -233,7 +233,7 @@ class TripBelief(OneType):
         ValueError
             If a number is not finite, the length is not positive or the variance is negative.
         """
-        terms = np.array(row, dtype=np.float64)
+        terms = self.kept_row(row, car)
         effect = self.cars.after(car, len(terms))
         day = (effect.day if car else self._day) + after_days
         numbers = (energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2)
