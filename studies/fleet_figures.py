@@ -181,7 +181,7 @@ def played(seed: int, study: str, length: Length) -> pd.DataFrame:
                 "held": row["low90_wh"] <= measured_wh <= row["high90_wh"],
                 "held_one": of_one["low90_wh"] <= measured_wh <= of_one["high90_wh"],
                 "roads": fleet.changed_after,
-                "loosened": fleet.belief.cars.by_car[trip.car].loosened,
+                "loosened": fleet.belief.cars.times[trip.car].loosened,
             }
         )
     return pd.DataFrame(rows)

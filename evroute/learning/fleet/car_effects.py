@@ -40,11 +40,14 @@ The coefficients of a car are ``b + M a_c``, with mean ``(I + M B) E b + M f`` a
 
 ``u_c`` is the level (`learning.trips.level`) by car: it drifts towards 0 with the same half-life.
 A car whose errors grew is loosened: its ``u_c`` gets the variance of a level.
+
+An effect is kept as it was after the last trip learned, beside the day and the loosenings since. So
+it follows from the trips alone, and no file holds it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +77,16 @@ class Seen:
     noise_wh2: float
 
 
+class CarTime(NamedTuple):
+    """A time of a car: days since its first trip, and the number of times that it was loosened."""
+
+    day: float = 0.0
+    loosened: int = 0
+
+
+START = CarTime()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CarEffect:
     """Effect of one car, given the shared coefficients b: ``a | b ~ N(alone + shared @ b, cov)``.
@@ -86,20 +99,36 @@ class CarEffect:
         (2, p) B.
     covariance
         (2, 2) S.
-    day
-        Days from its first trip to its last.
-    loosened
-        Number of times that it was loosened.
+    time
+        Time at which it holds.
     """
 
     alone: FloatArray
     shared: FloatArray
     covariance: FloatArray
-    day: float = 0.0
-    loosened: int = 0
+    time: CarTime = START
 
-    def moved(self, kept_share: float, added: float, days: float) -> "CarEffect":
-        """Return the effect after some days: its factor times a share, with more variance.
+    def at(self, time: CarTime, std: float) -> "CarEffect":
+        """Return the effect at a later time. At an earlier one it stays.
+
+        Parameters
+        ----------
+        time
+            The time.
+        std
+            Deviation of the factor over all cars.
+        """
+        effect = self
+        for loosened in range(self.time.loosened, time.loosened):
+            effect = effect.moved(1.0, LOOSENED_STD**2, CarTime(self.time.day, loosened + 1))
+        days = time.day - self.time.day
+        if days <= 0.0:
+            return effect
+        end = effect.time._replace(day=time.day)
+        return effect.moved(float(kept(days)), step_variance(std, days), end)
+
+    def moved(self, kept_share: float, added: float, time: CarTime) -> "CarEffect":
+        """Return the effect at another time: its factor times a share, with more variance.
 
         Parameters
         ----------
@@ -107,8 +136,8 @@ class CarEffect:
             Share of the factor that is left.
         added
             Variance that is added to it.
-        days
-            Days that pass.
+        time
+            The time.
         """
         scale = np.array([kept_share, 1.0])
         covariance = self.covariance * np.outer(scale, scale)
@@ -119,7 +148,7 @@ class CarEffect:
             alone=scale * self.alone,
             shared=shared,
             covariance=covariance,
-            day=self.day + days,
+            time=time,
         )
 
 
@@ -135,17 +164,18 @@ class CarEffects:
 
     Attributes
     ----------
-    by_car
-        Effect of each car that drove.
+    times
+        Time of each car that drove: its last trip.
     """
 
     def __init__(self, weights: FloatArray, std: FloatArray) -> None:
         self.weights, self.std = weights, std
-        self.by_car: dict[str, CarEffect] = {}
+        self.times: dict[str, CarTime] = {}
+        self._by_car: dict[str, CarEffect] = {}  # after the last trip learned
 
     def __len__(self) -> int:
         """Return the number of cars."""
-        return len(self.by_car)
+        return len(self.times)
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Return dissipated energy and heating of trips with rows (..., p), (..., 2) Wh."""
@@ -167,16 +197,16 @@ class CarEffects:
         days
             Days since its last trip.
         """
-        found = self.by_car.get(car or "")
-        if found is None:
+        if car is None or car not in self.times:
             return self.before(width)
-        if days <= 0.0:
-            return found
-        added = step_variance(float(self.std[0]), days)
-        return found.moved(float(kept(days)), added, days)
+        day, loosened = self.times[car]
+        found = self._by_car.get(car) or self.before(width)
+        return found.at(CarTime(day + max(days, 0.0), loosened), float(self.std[0]))
 
     def learn(self, car: str, row: FloatArray, energy_wh: float, noise_wh2: float) -> Seen:
-        """Learn one trip at a known b, O(p), and return its evidence on b.
+        """Learn one trip of a car at a known b, O(p), and return its evidence on b.
+
+        The car has to be caught up with the trip.
 
         Parameters
         ----------
@@ -189,15 +219,16 @@ class CarEffects:
         noise_wh2
             Variance of the trip's noise, Wh².
         """
-        effect, g = self.after(car, len(row)), self.features(row)
+        effect, g = self._by_car[car], self.features(row)
         spread = effect.covariance @ g
+        # no product of matrices, whose last digit depends on the number of columns
         seen = Seen(
-            row + g @ effect.shared,
+            row + g[0] * effect.shared[0] + g[1] * effect.shared[1],
             energy_wh - float(g @ effect.alone),
             noise_wh2 + float(g @ spread),
         )
         gain = spread / seen.noise_wh2
-        self.by_car[car] = replace(
+        self._by_car[car] = replace(
             effect,
             alone=effect.alone + gain * seen.energy_wh,
             shared=effect.shared - np.outer(gain, seen.row),
@@ -205,48 +236,40 @@ class CarEffects:
         )
         return seen
 
-    def wait(self, car: str, width: int, days: float) -> None:
-        """Let some days pass since the last trip of a car.
+    def wait(self, car: str, days: float) -> None:
+        """Let some days pass since the last trip of a car."""
+        day, loosened = self.times.get(car, CarTime())
+        self.times[car] = CarTime(day + days, loosened)
 
-        Parameters
-        ----------
-        car, width, days
-            As in `after`.
-        """
-        self.by_car[car] = self.after(car, width, days)
-
-    def catch_up(self, car: str, width: int, day: float, loosened: int) -> None:
-        """Bring a car to a day, loosened so often. One that is there already stays.
+    def catch_up(self, car: str, width: int, time: CarTime) -> None:
+        """Bring the effect of a car to the time of a trip to learn. A later one stays.
 
         Parameters
         ----------
         car, width
             As in `after`.
-        day
-            Days since its first trip.
-        loosened
-            Number of times that it was loosened.
+        time
+            Time of the trip.
         """
-        effect = self.after(car, width)
-        self.by_car[car] = effect
-        for _ in range(effect.loosened, loosened):
-            self.loosen(car)
-        self.wait(car, width, day - effect.day)
+        known = self.times.setdefault(car, time)
+        self.times[car] = CarTime(max(known.day, time.day), max(known.loosened, time.loosened))
+        found = self._by_car.get(car) or self.before(width)
+        self._by_car[car] = found.at(time, float(self.std[0]))
 
     def loosen(self, car: str) -> None:
         """Give the factor of a car the variance of a level, as its errors grew."""
-        effect = self.by_car[car].moved(1.0, LOOSENED_STD**2, 0.0)
-        self.by_car[car] = replace(effect, loosened=effect.loosened + 1)
+        day, loosened = self.times[car]
+        self.times[car] = CarTime(day, loosened + 1)
 
     def forget(self) -> None:
-        """Forget all trips."""
-        self.by_car = {}
+        """Forget all trips, but not their times."""
+        self._by_car = {}
 
     def widen(self, columns: int) -> None:
         """Add columns to the rows, in which all earlier trips have 0."""
-        self.by_car = {
+        self._by_car = {
             car: replace(effect, shared=np.pad(effect.shared, ((0, 0), (0, columns))))
-            for car, effect in self.by_car.items()
+            for car, effect in self._by_car.items()
         }
 
     def of(self, regression: TripRegression, car: str | None, days: float = 0.0) -> TripRegression:
@@ -281,37 +304,30 @@ class CarEffects:
         car
             Name of the car.
         """
-        effect = self.by_car[car]
+        effect = self.after(car, len(regression.mean))
         spread = effect.shared @ regression.root
         mean: FloatArray = effect.alone + effect.shared @ regression.mean
         return mean, effect.covariance + spread @ spread.T
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that was learned, as arrays. Empty without cars."""
-        if not self.by_car:
+        """Return the times of the cars and the scales, as arrays. Empty without cars."""
+        if not self.times:
             return {}
-        effects = list(self.by_car.values())
         return {
-            "car_name": np.array(list(self.by_car), dtype=np.str_),
-            "car_alone": np.array([each.alone for each in effects]),
-            "car_shared": np.array([each.shared for each in effects]),
-            "car_covariance": np.array([each.covariance for each in effects]),
-            "car_days": np.array([[each.day, each.loosened] for each in effects]),
+            "car_name": np.array(list(self.times), dtype=np.str_),
+            "car_days": np.array(list(self.times.values()), dtype=np.float64),
             "car_std": self.std,
             "car_weights": self.weights,
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state. One without cars has none."""
-        self.by_car = {}
+        """Take over a state, before the trips learned. One without cars has none."""
+        self.times, self._by_car = {}, {}
         if "car_name" not in state:
             return
         self.std, self.weights = state["car_std"], state["car_weights"]
-        columns = (state[f"car_{name}"] for name in ("name", "alone", "shared", "covariance"))
-        for name, alone, shared, covariance, days in zip(*columns, state["car_days"], strict=True):
-            self.by_car[str(name)] = CarEffect(
-                alone, shared, covariance, float(days[0]), int(days[1])
-            )
+        for name, (day, loosened) in zip(state["car_name"], state["car_days"], strict=True):
+            self.times[str(name)] = CarTime(float(day), int(loosened))
 
 
 def _root(covariance: FloatArray) -> FloatArray:

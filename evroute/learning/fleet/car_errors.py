@@ -27,6 +27,7 @@ KEPT = 480
 """Scores of a car that are kept. The weight of older ones is below one in 200."""
 KEPT_OF_ALL = 1000
 NEVER = -1
+MOST_SCORE = 60_000.0
 
 
 @dataclass(slots=True)
@@ -71,15 +72,20 @@ class CarErrors:
         n = len(self._by_car)
         return recent >= max(min(FEWEST, n), ceil(SHARE * n))
 
-    def has_alarm(self, car: str) -> bool:
-        """Return whether the test of a named car detects a change."""
-        return car in self._by_car and bool(self._by_car[car].test.detected)
+    def renew(self, car: str) -> bool:
+        """Begin the test of a named car anew if it detects a change, and return whether it did.
 
-    def begin_anew(self, car: str) -> None:
-        """Count an alarm of a car, and begin its test anew."""
-        of_car = self._by_car[car]
+        Parameters
+        ----------
+        car
+            Name of the car. Any other name has no test.
+        """
+        of_car = self._by_car.get(car)
+        if of_car is None or not of_car.test.detected:
+            return False
         of_car.test, of_car.since = ChangeTest(), 0
         self._alarmed.add(car)
+        return True
 
     def restart(self) -> None:
         """Begin all tests anew. The spread stays."""
@@ -112,7 +118,7 @@ class CarErrors:
         elif sd_wh > 0:
             self.all.add_untested(error_wh / sd_wh, KEPT_OF_ALL)
             of_car = self._tested(car, abs(error_wh / (unit_wh or sd_wh)))
-            of_car.scores.append(error_wh / sd_wh)
+            of_car.scores.append(_short(error_wh / sd_wh))
             del of_car.scores[:-KEPT]
 
     def refuse(self, error_wh: float, sd_wh: float, *, car: str = "") -> None:
@@ -133,7 +139,7 @@ class CarErrors:
     def _tested(self, car: str, score: float) -> _OfCar:
         """Add a score to the test of a car, and return its errors."""
         of_car = self._by_car.setdefault(car, _OfCar())
-        of_car.test.add(score)
+        of_car.test.add(_short(score))
         of_car.since += of_car.since != NEVER
         return of_car
 
@@ -167,11 +173,17 @@ class CarErrors:
         ):
             test = ChangeTest()
             for score in tested[place].tolist():
-                test.add(score)
-            self._by_car[name] = _OfCar(scores[place].tolist(), test, since)
+                test.add(_short(score))
+            kept = list(map(_short, scores[place].tolist()))
+            self._by_car[name] = _OfCar(kept, test, since)
         self._alarmed = {car for car, each in self._by_car.items() if each.since != NEVER}
 
 
-def _joined(parts: list[list[float]] | list[list[FloatArray | float]]) -> FloatArray:
+def _joined(parts: list[list[float]] | list[list[FloatArray | float]]) -> npt.NDArray[np.float16]:
     """Return numbers of all cars, one car after another."""
-    return np.array([number for part in parts for number in part], dtype=np.float64)
+    return np.array([number for part in parts for number in part], dtype=np.float16)
+
+
+def _short(score: float) -> float:
+    """Return a score as it is kept, in two bytes: to one in 2,000 of it."""
+    return float(np.float16(min(max(score, -MOST_SCORE), MOST_SCORE)))

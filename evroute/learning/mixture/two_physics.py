@@ -207,8 +207,7 @@ class TwoPhysics(Belief):
         assert expected.steady
         energy_wh = float(trip.energy_wh.sum())
         _add_error(self.errors, energy_wh, expected.energy, car=trip.car)
-        if self.errors.has_alarm(trip.car):  # each physics has loosened the car by its own test
-            self.errors.begin_anew(trip.car)
+        self.errors.renew(trip.car)  # each physics has loosened the car by its own test
         measured = np.isfinite(trip.travel_s)
         if measured.any():
             edge, share = trip.edge[measured], self.driving.share(trip)[measured]
@@ -217,8 +216,7 @@ class TwoPhysics(Belief):
             unit_s = float(np.sqrt(START_S.variance(np.array(km))))
             measured_s = float(trip.travel_s[measured].sum())
             _add_error(self.time_errors, measured_s, time, unit_s, car=trip.car)
-            if self.time_errors.has_alarm(trip.car):
-                self.time_errors.begin_anew(trip.car)
+            self.time_errors.renew(trip.car)
         self.weight.add(energy_wh, expected.driving.energy, expected.steady.energy)
         self.driving.take(trip, expected.driving)
         self.steady.take(trip, expected.steady)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.learning.fleet.car_effects import CarEffects, Seen
+from evroute.learning.fleet.car_effects import CarEffects, CarTime, Seen
 from evroute.learning.trips.kept_trips import KeptColumns, Parts
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import TripNoiseScale
@@ -119,7 +119,8 @@ def seen_of_cars(
     width, seen = trips.rows.shape[1], list[Seen]()
     walk = zip(trips.car.tolist(), _in_turn(trips, noise, prior), strict=True)
     for place, (car, measured) in enumerate(walk):
-        effects.catch_up(car, width, float(trips.day[place]), int(trips.loosened[place]))
+        time = CarTime(float(trips.day[place]), int(trips.loosened[place]))
+        effects.catch_up(car, width, time)
         seen += [effects.learn(car, *each) for each in measured]
     return Parts(
         np.array([each.row for each in seen]).reshape(len(seen), width),
@@ -135,7 +136,7 @@ def learn_fleet_at_once(
     noise: TripNoiseScale,
     prior: CoefficientPrior,
 ) -> None:
-    """Replace all that a regression and the effects of cars learned by trips. Cars stay as late.
+    """Replace all that a regression and the effects of cars learned by trips.
 
     Parameters
     ----------
@@ -144,12 +145,9 @@ def learn_fleet_at_once(
     effects
         Effects of the cars.
     """
-    before, width = effects.by_car, trips.rows.shape[1]
     effects.forget()
     seen = seen_of_cars(effects, trips, noise, prior)
     regression.rebuild(seen.rows, seen.energy_wh, seen.noise_wh2)
-    for car, effect in before.items():
-        effects.catch_up(car, width, effect.day, effect.loosened)
 
 
 def learn_next(

@@ -13,8 +13,8 @@ A Gaussian process joins as a field (`fields`), with a column for each new place
 of roads (`roads.sections`) have columns from the first trip on. They are chosen anew now and then
 from all trips so far, and their deviation is a part of the noise.
 
-Trips of named cars are trips of a fleet: the coefficients are shared, and each car has an effect,
-which drifts in the place of the level, and errors of its own (`evroute.learning.fleet`).
+In a fleet each named car has an effect beside the shared coefficients, which drifts in the place of
+the level, and errors of its own (`evroute.learning.fleet`).
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.fleet.car_effects import CarEffects
+from evroute.learning.fleet.car_effects import CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
 from evroute.learning.fleet.one_type import OneType
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
@@ -38,7 +38,7 @@ from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.kept_trips import FIELD, KM, LEARNED_KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import START, TripNoiseScale
-from evroute.learning.trips.rebuild import learn_again, learn_next
+from evroute.learning.trips.rebuild import learn_again, learn_next, seen_of_cars
 from evroute.learning.trips.regression import CoefficientPrior, TripRegression
 
 REFUSED_SD = 8.0
@@ -73,7 +73,7 @@ class TripBelief(OneType):
     regression
         Posterior of the coefficients and of the features of the fields.
     cars
-        Effects of named cars, or empty for one car without a name.
+        Effects of named cars, or empty.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class TripBelief(OneType):
         return len(self._learned)
 
     @property
-    def kept_rows(self) -> FloatArray:
-        """(n, p) rows of the trips learned, in their order."""
-        return kept_trips.columns_of(self._learned, self.km_by_column).rows
+    def kept(self) -> kept_trips.KeptColumns:
+        """The trips learned, in their order."""
+        return kept_trips.columns_of(self._learned, self.km_by_column)
 
     @property
     def refused(self) -> tuple[int, ...]:
@@ -233,17 +233,16 @@ class TripBelief(OneType):
         ValueError
             If a number is not finite, the length is not positive or the variance is negative.
         """
-        terms = self.kept_row(row, car)
-        effect = self.cars.after(car, len(terms))
-        day = (effect.day if car else self._day) + after_days
+        time = self.cars.times.get(car, CarTime())
+        day = (time.day if car else self._day) + after_days
         numbers = (energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2)
         of_trip = dict(zip(NUMBERS, map(float, numbers), strict=True))
-        trip = KeptTrip(self.seen, terms, car=car, loosened=effect.loosened, **of_trip)
+        terms = self.kept_row(row, car)
+        trip = KeptTrip(self.seen, terms, car=car, loosened=time.loosened, **of_trip)
         self.seen += 1
         self._day += after_days * (not car)
         self._drift(after_days, car)
-        refused = not self._admit(trip)
-        if refused:
+        if refused := not self._admit(trip):
             self._refused.append(trip)
             expected = self._expect_kept(trip)
             unit_wh = self._unit_wh(trip) or expected.sd_wh
@@ -261,8 +260,7 @@ class TripBelief(OneType):
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
             if due and self._admit(trip):
                 self._refused = [each for each in self._refused if each.number != number]
-        if self._errors.has_alarm(car):
-            self._errors.begin_anew(car)
+        if self._errors.renew(car):
             self.cars.loosen(car)
 
     def test_anew(self) -> None:
@@ -312,6 +310,8 @@ class TripBelief(OneType):
         self._day = float(state["day"])
         self._learned = kept_trips.trips_of(state, "learned")
         self._refused = kept_trips.trips_of(state, "refused")
+        if self.cars:
+            seen_of_cars(self.cars, self.kept, self.noise, self.prior)
         self._set(state["mean"], state["root"])
 
     def _set(self, mean: FloatArray, root: FloatArray) -> None:
@@ -356,7 +356,7 @@ class TripBelief(OneType):
     def _drift(self, days: float, car: str = "") -> None:
         """Let some days pass: the level drifts, or the effect of a named car."""
         if car:
-            self.cars.wait(car, len(self.column), days)
+            self.cars.wait(car, days)
         elif self.prior.level is not None and days > 0.0:
             std = float(self.regression.prior_std[self.prior.level])
             drift(self.regression, self.prior.level, std, days)
@@ -366,7 +366,7 @@ class TripBelief(OneType):
         """Build the regression from the stored rows, after choosing roads and fitting the noise."""
         if choose and self.roads is not None:
             self._choose_roads(self.roads)
-        trips = kept_trips.columns_of(self._learned, self.km_by_column)
+        trips = self.kept
         if refit:
             self._refit(trips)
         self.regression = TripRegression(*self._moments())

@@ -150,7 +150,7 @@ def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
     rows = []
     km = minutes = 0.0
     for member in members:
-        kept = member.belief.kept_rows[-NEWEST:]
+        kept = member.belief.kept.rows[-NEWEST:]
         if len(kept) < FEWEST:
             return None
         km += member.weight * float(kept[:, KM].mean())

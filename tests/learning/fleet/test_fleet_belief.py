@@ -126,7 +126,7 @@ def test_one_car_that_changes_is_loosened_alone() -> None:
     factor = dict(zip(cars, np.linspace(-0.1, 0.1, 6), strict=True))
     drive(belief, rng, cars, 600, lambda car, k: factor[car])
     drive(belief, rng, cars, 300, lambda car, k: factor[car] + 0.2 * (car == "van-3"))
-    loosened = {car: effect.loosened for car, effect in belief.cars.by_car.items()}
+    loosened = {car: time.loosened for car, time in belief.cars.times.items()}
     assert loosened.pop("van-3") == 1
     assert not any(loosened.values())
     assert not belief.changed
@@ -156,3 +156,18 @@ def test_deviations_over_cars_begin_at_their_centres() -> None:
     wider = belief.of_car("new").regression.variance(row) - belief.regression.variance(row)
     own = row @ BY_CAR
     assert wider == pytest.approx(((STD_OF_CARS * own) ** 2).sum(), rel=1e-9)
+
+
+def test_fifty_trips_of_a_car_take_less_than_400_bytes_beside_their_rows() -> None:
+    def size(n: int) -> int:
+        belief = TripBelief(PRIOR)
+        belief.widen(300)
+        row = np.append(rows_of(np.random.default_rng(1), 1)[0], np.ones(300))
+        for k in range(50 * n):
+            belief.cars.wait(f"van-{k % n:03d}", 1.0)
+            belief._errors.add(10.0 + k, 30.0, car=f"van-{k % n:03d}")
+        assert np.isfinite(belief.of_car("van-001").expect(row).mean_wh)
+        state = belief.state().items()
+        return sum(v.nbytes for name, v in state if name.startswith(("car_", "error_")))
+
+    assert size(8) - size(4) < 4 * 400
