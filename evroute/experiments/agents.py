@@ -10,7 +10,14 @@ from numpy.random import SeedSequence, default_rng
 from evroute.errors import EvrouteError
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run
-from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
+from evroute.methods.method import (
+    Method,
+    corridor_of,
+    make_index,
+    make_model,
+    make_space,
+    setting_of,
+)
 from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import Anticipates, HasDiagnostics, HasJoint
@@ -167,11 +174,12 @@ def _learner(
             share=share,
             start_wh=method.guard_wh,
         )
+    factor = corridor_of(method, believed.assumed)
     agent = Agent(
         model=model,
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES[run.search],
-        space=Corridor(space.edges, method.corridor) if method.corridor else space,
+        space=Corridor(space, factor) if factor else space,
         rng=default_rng(policy_seeds),
         guard=guard,
         restarts=bool(method.change_test),

@@ -162,12 +162,6 @@ class Experiment(BaseModel):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"run {twice[0]} occurs twice in the grid")
         require(
-            not any(world.tells_temperature for world in self.world)
-            or not any(method.arms for method in self.methods),
-            "arms on turns have no temperature feature; omit temperature_std_k or arms",
-            ValueError,
-        )
-        require(
             self.soc is not None or self.reserve is None,
             "reserve needs soc, the charge at the start",
             ValueError,

@@ -16,7 +16,7 @@ from pydantic import (
 
 from evroute.errors import EvrouteError
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
-from evroute.methods.setting import Setting
+from evroute.methods.setting import Prior, Setting
 from evroute.model.base import EnergyModel, ModelOptions
 from evroute.model.fitting.refitting import Refitting
 from evroute.planning.spaces.arm_space import SearchSpace
@@ -25,6 +25,11 @@ from evroute.planning.spaces.turn_space import TurnSpace
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index, IndexOptions
 from evroute.validation.invalid import first_problem
+
+BOUNDED = "bounded"
+"""Model in place of the exact one where contexts never repeat."""
+NEAR = 1.35
+"""Factor of the corridor that goes with it."""
 
 
 class Method(BaseModel):
@@ -58,7 +63,8 @@ class Method(BaseModel):
         predict no others (`Corridor`).
     exact_contexts
         Whether every context is kept where the temperature is one. By default temperatures merge
-        on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`).
+        on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`), and
+        an exact model is bounded (`is_bounded`).
     lengthscale_factor
         Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
     fit_hyperparameters
@@ -138,8 +144,6 @@ class Method(BaseModel):
             for name in ("learn_speeds", "controls"):
                 if getattr(self, name):
                     raise EvrouteError(f"{name} is for arms on turns; give arms = 'turns' too")
-        elif self.corridor:
-            raise EvrouteError("corridor is for arms on edges; leave corridor or arms out")
         elif model.only_edges:
             raise EvrouteError(f"model '{self.model}' has no arms on turns: {model.only_edges}")
 
@@ -257,6 +261,41 @@ def checked_method(table: Mapping[str, Any]) -> Method:
         raise EvrouteError(f"method: {first_problem(error)}") from None
 
 
+def is_bounded(method: Method, assumed: Prior) -> bool:
+    """Return whether a bounded model takes the place of the exact one.
+
+    The rule: where the temperature of each trip is a context, no arm returns, and the state of an
+    exact process grows without end. So `BOUNDED` takes its place in a corridor of factor `NEAR`.
+    The exact process stays where ``exact_contexts`` asks for it, where the kernel is fitted, and
+    for an index that needs more than the bounded model has.
+
+    Parameters
+    ----------
+    method
+        The method.
+    assumed
+        The prior, which states whether the temperature is a context.
+    """
+    if method.model != "exact" or not assumed.temperature:
+        return False
+    if method.exact_contexts or method.fit_hyperparameters:
+        return False
+    return not lacking(made_by(model_options(BOUNDED)), made_by(index_options(method.index)).needs)
+
+
+def corridor_of(method: Method, assumed: Prior) -> float | None:
+    """Return the factor of the corridor in which a method searches, or None to search everywhere.
+
+    Parameters
+    ----------
+    method, assumed
+        As in `is_bounded`.
+    """
+    if method.corridor is None and is_bounded(method, assumed):
+        return NEAR
+    return method.corridor
+
+
 def make_model(
     method: Method,
     setting: Setting,
@@ -277,6 +316,8 @@ def make_model(
         Values of options that override the method's.
     """
     made = model_options(method.model).checked({**method.options, **options})
+    if is_bounded(method, setting.assumed):
+        made = model_options(BOUNDED).checked({})
     if not method.fit_hyperparameters:
         return made.build(setting_of(method, setting), rng)
     return Refitting(
@@ -295,8 +336,11 @@ def make_space(method: Method, setting: Setting) -> SearchSpace:
             temperature=setting.assumed.temperature,
             exact_contexts=bool(method.exact_contexts),
         )
+    edges = setting.edges
+    if method.exact_contexts:
+        edges = edges.with_exact_contexts()
     return TurnSpace(
-        setting.edges,
+        edges,
         setting.turn_table,
         braked=method.arms == "turns-braked",
         learn_speeds=bool(method.learn_speeds),

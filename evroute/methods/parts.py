@@ -29,6 +29,7 @@ MODELS = {
     "batch-ucb": "evroute.model.nystrom.bkb:BatchUCBOptions",
     "delayed": "evroute.model.nystrom.bkb:DelayedOptions",
     "ek-ucb": "evroute.model.nystrom.ek:EKOptions",
+    "bounded": "evroute.model.nystrom.bounded:BoundedOptions",
     "k-ucb": "evroute.model.nystrom.ek:KUCBOptions",
 }
 INDICES = {

@@ -12,6 +12,7 @@ from evroute.arrays import IntArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
 from evroute.planning.forecasts.forecast import RouteForecast, forecast, means, predict
 from evroute.planning.spaces.arm_space import ArmSpace
+from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
 from evroute.policy.guard import Guard
@@ -27,7 +28,7 @@ class Agent:
     weight_rule
         Rule that forms the weights of the search, one of `WEIGHT_RULES`.
     space
-        The arms of the model.
+        The arms of the model. In a `Corridor` routes are searched, and forecast everywhere.
     rng
         Source of the draws of the index.
     guard
@@ -61,6 +62,7 @@ class Agent:
         self.index = index
         self.weight_rule = weight_rule
         self.space = space
+        self._everywhere = space.everywhere if isinstance(space, Corridor) else space
         self.rng = rng
         self.guard = guard
         self._first = (model.state(), space.state()) if restarts else None
@@ -76,12 +78,12 @@ class Agent:
         """
         route = self.propose(request)
         if self.guard:
-            arms = self.space.arms(request)
+            arms = self._everywhere.arms(request)
             route = self.guard.choose(
                 request, route, lambda each: means(self.model, arms, self._passed(request, each))
             )
         if isinstance(self.model, Anticipates):
-            self.model.anticipate(self.space.arms(request).take(self._passed(request, route)))
+            self.model.anticipate(self._everywhere.arms(request).take(self._passed(request, route)))
         return route
 
     def propose(self, request: Round) -> Route:
@@ -105,17 +107,17 @@ class Agent:
 
         The deviation holds belief and noise. It is NaN if the model has no joint posterior.
         """
-        return predict(self.model, self.space.arms(request), self._passed(request, route))
+        return predict(self.model, self._everywhere.arms(request), self._passed(request, route))
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
         """Forecast the energy of a route, or None if the model has no joint posterior."""
         if not isinstance(self.model, HasJoint):
             return None
-        return forecast(self.model, self.space.arms(request), self._passed(request, route))
+        return forecast(self.model, self._everywhere.arms(request), self._passed(request, route))
 
     def _passed(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) of the arms of a route among the arms of its round."""
-        return self.space.arms(request).rows_of(self.space.arms_of_route(route))
+        return self._everywhere.arms(request).rows_of(self._everywhere.arms_of_route(route))
 
     def tell(self, feedback: Feedback) -> None:
         """Learn the measurements of a trip (Algorithm 1, line 6)."""

@@ -34,13 +34,17 @@ WHOLE: dict[str, Callable[[RoadNetwork], SearchSpace]] = {
     "edges in the cold": lambda network: EdgeSpace(network, CAR).under(DAY),
     "edges with temperatures": lambda network: EdgeSpace(network, CAR, temperature=True),
     "turns": turns,
+    "turns with temperatures": lambda network: TurnSpace(
+        EdgeSpace(network, CAR, temperature=True), TurnTable.from_network(network), controls=True
+    ),
     "turns in the cold": lambda network: turns(network).under(DAY),
     "turns, braked": lambda network: turns(network, braked=True),
     "turns with learned speeds": lambda network: turns(network, learn_speeds=True),
     "turns with controls": lambda network: turns(network, controls=True),
 }
 EVERY: dict[str, Callable[[RoadNetwork], ArmSpace]] = WHOLE | {
-    "corridor": lambda network: Corridor(EdgeSpace(network, CAR), 3.0)
+    "corridor": lambda network: Corridor(EdgeSpace(network, CAR), 3.0),
+    "corridor of turns": lambda network: Corridor(turns(network, learn_speeds=True), 3.0),
 }
 
 

@@ -4,13 +4,15 @@ import re
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.methods.method import Method
+from evroute.methods.method import NEAR, Method, corridor_of, is_bounded
 from evroute.methods.parts import INDICES, METHODS, MODELS
+from evroute.methods.setting import Prior
 from evroute.model.base import ModelOptions
 
 
@@ -195,12 +197,39 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
     )
 
 
-def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
+def test_a_corridor_is_not_below_one() -> None:
     assert Method.model_validate("region").name == "regional-ts-joint-corridor1.2"
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         Method(model="regional", index="ts-joint", corridor=0.9)
-    with pytest.raises(EvrouteError, match="corridor is for arms on edges"):
-        Method(model="exact", index="ts", arms="turns", corridor=1.2)
+
+
+@pytest.mark.parametrize(
+    ("table", "temperature", "bounded"),
+    [
+        ("gp-ts", True, True),
+        ("recommended", True, True),
+        ("gp-bayes-ucb", True, True),
+        ("gp-ts", False, False),
+        ("recommended", False, False),
+        ({"method": "gp-ts", "exact_contexts": True}, True, False),
+        ({"method": "gp-ts", "fit_hyperparameters": True}, True, False),
+        ("dmm-ucb", True, False),
+        ("ek-ucb", True, False),
+        ("bi-ts", True, False),
+    ],
+)
+def test_an_exact_model_is_bounded_where_every_trip_has_a_temperature(
+    table: Any, temperature: bool, bounded: bool
+) -> None:
+    method, assumed = Method.model_validate(table), Prior(temperature=temperature)
+    assert is_bounded(method, assumed) == bounded
+    assert corridor_of(method, assumed) == (NEAR if bounded else None)
+
+
+def test_a_corridor_that_is_given_stays() -> None:
+    wide = Method(model="exact", index="ts", arms="turns", corridor=3)
+    assert corridor_of(wide, Prior(temperature=True)) == 3
+    assert corridor_of(wide, Prior()) == 3
 
 
 def test_a_change_test_is_for_models_with_a_kernel() -> None:

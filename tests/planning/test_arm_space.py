@@ -11,7 +11,7 @@ from evroute.energy.turn_prior import turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network import context
-from evroute.network.turn_table import SPEED, TurnTable
+from evroute.network.turn_table import ENTRY_SPEED, NAMES, SPEED, TurnTable
 from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -126,3 +126,27 @@ def test_contexts_merge_on_1_kelvin_and_5_kilometres_an_hour(hill) -> None:
     exact = EdgeSpace(hill, CAR, temperature=True, exact_contexts=True).under(DrivingConditions())
     np.testing.assert_array_equal(exact.arms(request).features, met)
     assert EdgeSpace(hill, CAR).feedback(route) is route
+
+
+def test_turns_merge_contexts_as_edges_do_and_have_the_temperature_last(hill) -> None:
+    edges = EdgeSpace(hill, CAR, temperature=True)
+    space = TurnSpace(edges, TurnTable.from_network(hill))
+    scale, row = context.build(hill).scale[SPEED], hill.row_of
+    met = edges.reference.features.copy()
+    met[:, -1] = temperature_feature(4.4)
+    met[row["in"], SPEED] = 9.66 / 3.6 / scale
+    request = Round(
+        1, Arms(edges.reference.id, met, edges.reference.prior_mean_wh), row["in"], row["out"]
+    )
+    arms = space.arms(request)
+    assert arms.features.shape[1] == len(NAMES) + 1 == len(space.lengthscale_factors)
+    np.testing.assert_allclose(arms.features[:, -1], temperature_feature(4.0))
+    entered_from = space.table.left[: space.table.n_turns] == row["in"]
+    np.testing.assert_allclose(
+        arms.features[: space.table.n_turns][entered_from, ENTRY_SPEED] * scale * 3.6, 10.0
+    )
+    route = Route(tuple(row[e] for e in ("in", "east", "west", "out")))
+    again = space.feedback(Feedback.of_route(request.arms, route, np.ones(4)))
+    passed = arms.take(arms.rows_of(np.sort(space.arms_of_route(route))))
+    order = np.argsort(space.arms_of_route(route))
+    np.testing.assert_array_equal(again.features[order], passed.features)

@@ -20,6 +20,8 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 
 _SOLVE_BLOCK = 16  # right-hand sides solved together; more spill the cache
+WHOLE_ROWS = 4
+"""Share of all edges, as its inverse, from which whole rows are copied before columns are taken."""
 
 
 class GraphMatern:
@@ -72,7 +74,9 @@ class GraphMatern:
         if len(edge_a) > len(edge_b):
             return self.block(edge_b, edge_a).T
         self._make(edge_a)
-        return self._rows[self._slot[edge_a, np.newaxis], edge_b]
+        if len(edge_b) * WHOLE_ROWS < self.n_edges:
+            return self._rows[self._slot[edge_a, np.newaxis], edge_b]
+        return np.take(self._rows[self._slot[edge_a]], edge_b, axis=1)
 
     def matrix(self) -> FloatArray:
         """Return the full k_G, (n, n), seconds on a city. No row is kept."""

@@ -14,7 +14,7 @@ papers' *scaled* ones, the posterior variance over lambda: ridge leverage scores
 import logging
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
@@ -202,7 +202,8 @@ class SparsePosterior:
         cross = self.prior_with(self.basis, edge, features)
         if not cross.size:
             return np.empty(cross.shape)
-        return solve_triangular(self.factor, cross, lower=True)
+        # on the right of the transpose, which is column-major: nothing is copied
+        return dtrsm(1.0, self.factor.T, cross.T, side=1, overwrite_b=1).T
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
@@ -250,7 +251,7 @@ class SparsePosterior:
 
     def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return ``z' V^-1 z``, (a,): the variance of a plain subset of regressors."""
-        spread = self._root(pending) @ z
+        spread = dtrmm(1.0, self._root(pending).T, z.T, side=1).T  # half of the work of a square
         return np.einsum("ij,ij->j", spread, spread)
 
     def unexplained(self, z: FloatArray, prior: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.planning.searches.search import Search
+from evroute.planning.spaces.arm_space import ExpectsTimes, SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.weights import potential
 
@@ -53,66 +54,77 @@ def corridor(
 
 
 class Corridor:
-    """The arm space whose arms are the edges in the corridor of each request.
+    """The arm space whose arms are those on edges in the corridor of each request.
 
     Parameters
     ----------
-    edges
-        The space of all edges.
+    everywhere
+        The space of all arms.
     factor
         Factor of the corridors, at least 1.
     """
 
-    noun = "edges"
-
-    def __init__(self, edges: EdgeSpace, factor: float) -> None:
-        self.edges = edges
+    def __init__(self, everywhere: SearchSpace, factor: float) -> None:
+        self.everywhere = everywhere
         self.factor = factor
+        self.noun = everywhere.noun
         self._last: tuple[Round, Round] | None = None
 
+    @property
+    def edges(self) -> EdgeSpace:
+        """The space of all edges."""
+        return self.everywhere.edges
+
     def arms(self, request: Round) -> Arms:
-        """Return the open edges of the corridor of a round.
+        """Return the open arms of the corridor of a round.
 
         Raises
         ------
         NoRouteError
             If no way over open edges leads to the destination.
         """
-        return self.edges.arms(self._within(request))
+        return self.everywhere.arms(self._within(request))
 
     def potential_wh(self, request: Round) -> FloatArray:
-        """Return ``m g dz`` of the arms of a round, (a,) Wh."""
-        return self.edges.potential_wh(self._within(request))
+        """Return the rise of the potential over each arm of a round, (a,) Wh."""
+        return self.everywhere.potential_wh(self._within(request))
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight within the corridor, ``weights`` (a,)."""
-        return self.edges.route(weights, self._within(request))
+        return self.everywhere.route(weights, self._within(request))
 
     def arms_of_route(self, route: Route) -> IntArray:
-        """Return the edges of a route, (k,)."""
-        return route.rows
+        """Return the arms of a route, (k,)."""
+        return self.everywhere.arms_of_route(route)
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return feedback on edges in their merged contexts."""
-        return self.edges.feedback(feedback)
+        """Return feedback on edges as that on arms."""
+        return self.everywhere.feedback(feedback)
+
+    def time_error(self, feedback: Feedback) -> float:
+        """Return ``|log(measured/expected time)|``, NaN if the space expects no times."""
+        if isinstance(self.everywhere, ExpectsTimes):
+            return self.everywhere.time_error(feedback)
+        return float("nan")
 
     def state(self) -> State:
-        """Return an empty state: the space learns nothing itself."""
-        return {}
+        """Return the learned state of the space of all arms."""
+        return self.everywhere.state()
 
     def restore(self, state: State) -> None:
-        """Do nothing: the model has the whole state."""
+        """Restore the state of the space of all arms."""
+        self.everywhere.restore(state)
 
     def _within(self, request: Round) -> Round:
-        """Return the round with the arms of its corridor only. The last round's are cached."""
+        """Return the round with the edges of its corridor only. The last round's are cached."""
         if self._last is None or self._last[0] is not request:
-            arms = request.arms
-            weights = np.full(self.edges.size, np.inf)
+            edges, arms = self.edges, request.arms
+            weights = np.full(edges.size, np.inf)
             weights[arms.id] = potential(
-                arms.prior_mean_wh, np.zeros(len(arms)), self.edges.potential_wh(request)
+                arms.prior_mean_wh, np.zeros(len(arms)), edges.potential_wh(request)
             )
             inside = corridor(
-                self.edges.search, weights, request.origin, request.destination, self.factor
+                edges.search, weights, request.origin, request.destination, self.factor
             )
             self._last = request, replace(request, arms=arms.take(arms.rows_of(inside)))
         return self._last[1]

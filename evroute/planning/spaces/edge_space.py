@@ -183,9 +183,15 @@ class EdgeSpace:
         other.junction_wh, other.conditions = junction_wh, conditions
         return other
 
+    def with_exact_contexts(self) -> "EdgeSpace":
+        """Return the space that keeps every context. It shares all that does not depend on it."""
+        other = copy(self)
+        other.exact_contexts = True
+        return other
+
     def arms(self, request: Round) -> Arms:
         """Return the open edges of a round in their merged contexts."""
-        return self._merged(request.arms)
+        return self.merged(request.arms)
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return ``m g dz`` of the open edges of a round, (a,) Wh."""
@@ -208,9 +214,9 @@ class EdgeSpace:
 
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return feedback on edges in their merged contexts."""
-        return self._merged(feedback)
+        return self.merged(feedback)
 
-    def _merged(self, varied: Varied) -> Varied:
+    def merged(self, varied: Varied) -> Varied:
         """Return arms or feedback with temperature and changed speeds on the grid."""
         if self.exact_contexts or not self.temperature:
             return varied

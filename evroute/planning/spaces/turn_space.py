@@ -151,11 +151,11 @@ class TurnSpace:
 
     @property
     def lengthscale_factors(self) -> FloatArray:
-        """(d,) 1 for the features of edges, `TURN_LENGTHSCALE` and `CONTROL_LENGTHSCALE`."""
-        own, controls = len(NAMES) - len(context.NAMES), len(CONTEXTS) if self.controls else 0
+        """(d,) `TURN_LENGTHSCALE` and `CONTROL_LENGTHSCALE` for turns, 1 for features of edges."""
+        of_edges, own = len(context.NAMES), len(NAMES) - len(context.NAMES)
         return np.repeat(
-            [1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE],
-            (len(self.edges.lengthscale_factors), own, controls),
+            [1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE, 1.0],
+            (of_edges, own, len(CONTEXTS) * self.controls, self.edges.temperature),
         )
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
@@ -197,7 +197,7 @@ class TurnSpace:
         return other
 
     def arms(self, request: Round) -> Arms:
-        """Return the open turns and starts of a round: those between two edges that are open.
+        """Return the open turns and starts of a round, between two edges that are open.
 
         Their prior means are the prior means of the edges entered, plus the energy of turning.
         """
@@ -220,7 +220,7 @@ class TurnSpace:
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return feedback on edges as feedback on a start and the turns into the other edges."""
         rows = self.table.rows_along(feedback.id)
-        known_mps = self._known_speeds(feedback)
+        known_mps, merged = self._known_speeds(feedback), self.edges.merged(feedback)
         speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
         energy_wh = feedback.energy_wh
         if self.braked:
@@ -229,7 +229,7 @@ class TurnSpace:
         return replace(
             feedback,
             id=rows,
-            features=self._features(rows, feedback.features, known_mps),
+            features=self._features(rows, merged.features, self._known_speeds(merged)),
             prior_mean_wh=feedback.prior_mean_wh
             + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
             energy_wh=energy_wh,
@@ -244,9 +244,7 @@ class TurnSpace:
 
     def state(self) -> State:
         """Return the learned speeds, or empty if speeds are not learned."""
-        if not self.learn_speeds:
-            return {}
-        return self._speeds.state()
+        return self._speeds.state() if self.learn_speeds else {}
 
     def restore(self, state: State) -> None:
         """Restore the state of the space. Other entries are ignored."""
@@ -356,7 +354,7 @@ class TurnSpace:
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
-        speed_mps = self._known_speeds(edges)
+        speed_mps, merged = self._known_speeds(edges), self.edges.merged(edges)
         driven_mps = self._speeds.driven_mps(
             speed_mps, None if quarter is None else quarter * QUARTER_S
         )
@@ -364,7 +362,7 @@ class TurnSpace:
         added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
         arms = Arms(
             rows,
-            self._features(rows, edges.features[entered], speed_mps),
+            self._features(rows, merged.features[entered], self._known_speeds(merged)),
             edges.prior_mean_wh[entered] + added_wh,
         )
         rise_wh = self._energy_of(vehicle).potential_wh(rows, driven_mps)
@@ -382,8 +380,10 @@ class TurnSpace:
         return features[:, SPEED] * self._speed_scale
 
     def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        """Return contexts of rows, the temperature last, from those of edges entered, (k, d)."""
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
-        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._own[rows]])
+        of_road, of_day = np.split(of_edges, [len(context.NAMES)], axis=1)
+        return np.column_stack([of_road, entry_mps / self._speed_scale, self._own[rows], of_day])
 
     def _added_wh(
         self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray
