@@ -77,13 +77,12 @@ def _table(plan: Plan) -> Table:
     table.add_column("", overflow="fold")
     for name in plan.routes:
         title = _title(plan, name)
-        mark = " *" if many and name == plan.recommended else ""
+        mark = " *" if name == plan.recommended else ""
         table.add_column(title + mark, justify="right", overflow="fold")
     for lines in (_energy(list(plan.routes.values())), _money(plan), _road(plan), _charge(plan)):
         for title, cells in lines:
             table.add_row(title, *cells)
-    if many:
-        table.caption = "* recommended"
+    table.caption = "* recommended"
     return table
 
 
