@@ -82,7 +82,7 @@ def test_the_cold_is_stated_as_learned_once_trips_in_the_cold_taught_it() -> Non
     belief, rng = taught(20), np.random.default_rng(5)
     prior = belief.prior
     for _ in range(30):
-        row = belief.kept_rows[0].copy()
+        row = belief.kept.rows[0].copy()
         below_k = rng.uniform(0.0, 25.0)
         row[BY_TEMPERATURE] = [15.0 * below_k, below_k, 0.0]
         row[LEVEL] = row @ prior.multiplied
