@@ -1,9 +1,10 @@
 """The change test on streams and in worlds: false alarms, delay, recovery, coverage and cost.
 
     python studies/change_figures.py runs/carry-change runs/carry-change-afresh
+    python studies/change_figures.py runs/false-alarms
 
 The folders are of carry-change.toml and carry-change-afresh.toml, whose comments define a false
-alarm and recovery. Without folders only the streams are tested.
+alarm and recovery, or one folder of false-alarms.toml. Without folders the streams are tested.
 """
 
 import sys
@@ -79,6 +80,13 @@ def alarms(rounds: pd.DataFrame) -> None:
         print(f"drift, {learner}: trips from the first change to a restart: {sorted(delays)}")
 
 
+def unchanged(rounds: pd.DataFrame) -> None:
+    """Print the restarts of worlds in which nothing changes: all of them are false alarms."""
+    for world, group in [*rounds.groupby("world"), ("all", rounds)]:
+        false, trips = int(group.groupby("run")["restarts"].max().sum()), len(group)
+        print(f"{world}: {false} alarms in {trips} trips, {1000 * false / trips:.2f} in 1,000")
+
+
 def recovery(rounds: pd.DataFrame, afresh: pd.DataFrame) -> None:
     """Print trips to recovery, regret and coverage after the first change, with and without."""
     drift = rounds[rounds["world"] == "drift"]
@@ -122,7 +130,10 @@ def cost(rounds: pd.DataFrame) -> None:
 
 
 if __name__ == "__main__":
-    streams()
+    if len(sys.argv) == 2:
+        unchanged(read(sys.argv[1]))
+    else:
+        streams()
     if len(sys.argv) == 3:
         of_changes = read(sys.argv[1])
         alarms(of_changes)

@@ -288,6 +288,8 @@ class PastErrors:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
         scores = {"signed": self._scores, "tested": self._test.scores}
+        if self._times.scores:
+            scores["timed"] = self._times.scores
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -297,6 +299,8 @@ class PastErrors:
         self._tail, self._scores = state["tail"], _signed(state).tolist()
         for score in state.get("tested", np.abs(self._scores)).tolist():
             self._test.add(score)
+        for score in state.get("timed", np.empty(0)).tolist():
+            self._times.add(score)
 
 
 def _signed(state: Mapping[str, npt.NDArray[Any]]) -> FloatArray:
