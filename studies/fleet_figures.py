@@ -45,6 +45,7 @@ from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.physics import Physics
 from evroute.worlds.world import load_world
 from evroute.worlds.year import YearWorld
 
@@ -79,10 +80,11 @@ LENGTHS = {
 
 def made_trips(
     seed: int, setting: Setting, cars: int, length: Length, study: str
-) -> Iterator[tuple[MeasuredTrip, float, float]]:
-    """Yield the trips of one world in order, each with two true numbers.
+) -> Iterator[tuple[MeasuredTrip, float, float, float]]:
+    """Yield the trips of one world in order, each with three true numbers.
 
-    They are the share that the car takes more, and the expected energy of the route, Wh.
+    They are the share that the car takes more, the expected energy of the route, Wh, and the part
+    of it by which its type heats and cools, Wh.
     """
     rng = np.random.default_rng(SeedSequence((39, seed)))
     factors = np.exp([0.15, 0.1] * rng.standard_normal(2))
@@ -127,7 +129,9 @@ def made_trips(
             car=name,
         )
         total_wh = float(climb_wh.sum())
-        yield trip, float(more), total_wh + (1.0 + float(more)) * (true_wh - total_wh)
+        own_wh = (1.0 + float(more)) * (true_wh - total_wh)
+        heating_wh = true_wh - Physics.route_wh(world, request, route)
+        yield trip, float(more), total_wh + own_wh, heating_wh
 
 
 def as_type(trip: MeasuredTrip, more: float, setting: Setting) -> MeasuredTrip:
@@ -144,7 +148,7 @@ def played(seed: int, study: str, length: Length) -> pd.DataFrame:
     fleet, one, known = (TripEnergies(setting, physics="driving") for _ in range(3))
     apart = [TripEnergies(each, physics="driving") for each in setting.of_types]
     rows, ratios = [], {}
-    for trip, more, true_wh in made_trips(seed, setting, CARS, length, study):
+    for trip, more, true_wh, _ in made_trips(seed, setting, CARS, length, study):
         measured_wh = float(trip.energy_wh.sum())
         row = fleet.expected(trip)
         fleet.learn(trip)
