@@ -11,6 +11,7 @@ import logging
 import os
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,13 +50,13 @@ def load_network(name: str | Path) -> RoadNetwork:
         If it has to be built and the cache cannot be written.
     """
     if (copy := copy_of(name)) is not None:
-        return store.load(copy)
+        return _load(copy)
     if isinstance(name, Path) or name.endswith(".npz"):
-        return store.load(Path(name))
+        return _load(Path(name))
     check_name(name)
     if (kept := _kept_path(name)).is_file():
         try:
-            return store.load(kept)
+            return _load(kept)
         except NetworkFormatError as error:
             raise NetworkFormatError(
                 f"{error}: evroute network build {name} --osm FILE (its --help lists other sources)"
@@ -63,7 +64,7 @@ def load_network(name: str | Path) -> RoadNetwork:
     if recipe := _recipes_at_hand().get(name):
         return recipe.load()
     if (embedded := data_path(name, "network.npz")).is_file():
-        return store.load(embedded)
+        return _load(embedded)
     advice = (
         f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to the folder "
         "of its source"
@@ -231,7 +232,7 @@ def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork
     check_name(name)
     if path.name.endswith(".npz"):
         require(not rasters, "a stored network has its heights; give its source with rasters")
-        return store.load(path)
+        return _load(path)
     readers = {
         (".net.xml", ".net.xml.gz"): sumo_net.read,
         (".graphml",): graphml.read,
@@ -311,7 +312,7 @@ class _Recipe:
         path = self.path
         try:
             if path.is_file():
-                return store.load(path)
+                return _load(path)
         except NetworkFormatError as error:
             log.warning("%s", error)
         network = build(
@@ -367,6 +368,14 @@ def _chosen_cache() -> Path:
 def _kept_path(name: str) -> Path:
     cache = _chosen_cache()
     return (cache_dir() if cache.exists() else cache) / "networks" / f"{name}.npz"
+
+
+def _load(path: Path) -> RoadNetwork:
+    """Load a stored network. What this user has checked before is not checked again."""
+    checked = None
+    with suppress(EvrouteError):  # other users can write the cache: nothing there is believed
+        checked = cache_dir() / "checked" if _chosen_cache().exists() else None
+    return store.load(path, checked)
 
 
 def _save(network: RoadNetwork, path: Path) -> None:

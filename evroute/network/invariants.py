@@ -10,6 +10,9 @@ from evroute.errors import NetworkFormatError, require
 from evroute.network import controls
 
 LONGEST_EDGE_M = 500_000.0
+RULES = 1
+"""Number of the rules that columns and texts keep. A change of them raises it, so that networks are
+checked again."""
 
 
 def check_columns(network: Any) -> None:

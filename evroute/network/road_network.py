@@ -119,15 +119,32 @@ class RoadNetwork:
         )
 
     def __post_init__(self) -> None:
-        n, v = len(self.edge_id), len(self.junction_id)
-        p = len(self.shape_x_m)
-        check_memory(n, len(self.turns), "the network")
+        self._check_texts()
+        self._freeze()
+        check_columns(self)
+
+    @classmethod
+    def unchecked(cls, **columns: Any) -> "RoadNetwork":
+        """Return a network of all columns whose texts and invariants are not checked."""
+        check_memory(len(columns["edge_id"]), len(columns["turns"]), "the network")
+        network = object.__new__(cls)
+        for column, value in columns.items():
+            object.__setattr__(network, column, value)
+        network._freeze()
+        return network
+
+    def _check_texts(self) -> None:
+        check_memory(len(self.edge_id), len(self.turns), "the network")
         check_texts("name", (self.name,))
         check_name(self.name)
         check_texts("crs", (self.crs,))
         check_crs(self.crs)
         for column in ("edge_id", "street", "road_class", "junction_id"):
             check_texts(column.replace("_", " "), getattr(self, column))
+
+    def _freeze(self) -> None:
+        n, v = len(self.edge_id), len(self.junction_id)
+        p = len(self.shape_x_m)
         freeze(
             self,
             tail=(self.tail, np.int64, (n,)),
@@ -145,7 +162,6 @@ class RoadNetwork:
         )
         if self.control is not None:
             freeze(self, control=(self.control, np.int64, (len(self.turns),)))
-        check_columns(self)
 
     @property
     def n_edges(self) -> int:

@@ -5,6 +5,8 @@ of them are one JSON document of bytes. Optional tables (`optional_tables`) are 
 """
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,15 @@ from evroute import limits
 from evroute.checked import DAMAGE
 from evroute.errors import NetworkFormatError, require
 from evroute.files import replacing
+from evroute.network.invariants import RULES
 from evroute.network.optional_tables import StoredTables, to_arrays
 from evroute.network.road_network import RoadNetwork, Source
 
 FORMAT = 3
 """Format of written files. Files of format 2, without digest and tables, are read too."""
 _READ = (2, FORMAT)
+LARGE = 50_000
+"""Number of edges from which checks take longer than asking whether they were made."""
 _ARRAYS = (
     "tail",
     "head",
@@ -64,8 +69,16 @@ def save(network: RoadNetwork, path: Path) -> None:
         np.savez_compressed(handle, **columns, **tables)
 
 
-def load(path: Path) -> RoadNetwork:
+def load(path: Path, checked: Path | None = None) -> RoadNetwork:
     """Read a network written by `save`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    checked
+        Folder of the digests of large networks that this user has checked. Texts and invariants of
+        equal networks are not checked again. None checks all.
 
     Raises
     ------
@@ -91,10 +104,13 @@ def load(path: Path) -> RoadNetwork:
             columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
             columns |= {column: stored[column] for column in _ARRAYS}
             columns["control"] = stored.get("control")
+        named = {"name": document["name"], "crs": document["crs"], "source": Source(**source)}
+        mark = None
+        if document["format"] == FORMAT and len(columns["edge_id"]) >= LARGE:
+            mark = _mark(checked, document["sha256"])
+        known = mark is not None and mark.is_file()
         try:
-            network = RoadNetwork(
-                name=document["name"], crs=document["crs"], source=Source(**source), **columns
-            )
+            network = (RoadNetwork.unchecked if known else RoadNetwork)(**named, **columns)
         except NetworkFormatError as error:
             raise ValueError(str(error)) from error
         require(
@@ -102,8 +118,19 @@ def load(path: Path) -> RoadNetwork:
             "its digest differs",
             ValueError,
         )
+        if mark is not None and not known:
+            with suppress(OSError):  # a cache that cannot be written: checked again next time
+                mark.parent.mkdir(exist_ok=True)
+                mark.touch()
         return network.with_tables(StoredTables(path, document.get("tables", {})))
     except DAMAGE as error:
         raise NetworkFormatError(
             f"{path} is not a stored network, or is damaged ({error}); build it again"
         ) from error
+
+
+def _mark(checked: Path | None, digest: str) -> Path | None:
+    """Return the empty file that tells that a network was checked by this version's rules."""
+    if checked is None or not re.fullmatch("[0-9a-f]{64}", digest):
+        return None
+    return checked / f"{RULES}-{digest}"

@@ -43,6 +43,68 @@ def test_both_cities_load_back_exactly_equal(
         assert store.load(tmp_path / "city.npz").content_digest == city.content_digest
 
 
+def test_a_large_network_is_checked_once_a_digest_and_only_for_this_user(
+    hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LARGE", hill.n_edges)
+    checks: list[str] = []
+    check_columns = road_network.check_columns
+    monkeypatch.setattr(
+        road_network,
+        "check_columns",
+        lambda network: (checks.append(network.name), check_columns(network)),
+    )
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    store.save(hill, tmp_path / "hill.npz")
+    store.save(replace(hill, name="twin"), tmp_path / "twin.npz")
+    checks.clear()
+
+    def load(name: str, checked: Path | None) -> RoadNetwork:
+        return store.load(tmp_path / name, checked)
+
+    first, again = load("hill.npz", mine), load("hill.npz", mine)
+    assert checks == [hill.name]
+    assert first.content_digest == again.content_digest
+    with pytest.raises(ValueError, match="read-only"):
+        again.length_m[0] = 1.0
+    (tmp_path / "hill.npz").rename(tmp_path / "moved.npz")
+    load("moved.npz", mine)  # the same columns at another place
+    assert len(checks) == 1
+    load("twin.npz", mine)  # a foreign file
+    load("moved.npz", other)  # another user
+    load("moved.npz", None)
+    assert len(checks) == 4
+    monkeypatch.setattr(store, "RULES", store.RULES + 1)  # another version
+    load("moved.npz", mine)
+    assert len(checks) == 5
+    monkeypatch.setattr(store, "LARGE", hill.n_edges + 1)  # small ones are checked always
+    load("moved.npz", mine)
+    load("moved.npz", mine)
+    assert len(checks) == 7
+
+
+def test_a_file_that_claims_the_digest_of_a_checked_network_is_damaged(
+    hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LARGE", 1)
+    store.save(hill, tmp_path / "hill.npz")
+    store.load(tmp_path / "hill.npz", tmp_path / "checked")
+    with np.load(tmp_path / "hill.npz") as stored:
+        columns = dict(stored)
+    columns["length_m"] = -columns["length_m"]
+    np.savez(tmp_path / "forged.npz", **columns)
+    for checked in (tmp_path / "checked", None):
+        with pytest.raises(NetworkFormatError, match=r"digest differs|positive number"):
+            store.load(tmp_path / "forged.npz", checked)
+    document = json.loads(columns["document"].tobytes())
+    (tmp_path / "1-up").touch()
+    document["sha256"] = "../1-up"  # no path out of the folder
+    columns["document"] = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "path.npz", **columns)
+    with pytest.raises(NetworkFormatError, match="positive number"):
+        store.load(tmp_path / "path.npz", tmp_path / "checked")
+
+
 def test_the_same_network_is_stored_as_the_same_bytes(hill: RoadNetwork, tmp_path: Path) -> None:
     for name in ("a.npz", "b.npz"):
         store.save(hill, tmp_path / name)
