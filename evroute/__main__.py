@@ -18,6 +18,9 @@ def main() -> None:
         print("evroute: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
+        # Python ends by the signal after an interrupt within exec, as while a dataclass is made,
+        # until it runs another text
+        eval("0")
         gc.freeze()  # else Python looks for cycles among all objects at its end: 0.2 to 0.6 s
 
 

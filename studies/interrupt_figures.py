@@ -61,6 +61,8 @@ def interrupted(words: list[str], after_s: float) -> tuple[int, float, str, list
 def main(times: int, seed: int, engines: list[str]) -> None:
     """Print how each command ended."""
     rng = np.random.default_rng(seed)
+    # a shell lets its background programs ignore the signal, and theirs would, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for engine in engines or ENGINES:
         took_s = []
         for _ in range(times):

@@ -1,8 +1,11 @@
 """What `main` makes of errors: one line and a status, whatever was raised."""
 
 import gc
+import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +102,26 @@ def test_an_interrupt_at_any_time_is_one_line(
     assert done.value.code == 130
     assert capsys.readouterr().err == "evroute: interrupted\n"
     assert ends == ["quickly"]
+
+
+def test_an_interrupt_while_a_text_runs_has_the_status_of_others(tmp_path: Path) -> None:
+    """As while a dataclass is made. Python itself would end ``python -m`` by the signal."""
+    code = (
+        "import sys\n"
+        "import evroute.cli\n"
+        "from evroute.__main__ import main\n"
+        "def run():\n"
+        "    try:\n        exec('raise KeyboardInterrupt')\n"
+        "    except KeyboardInterrupt:\n        sys.exit(130)\n"
+        "evroute.cli.main = run\n"
+        "main()\n"
+    )
+    (tmp_path / "interrupted.py").write_text(code, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert (done.returncode, done.stderr) == (130, b"")
