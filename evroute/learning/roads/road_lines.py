@@ -66,7 +66,8 @@ class RoadLines:
     def of_network(cls, network: RoadNetwork, rows: IntArray) -> "RoadLines":
         """Return the roads of rows (k,) of a network."""
         ends = [np.column_stack([network.x_m, network.y_m])[at[rows]] for at in _ends(network)]
-        flat_m = np.stack([ends[0], _middles(network)[rows], ends[1]], axis=1)
+        middles_m = _middles(network)[rows] if len(rows) else ends[0]
+        flat_m = np.stack([ends[0], middles_m, ends[1]], axis=1)
         return cls(
             tuple(network.edge_id[row] for row in rows.tolist()),
             np.concatenate([flat_m, np.zeros((len(rows), 3, 1))], axis=2),

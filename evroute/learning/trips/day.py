@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.roads.sections import RoadSections
-from evroute.learning.trips.day_terms import DayTerms
+from evroute.learning.trips.day_terms import AT_ONCE, DayTerms
 from evroute.learning.trips.kept_trips import FIELD, KM
 from evroute.learning.trips.terms import (
     AUXILIARY,
@@ -305,19 +305,31 @@ class TripDay:
             As in `Day.reached_std_wh`.
         """
         driven = stretches or self.whole(arms)
-        sums = self._driven_terms(arms, charge_wh, driven.onward())
+        begun, sums = driven.onward(), np.empty((len(arms), len(self.columns)))
+        portions = [slice(first, first + AT_ONCE) for first in range(0, len(arms), AT_ONCE)]
+        for some in portions:
+            sums[some] = self._driven_terms(arms[some], charge_wh[some], begun[some])
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
                 sums[arm] += sums[previous]
-        sums = self._halted(sums, driven)
-        heating = self._heating
-        by_temperature = heating.of_trip(sums[:, MINUTES])
-        sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
-        variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
-        unknown_wh2 = (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
+        unknown_wh2 = np.zeros(len(arms))
         if (self.belief.column[self.columns] == FIELD).any():  # its rest is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
+        parts = [
+            self._sums_std_wh(sums[some], driven[some], unknown_wh2[some]) for some in portions
+        ]
+        return np.concatenate([np.empty(0), *parts])
+
+    def _sums_std_wh(
+        self, sums: FloatArray, driven: Stretches, unknown_wh2: FloatArray
+    ) -> FloatArray:
+        """Return the deviation of trips by sums of terms (k, c), last arms and variances, (k,)."""
+        sums, heating = self._halted(sums, driven), self._heating
+        by_temperature = heating.of_trip(sums[:, MINUTES])
+        sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
+        variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
+        unknown_wh2 = unknown_wh2 + (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         noise, learned_km = self.belief.noise, sums @ self._km_by_column
         return np.sqrt(variance + noise.variance(sums[:, KM], unknown_wh2, learned_km))
 

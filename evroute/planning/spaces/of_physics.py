@@ -34,11 +34,15 @@ def space_of_physics(
     physics
         ``driving``, turns at the speeds of drivers, or ``eq8``, edges at the speeds of the map.
     """
+    driving = physics == defaults.PHYSICS
+    usual_s = network.time_s / speed_factors(network) if driving else network.time_s
+    if conditions == of_any_date(conditions):
+        shared = shared_turns if driving else shared_edges
+        return shared(network, vehicle, conditions), usual_s
     edges = EdgeSpace(network, vehicle, conditions=conditions)
-    if physics != defaults.PHYSICS:
-        return edges, network.time_s
-    turns = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
-    return turns, network.time_s / speed_factors(network)
+    if not driving:
+        return edges, usual_s
+    return TurnSpace(edges, TurnTable.from_network(network), free_flow=True), usual_s
 
 
 def of_any_date(conditions: DrivingConditions) -> DrivingConditions:
@@ -50,7 +54,7 @@ def of_any_date(conditions: DrivingConditions) -> DrivingConditions:
 def shared_edges(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions
 ) -> EdgeSpace:
-    """Return the space of edges that all beliefs of a vehicle share.
+    """Return the space of edges that beliefs and plans of a vehicle share.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ def shared_edges(
 def shared_turns(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions
 ) -> TurnSpace:
-    """Return the space of turns by the driver's physics that all beliefs of a vehicle share.
+    """Return the space of turns by the driver's physics that beliefs and plans of a vehicle share.
 
     Parameters
     ----------
