@@ -123,16 +123,6 @@ class RoadNetwork:
         self._freeze()
         check_columns(self)
 
-    @classmethod
-    def unchecked(cls, **columns: Any) -> "RoadNetwork":
-        """Return a network of all columns whose texts and invariants are not checked."""
-        check_memory(len(columns["edge_id"]), len(columns["turns"]), "the network")
-        network = object.__new__(cls)
-        for column, value in columns.items():
-            object.__setattr__(network, column, value)
-        network._freeze()
-        return network
-
     def _check_texts(self) -> None:
         check_memory(len(self.edge_id), len(self.turns), "the network")
         check_texts("name", (self.name,))
@@ -394,3 +384,13 @@ class RoadNetwork:
         arcs = csr_matrix((np.ones(len(self.turns)), tuple(self.turns.T)), shape=(n, n))
         _, label = connected_components(arcs, directed=True, connection="strong")
         return self.subset(label == np.bincount(label).argmax())
+
+
+def unchecked(**columns: Any) -> RoadNetwork:
+    """Return a network of all columns whose texts and invariants are not checked."""
+    check_memory(len(columns["edge_id"]), len(columns["turns"]), "the network")
+    network = object.__new__(RoadNetwork)
+    for column, value in columns.items():
+        object.__setattr__(network, column, value)
+    network._freeze()
+    return network

@@ -19,7 +19,7 @@ from evroute.errors import NetworkFormatError, require
 from evroute.files import replacing
 from evroute.network.invariants import RULES
 from evroute.network.optional_tables import StoredTables, to_arrays
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork, Source, unchecked
 
 FORMAT = 3
 """Format of written files. Files of format 2, without digest and tables, are read too."""
@@ -110,7 +110,7 @@ def load(path: Path, checked: Path | None = None) -> RoadNetwork:
             mark = _mark(checked, document["sha256"])
         known = mark is not None and mark.is_file()
         try:
-            network = (RoadNetwork.unchecked if known else RoadNetwork)(**named, **columns)
+            network = (unchecked if known else RoadNetwork)(**named, **columns)
         except NetworkFormatError as error:
             raise ValueError(str(error)) from error
         require(
