@@ -28,7 +28,7 @@ from evroute.validation.invalid import first_problem
 
 BOUNDED = "bounded"
 """Model in place of the exact one where contexts never repeat."""
-NEAR = 1.35
+NEAR = 2.0
 """Factor of the corridor that goes with it."""
 
 
