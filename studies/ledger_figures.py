@@ -5,7 +5,9 @@
 Streams are those of tests/policy/test_ledger.py, but 2,000 each: 400 trips, noise of 4 % that both
 routes share. Each row: share of streams that break the budget, share in which the bound fails, and
 the learner's share of the trips 51-100 and 351-400. Rows of noise that grows break an assumption of
-the ledger on purpose, with its own probabilities and with one half in every trip.
+the ledger on purpose, with its own probabilities and with one half in every trip. The last rows
+have the trips that the ledger says it needs, and the trips from which 100 streams drive the
+learner's route in most trips.
 """
 
 import sys
@@ -13,8 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "policy"))
 
+import numpy as np
 import test_ledger
-from test_ledger import NOISE, WORLDS, play
+from test_ledger import NOISE, WORLDS, most_trips, play
 
 SAVING = (0.01, 0.02, 0.04, 0.08)
 
@@ -32,6 +35,11 @@ def main() -> None:
         for share in (0.0025, 0.01):
             row(f"saves {saving:.0%}", share, lambda t, saving=saving: -saving, {})
     row("saves 2%, first short", 0.0025, lambda t: -0.02, {"first_wh": 50.0})
+    print("noise  trips needed  10 %, median and 90 % of streams that save 2 %")
+    for noise in (0.01, 0.02, 0.03, 0.04, 0.06):
+        needed, driven = most_trips(1000 * noise, 3000)
+        low, median, high = np.percentile(driven, [10, 50, 90])
+        print(f"{noise:5.0%} {needed:13.0f} {low:6.0f} {median:6.0f} {high:6.0f}")
 
 
 def row(name, share, loss, options) -> None:

@@ -51,7 +51,9 @@ SPARE = 0.5
 """Deviations of the sum of X in these trips that the budget must cover too."""
 SAVING = 0.02
 """Saving for which `Ledger.trips_needed` is computed, as a share of the dissipated energy."""
-TRIPS = np.unique(np.geomspace(1, 1e6, 400).astype(int))
+LUCK = 1.5
+"""Deviations of the sum of X by which that saving may look smaller than it is."""
+TRIPS = np.append(0, np.unique(np.geomspace(1, 1e6, 400).astype(int)))
 
 
 class Ledger:
@@ -177,20 +179,33 @@ class Ledger:
         self._noise_wh2 = self._noise_wh2 + np.square(noise_wh)
 
     def trips_needed(self) -> float:
-        """Return the number of trips from which the budget covers a route that saves `SAVING`.
+        """Return the trip from which a route that saves `SAVING` is driven in most trips.
 
-        The route is then driven with the least probability of the baseline, at the noise and the
-        dissipated energy of the trips so far. NaN before the first settled trip.
+        From this trip on `probability` stays below one half, in a fresh ledger with the noise and
+        the dissipated energy of the trips so far. Only trips in which routes differ count. NaN
+        before the first settled trip.
         """
-        settled = self._settled
-        if not settled:
+        if not self._settled:
             return np.nan
-        p = PROBABILITIES[0]
         trip_wh = self._dissipated_wh / self._trips
-        square_wh2 = self._square_wh2(np.sqrt(self._noise_wh2 / settled))
-        budget_wh = self._start_wh + TRIPS * trip_wh * (self.share + (1 - p) * SAVING)
-        short = np.flatnonzero(self._margin_wh(TRIPS * (1 - p) / p * square_wh2) > budget_wh)
-        return float(TRIPS[min(short[-1] + 1, len(TRIPS) - 1)]) if len(short) else 1.0
+        noise_wh = np.sqrt(self._noise_wh2 / self._settled)
+        square_wh2 = self._square_wh2(noise_wh)
+        later = Ledger(self.share, self.start_wh)
+        later._squares, later._count = self._squares, self._count
+        later._settled, later._most_wh = TRIAL_TRIPS, np.inf
+        needed, learner_trips, sums_wh2 = float(TRIAL_TRIPS), 0.0, 0.0
+        for p in [each for each in PROBABILITIES[::-1] if each >= 0.5]:
+            later._learner_trips = learner_trips + (1 - p) * TRIPS
+            later_wh2 = sums_wh2 + (1 - p) / p * square_wh2 * TRIPS
+            later._variance_wh2 = (1 / SAFETY + 2) / 3 * later_wh2
+            saved_wh = SAVING * trip_wh * later._learner_trips
+            later._lost_wh = LUCK * np.sqrt(later_wh2 / SAFETY) - saved_wh
+            later.income_wh = self._start_wh + (needed + TRIPS) * self.share * trip_wh
+            waits = np.flatnonzero(later.probability(noise_wh, 0.0) >= p)
+            last = min(waits[-1] + 1, len(TRIPS) - 1) if len(waits) else 0
+            needed += TRIPS[last]
+            learner_trips, sums_wh2 = later._learner_trips[last], later_wh2[last]
+        return float(needed)
 
     def _square_wh2(self, noise_wh: FloatArray | float) -> FloatArray:
         """Return the bound q on the mean square of r, Wh²."""
