@@ -193,7 +193,8 @@ class Ledger:
         later = Ledger(self.share, self.start_wh)
         later._squares, later._count = self._squares, self._count
         later._settled, later._most_wh = TRIAL_TRIPS, np.inf
-        needed, learner_trips, sums_wh2 = float(TRIAL_TRIPS), 0.0, 0.0
+        needed = TRIAL_TRIPS
+        learner_trips = sums_wh2 = 0.0
         for p in [each for each in PROBABILITIES[::-1] if each >= 0.5]:
             later._learner_trips = learner_trips + (1 - p) * TRIPS
             later_wh2 = sums_wh2 + (1 - p) / p * square_wh2 * TRIPS
