@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.roads.sections import RoadSections
-from evroute.learning.trips.day_terms import AT_ONCE, DayTerms
+from evroute.learning.trips.day_terms import DayTerms, portions
 from evroute.learning.trips.kept_trips import FIELD, KM
 from evroute.learning.trips.terms import (
     AUXILIARY,
@@ -306,8 +306,7 @@ class TripDay:
         """
         driven = stretches or self.whole(arms)
         begun, sums = driven.onward(), np.empty((len(arms), len(self.columns)))
-        portions = [slice(first, first + AT_ONCE) for first in range(0, len(arms), AT_ONCE)]
-        for some in portions:
+        for some in portions(len(arms)):
             sums[some] = self._driven_terms(arms[some], charge_wh[some], begun[some])
         for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
@@ -316,10 +315,10 @@ class TripDay:
         if (self.belief.column[self.columns] == FIELD).any():  # its rest is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
-        parts = [
-            self._sums_std_wh(sums[some], driven[some], unknown_wh2[some]) for some in portions
-        ]
-        return np.concatenate([np.empty(0), *parts])
+        std_wh = np.empty(len(arms))
+        for some in portions(len(arms)):
+            std_wh[some] = self._sums_std_wh(sums[some], driven[some], unknown_wh2[some])
+        return std_wh
 
     def _sums_std_wh(
         self, sums: FloatArray, driven: Stretches, unknown_wh2: FloatArray

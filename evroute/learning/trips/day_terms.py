@@ -7,7 +7,7 @@ teaches the pace, so it changes minutes and drag alone. Means and variances of a
 a product over the edges and one pass over the arms.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -84,6 +84,12 @@ class StillTerms:
     turning_wh: FloatArray
 
 
+def portions(n: int) -> Iterator[slice]:
+    """Yield slices of `AT_ONCE` of n rows, so that their temporary numbers take little memory."""
+    for start in range(0, n, AT_ONCE):
+        yield slice(start, min(start + AT_ONCE, n))
+
+
 @lru_cache(maxsize=2 * MOST_SHARED)
 def still_terms(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, *, driving: bool
@@ -116,7 +122,10 @@ def still_terms(
         none: IntArray = np.empty(0, dtype=np.int64)
         return StillTerms(numbers, edges, joining, none, np.empty(0))
     space = shared_turns(network, vehicle, conditions)
-    at_map_pace = _terms_at(vehicle, edges, conditions) @ prior.mean[:TURNING]
+    at_map_pace = np.empty(network.n_edges)
+    for some in portions(network.n_edges):
+        portion = DrivenEdges(*(getattr(edges, name)[some] for name in edges.__slots__))
+        at_map_pace[some] = _terms_at(vehicle, portion, conditions) @ prior.mean[:TURNING]
     entered = space.table.entered
     turning_wh = space.energy.limits_wh - at_map_pace[entered]
     return StillTerms(numbers, edges, joining, entered, turning_wh)
@@ -301,8 +310,7 @@ class DayTerms:
         p, n = self._still.joining.shape[1], len(self.km)
         joined = self._still.joining @ root[:p]
         of_edges, along = np.empty(n), np.empty(n)
-        for start in range(0, n, AT_ONCE):
-            some = slice(start, min(start + AT_ONCE, n))
+        for some in portions(n):
             sums = self._still.numbers[:, some].T @ joined[:STILL]
             sums += self._paced[:, some].T @ joined[STILL : len(NUMBERS)]
             first = p
