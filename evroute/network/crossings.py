@@ -93,6 +93,23 @@ def arm_lengths_m(network: RoadNetwork, edge: IntArray) -> FloatArray:
     return lane_m[edge] + np.append(turn_m, np.zeros(network.n_edges))
 
 
+def beyond_mean_m(network: RoadNetwork, left: IntArray, entered: IntArray) -> FloatArray:
+    """Return by how much turns are longer than the mean that lengths of edges contain, (k,) m.
+
+    Parameters
+    ----------
+    network
+        The roads. It is 0 without crossings.
+    left, entered
+        (k,) edges before and after each turn. A negative one before stands for no turn.
+    """
+    if NAME not in network.tables:
+        return np.zeros(len(entered))
+    turn_m = np.append(np.asarray(network.tables[NAME]["turn_m"]), 0.0)
+    row = np.where(left >= 0, _turn_rows(network, np.maximum(left, 0), entered), -1)
+    return turn_m[row] + lanes_m(network, entered) - network.length_m[entered]
+
+
 def points_between(network: RoadNetwork, left: int, entered: int) -> IntArray:
     """Return the points of the table's shapes between two successive edges, (p,).
 

@@ -12,8 +12,11 @@ from evroute.cli import app
 from evroute.errors import NetworkFormatError, UnknownNameError
 from evroute.network import catalog, closures, crossings, store
 from evroute.network.places import street_names
+from evroute.network.places.positions import positions
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources import sumo_net
+from evroute.planning.dispatch.stops import Stop
+from evroute.planning.matrix import energy_matrix
 from evroute.planning.planner import Planner
 
 LOCATION = (
@@ -203,3 +206,21 @@ def test_batches_and_plans_state_the_same_kilometres(tmp_path: Path) -> None:
     assert batch_m == pytest.approx([92 + 101 + 120, 92 + 8 + 100 + 2 + 100])
     route = planner.plan("ab", "da").routes["energy"]
     assert route.length_m == pytest.approx(batch_m[0])
+
+
+@pytest.mark.parametrize("physics", ["driving", "eq8"])
+def test_matrices_and_plans_state_the_same_kilometres(tmp_path: Path, physics: str) -> None:
+    network = catalog.build(town(tmp_path), smoothing_m=0.0)
+    planner = Planner(network, "reference", physics=physics)
+    names = ("ab", "bd", "da", "cb")
+    origins, destinations = (
+        [Stop(name, name, positions(network, name, leaving=leaving)) for name in names]
+        for leaving in (True, False)
+    )
+    length_m = energy_matrix(planner, origins, destinations)[2]
+    assert length_m[0, 2] == pytest.approx(92 + 101 + 120)
+    for o, origin in enumerate(names):
+        for d, destination in enumerate(names):
+            if o != d:
+                route = planner.plan(origin, destination).routes["energy"]
+                assert length_m[o, d] == pytest.approx(route.length_m)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.crossings import beyond_mean_m
 from evroute.network.places.positions import Position
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.dispatch.stops import Stop
@@ -102,8 +103,14 @@ class Exits:
         self.before = np.array([each.before for each in own.exits], dtype=np.int64)
         self.place = np.array([own.place(each.arm) for each in own.exits], dtype=np.int64)
         self.last = _driven(own)
+        # arms of turns have the lengths of their turns
+        self._by_edges = planner.space is planner.space.edges
         self._of_stop = np.array(of_stop, dtype=np.int64)
         self._last_values = self._of(self.last)[self.place]
+        if self.last is not None:
+            self._last_values = self._turned(
+                self._last_values, self.before, self.last.stretches.edge[self.place]
+            )
         self._on_edge: dict[int, list[tuple[int, Position]]] = {}
         for number, stop in enumerate(destinations):
             for each in stop.positions:
@@ -132,9 +139,19 @@ class Exits:
         begun = self._of(own.driven())
         roots = np.array([each.edge for each in origin.positions])
         tree = planner.search.tree(weights, Ends(roots, self._begun(roots, begun, worth)))
-        sums = _summed(planner.space, self._values, tree, roots, begun)
+        reached = np.flatnonzero(tree >= 0)
+        reached = reached[np.argsort(tree[reached], kind="stable")]  # turns are looked up in order
+        of_edges = np.full((len(tree), begun.shape[1]), np.nan)
+        of_arms = self._values[entered(planner.space, tree, reached)]
+        of_edges[reached] = self._turned(of_arms, tree[reached], reached)
+        begins = tree[roots] < 0
+        of_edges[roots[begins]] = self._turned(begun, np.full(len(roots), -1), roots)[begins]
+        sums = _summed(of_edges, tree)
         pieces, of_pieces = self._pieces(origin)
-        values = np.concatenate([sums[self.before] + self._last_values, self._of(pieces)])
+        alone = self._of(pieces)
+        if pieces is not None:
+            alone = self._turned(alone, np.full(len(alone), -1), pieces.stretches.edge)
+        values = np.concatenate([sums[self.before] + self._last_values, alone])
         stop = np.concatenate([self._of_stop, of_pieces])
         cost = worth.per_s * values[:, TIME_S] + worth.per_wh * values[:, ENERGY_WH]
         order = np.lexsort((cost, stop))
@@ -172,6 +189,21 @@ class Exits:
                 stops += [number] * (len(own.pieces) - known)
         return _driven(own), np.array(stops, dtype=np.int64)
 
+    def _turned(self, values: FloatArray, left: IntArray, entered: IntArray) -> FloatArray:
+        """Return values of arms with the lengths of the turns into them, (k, v).
+
+        Parameters
+        ----------
+        values
+            (k, v) values of arms.
+        left, entered
+            (k,) edges before the arms, negative where routes begin, and edges of the arms.
+        """
+        if self._by_edges:
+            values = values.copy()
+            values[:, LENGTH_M] += beyond_mean_m(self.planner.network, left, entered)
+        return values
+
     def _of(self, driven: DrivenArms | None) -> FloatArray:
         """Return the values of arms of requests, (c, v)."""
         if driven is None:
@@ -208,43 +240,26 @@ def entered(space: SearchSpace, before: IntArray, edges: IntArray) -> IntArray:
     return space.arms_of_routes(pairs, np.arange(0, len(pairs), 2))[1::2]
 
 
-def _summed(
-    space: SearchSpace,
-    values: FloatArray,
-    before: IntArray,
-    roots: IntArray,
-    first_values: FloatArray,
-) -> FloatArray:
-    """Return sums from the roots of a tree to every edge, (n, v), NaN outside.
+def _summed(values: FloatArray, before: IntArray) -> FloatArray:
+    """Return sums from the roots of a tree to every edge, (n, v).
 
     Parameters
     ----------
-    space
-        The arms.
     values
-        (a, v) values of the arms.
+        (n, v) values of the edges of the tree. NaN outside.
     before
         (n,) edge before each edge, negative at the roots and outside.
-    roots
-        (r,) first edges. One that the tree enters is none.
-    first_values
-        (r, v) values of the part of each that is driven.
     """
-    reached = np.flatnonzero(before >= 0)
-    reached = reached[np.argsort(before[reached], kind="stable")]  # turns are looked up in order
-    sums = np.full((len(before), values.shape[1]), np.nan)
-    sums[reached] = values[entered(space, before, reached)]
-    begins = before[roots] < 0
-    sums[roots[begins]] = first_values[begins]
     # in driving order, as the plan of one request adds
     depth = depths(before)
     order = np.argsort(depth, kind="stable")
     first = np.searchsorted(depth[order], np.arange(1, depth.max(initial=0) + 2))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    by_level, above = sums[order], place[before[order]]
+    by_level, above = values[order], place[before[order]]
     for low, high in pairwise(first.tolist()):
         by_level[low:high] += by_level[above[low:high]]
+    sums = np.empty_like(values)
     sums[order] = by_level
     return sums
 
