@@ -93,8 +93,8 @@ def processes(jobs: int, beside: Path | None = None) -> Iterator[Pool]:
     jobs
         Number of processes.
     beside
-        Folder in which that of their files lies, so that files can be moved from one to the other.
-        No other caller may use it. None for the usual place of temporary files.
+        Folder in which the folder of their files lies, so that files can be moved from one to the
+        other. No other caller may use it. None for the usual place of temporary files.
     """
     for left in beside.glob(f"{WORK}*") if beside else ():  # of a caller that was killed
         shutil.rmtree(left, ignore_errors=True)

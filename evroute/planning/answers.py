@@ -28,7 +28,7 @@ NUMBERS = tuple(name for name, entry in entries().items() if isinstance(entry.fo
 
 
 def columns_of(only: str | None) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the columns of requests, and those of numbers.
+    """Return the columns of requests, and the columns of numbers.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Blocks of a batch or a matrix: values that any process can answer, with files as bytes.
 
-A block names its rows in a table that the worker reads itself: those of a batch, or the origins of
-a matrix. Rows that are in no file, or in a large one, are sent with the block.
+A block names its rows in a table that the worker reads itself: rows of a batch, or the origins of a
+matrix. Rows that are in no file, or in a large one, are sent with the block.
 """
 
 import io

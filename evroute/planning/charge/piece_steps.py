@@ -85,7 +85,7 @@ class StepsOnDemand(ChargeFunctions):
 
 
 class OwnBehind(ChargeFunctions):
-    """Charge functions that all requests share, and behind them those of one request.
+    """Charge functions that all requests share, and behind them the functions of one request.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Recommended routes of a matrix: the fastest of each pair, or the detour that pays.
 
-Three trees from each origin decide most pairs: the fastest routes, those of least energy and time
-together, and those of least energy, without which no detour saves enough. Where the second route
+Three trees from each origin decide most pairs: the fastest routes, routes of least energy and time
+together, and routes of least energy, without which no detour saves enough. Where the second route
 breaks a limit of the recommendation, such as the longest extra time, and the third could still keep
 it, the pair is planned singly.
 """
@@ -40,7 +40,7 @@ class Chosen:
     exits
         The ways into the destinations.
     trees
-        The fastest routes, and those of least energy and time together.
+        The fastest routes, and the routes of least energy and time together.
     tree
         (d,) which of these trees has the route of each. -1 where it is planned singly.
     single

@@ -14,7 +14,7 @@ from evroute.planning.dispatch.exits import Exits, Found, depths, entered
 def deviations_wh(exits: Exits, found: Found, rows: IntArray) -> FloatArray:
     """Return the deviation of the energy of routes to some destinations, (k,) Wh.
 
-    It is that of a trip whose charge is unknown.
+    It is for a trip whose charge is unknown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Arrays over the arms that all requests share, with those of one request behind them.
+"""Arrays over the arms that all requests share, with the arrays of one request behind them.
 
 A region has a million arms, and a request ten of its own. The shared values are written once into
 buffers with room behind them, and a request writes its own there. Buffers serve the next request
@@ -54,7 +54,7 @@ class RequestArrays:
         self._named: dict[Any, Array] = {}
 
     def joined(self, name: Any, shared: Callable[[], Array], own: Array) -> Array:
-        """Return shared values, (a,), and behind them those of this request, (c,), read-only.
+        """Return shared values, (a,), and behind them this request's, (c,), read-only.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class RequestArrays:
         shared
             Function that returns the shared ones, which are the same for all requests.
         own
-            Those of this request.
+            This request's values.
         """
         buffers = self._loan.buffers
         n, buffer = buffers.get(name, (0, own[:0]))

@@ -380,7 +380,7 @@ class TurnSpace:
         return features[:, SPEED] * self._speed_scale
 
     def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
-        """Return contexts of rows, the temperature last, from those of edges entered, (k, d)."""
+        """Return contexts of rows, the temperature last, from contexts of edges entered, (k, d)."""
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
         of_road, of_day = np.split(of_edges, [len(context.NAMES)], axis=1)
         return np.column_stack([of_road, entry_mps / self._speed_scale, self._own[rows], of_day])
