@@ -122,13 +122,14 @@ class _Check:
         )
 
     def _replace(self) -> None:
-        """Replace workers whose process died while it started, which Dask gives up."""
-        found = tuple(self._cluster.workers.items())
-        given_up = [name for name, each in found if each.status.name in ENDED]
-        for name in given_up:
-            self._cluster.worker_spec.pop(name, None)
-        if given_up:
-            self._cluster.scale(self._count)
+        """Replace workers whose process died while it started, which Dask gives up and forgets."""
+        cluster = self._cluster
+        for name, each in tuple(cluster.workers.items()):
+            if each.status.name in ENDED:
+                cluster.worker_spec.pop(name, None)
+        wanted = set(cluster.worker_spec)
+        if len(wanted) < self._count or wanted - set(cluster.workers):
+            cluster.scale(self._count)  # starts those that are not there
 
 
 @contextmanager

@@ -155,6 +155,29 @@ def test_killed_dask_workers_lose_no_run(
     assert content(folder) == few
 
 
+def test_workers_that_dask_forgot_are_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after kills while they start."""
+    begin, made = cluster_module._Check.__init__, list[Any]()
+
+    def recorded(check: Any, client: Any, address: str, place: Any, count: int) -> None:
+        made.append(place)
+        begin(check, client, address, place, count)
+
+    monkeypatch.setattr(cluster_module._Check, "__init__", recorded)
+    with cluster("local:1") as engine:
+        (place,) = made
+        while not place.workers:
+            time.sleep(0.05)
+        (nanny,) = place.workers.values()
+        place.sync(nanny.close)
+        place.workers.clear()
+        while place.scheduler.workers:
+            time.sleep(0.05)
+        while not place.scheduler.workers:  # a check refuses to wait for ever
+            engine.check()
+            time.sleep(0.05)
+
+
 play_in_worker = engines._play_in_worker
 
 
