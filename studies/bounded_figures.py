@@ -1,6 +1,6 @@
 """The figures of docs/figures/engines.md, "The bounded model": milliseconds at a late trip.
 
-    python studies/bounded_figures.py 5000 gp-ts recommended
+    python studies/bounded_figures.py 5000 bounded-ts recommended
 
 World `changing`, Denver A. The trips before the measured ones drive routes of least energy under
 random errors by edge, so that many roads are met. Only then does the method choose its routes.
@@ -22,13 +22,16 @@ from evroute.worlds.demand.demand import load_demand
 ERROR = 0.35
 """Deviation of the logarithm of the errors by edge on the routes before."""
 MEASURED = 50
+EDGES = "bounded-ts"
+"""Model `bounded` with Thompson sampling, with arms on edges."""
 
 
 def late_trips(method: str, before: int) -> None:
     """Print the CPU time of plans and of learning after ``before`` trips of a method."""
-    experiment = grid(
-        networks=["denver"], trips=["A"], methods=[method], options={}, world=["changing"]
-    )
+    parts = {"methods": [method]}
+    if method == EDGES:
+        parts = {"models": ["bounded"], "indices": ["ts"]}
+    experiment = grid(networks=["denver"], trips=["A"], options={}, world=["changing"], **parts)
     run = next(experiment.runs())
     setting = load_setting(run.network, run.vehicle, run.assumed)
     trips = load_demand(run.trip, setting, SeedSequence(0))

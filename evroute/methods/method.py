@@ -64,7 +64,7 @@ class Method(BaseModel):
     exact_contexts
         Whether every context is kept where the temperature is one. By default temperatures merge
         on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`), and
-        an exact model is bounded (`is_bounded`).
+        an exact model of turns is bounded (`is_bounded`).
     lengthscale_factor
         Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
     fit_hyperparameters
@@ -265,9 +265,9 @@ def is_bounded(method: Method, assumed: Prior) -> bool:
     """Return whether a bounded model takes the place of the exact one.
 
     The rule: where the temperature of each trip is a context, no arm returns, and the state of an
-    exact process grows without end. So `BOUNDED` takes its place in a corridor of factor `NEAR`.
-    The exact process stays where ``exact_contexts`` asks for it, where the kernel is fitted, and
-    for an index that needs more than the bounded model has.
+    exact process grows without end. With arms on turns, `BOUNDED` takes its place in a corridor of
+    factor `NEAR`. The exact process stays with arms on edges, which are a third as many, where
+    ``exact_contexts`` asks for it, and for an index that needs more than the bounded model has.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def is_bounded(method: Method, assumed: Prior) -> bool:
     """
     if method.model != "exact" or not assumed.temperature:
         return False
-    if method.exact_contexts or method.fit_hyperparameters:
+    if not method.arms or method.exact_contexts:
         return False
     return not lacking(made_by(model_options(BOUNDED)), made_by(index_options(method.index)).needs)
 

@@ -45,9 +45,10 @@ def test_arms_that_never_return_take_the_cube_of_the_trips(denver) -> None:
     edges = len(problem.legs.route(problem.weights()))
     expected = sum(2.0 * denver.n_edges * (edges * t) ** 2 for t in range(1, HORIZON + 1))
     assert found == pytest.approx(expected, rel=1e-9)
+    assert exact_time.exact_time_s(run_of()) < 0.5 * expected
 
 
-@pytest.mark.parametrize("run", [run_of(), run_of("ek-ucb"), run_of(world="free-flow")])
+@pytest.mark.parametrize("run", [run_of(arms="turns"), run_of("ek-ucb"), run_of(world="free-flow")])
 def test_bounded_models_and_fixed_contexts_have_no_foretold_time(run) -> None:
     assert exact_time.exact_time_s(run) == 0.0
 

@@ -206,19 +206,16 @@ def test_a_corridor_is_not_below_one() -> None:
 @pytest.mark.parametrize(
     ("table", "temperature", "bounded"),
     [
-        ("gp-ts", True, True),
         ("recommended", True, True),
-        ("gp-bayes-ucb", True, True),
-        ("gp-ts", False, False),
+        ({"model": "exact", "index": "bayes-ucb", "arms": "turns"}, True, True),
         ("recommended", False, False),
-        ({"method": "gp-ts", "exact_contexts": True}, True, False),
-        ({"method": "gp-ts", "fit_hyperparameters": True}, True, False),
-        ("dmm-ucb", True, False),
-        ("ek-ucb", True, False),
-        ("bi-ts", True, False),
+        ({"method": "recommended", "exact_contexts": True}, True, False),
+        ({"method": "dmm-ucb", "arms": "turns"}, True, False),
+        ({"model": "ek-ucb", "index": "ts", "arms": "turns"}, True, False),
+        ("gp-ts", True, False),
     ],
 )
-def test_an_exact_model_is_bounded_where_every_trip_has_a_temperature(
+def test_an_exact_model_of_turns_is_bounded_where_every_trip_has_a_temperature(
     table: Any, temperature: bool, bounded: bool
 ) -> None:
     method, assumed = Method.model_validate(table), Prior(temperature=temperature)
