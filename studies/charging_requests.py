@@ -72,7 +72,7 @@ class Request:
             self.time_s,
             self.time_s,
             ChargeFunctions.of_one_step(self.energy_wh),
-            np.ones(n),
+            lambda: np.ones(n),
             *self.height_wh,
         )
 

@@ -30,7 +30,7 @@ def problem_of(request: pytest.FixtureRequest) -> Callable[..., SearchProblem]:
             network.time_s,
             network.length_m,
             ChargeFunctions.of_one_step(energy_wh),
-            np.ones(network.n_edges),
+            lambda: np.ones(network.n_edges),
             height_wh[network.tail],
             height_wh[network.head],
         )

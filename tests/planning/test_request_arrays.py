@@ -12,8 +12,10 @@ from evroute.planning.planner import Planner
 from evroute.planning.searches.request_arrays import ROOM, SharedArrays
 
 
-def added(one: np.ndarray, other: np.ndarray, by: float) -> np.ndarray:
-    return one + by * other
+def added(
+    one: np.ndarray, other: np.ndarray, by: float, out: np.ndarray | None = None
+) -> np.ndarray:
+    return np.add(one, by * other, out=out)
 
 
 @pytest.mark.parametrize("n_own", [0, 3, ROOM + 5])

@@ -1,6 +1,6 @@
 """The compiled searches: scipy's costs and legal turns, whichever weights and arms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -91,6 +91,58 @@ def test_trees_cost_as_much_as_by_scipy_within_their_limit(line_graph, kind, tur
             np.testing.assert_allclose(
                 search.distances(weights, root), scipy.distances(weights, root), atol=1e-9
             )
+
+
+@pytest.mark.parametrize("turns", [False, True], ids=["edges", "turns"])
+@pytest.mark.parametrize("kind", ["real", "whole", "closed"])
+def test_guided_trees_are_exact_where_a_good_route_leads_and_never_too_high(
+    line_graph, kind, turns
+) -> None:
+    search = Search(line_graph, turns=turns)
+    scipy = Search(line_graph, turns=turns, compiled=False)
+    weights = weights_of(kind, search.starts.stop)
+    rng, left_out = np.random.default_rng(4), 0
+    for _ in range(10):
+        start, *ends = rng.choice(line_graph.n_edges, 4, replace=False).tolist()
+        roots = Ends(np.array(ends), rng.exponential(size=3))
+        begins = Ends(np.array([start]), np.zeros(1))
+        rest, since = scipy.rest(weights, roots), scipy.since(weights, begins)
+        np.testing.assert_allclose(search.since(weights, begins), since, atol=1e-9)
+        guide = search.since(weights, begins, until=ends)
+        found = search.rest(weights, roots, until=[start], beyond=1.1, guide=guide)
+        led = guide < np.inf
+        assert np.isinf(found[~led]).all()
+        assert (found[led] <= rest[led] + 1e-9).all()
+        good = (since < np.inf) & (since + rest <= 1.1 * rest[start] - 1e-9)
+        np.testing.assert_allclose(found[good], rest[good], atol=1e-9)
+        left_out += int((found < rest - 1e-9).sum())
+    assert left_out > 1000
+
+
+def test_guided_trees_equal_every_route_of_small_networks(
+    hilly: Callable[[int], RoadNetwork],
+    every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
+) -> None:
+    compared = 0
+    for seed in range(20):
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        search, n = Search(LineGraph.from_network(network)), network.n_edges
+        weights, (start, end) = rng.exponential(size=n), rng.choice(n, 2, replace=False).tolist()
+
+        def least(one: int, other: int) -> float:
+            routes = every_route(network, one, other)  # noqa: B023
+            return min((float(weights[list(r)[1:]].sum()) for r in routes), default=np.inf)  # noqa: B023
+
+        begins = Ends(np.array([start]), np.zeros(1))
+        guide = search.since(weights, begins)
+        np.testing.assert_allclose(guide, [least(start, edge) for edge in range(n)])
+        rest = np.array([least(edge, end) for edge in range(n)])
+        found = search.rest(weights, end, until=[start], beyond=1.5, guide=guide)
+        assert (found <= np.where(guide < np.inf, rest, np.inf) + 1e-9).all()
+        good = (guide < np.inf) & (guide + rest <= 1.5 * rest[start] - 1e-9)
+        np.testing.assert_allclose(found[good], rest[good])
+        compared += int(good.sum())
+    assert compared > 50
 
 
 @pytest.mark.parametrize("weight", [1.0, 1e-6, 0.0])

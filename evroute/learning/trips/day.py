@@ -383,8 +383,10 @@ class TripDay:
     def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
         """Return the terms of arms that begin with charges (k,) Wh, (k, c), or None if unknown."""
         terms = self.terms.rows(arms)
+        percent = None
         if charge_wh is not None:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
+        if percent is not None and (percent > self.vehicle.full_battery_percent).any():
             prior, space = self.belief.prior.mean, self.space.edges
             loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
             edges, plain = self.terms.edges_of(arms), terms[:, : len(prior)]

@@ -97,10 +97,14 @@ class StopBounds:
         slow = _slow(each_per_wh)
         per_wh, slow_per_wh = aim.per_wh(battery), float(each_per_wh[slow].min(initial=np.inf))
         quick_edges = _edges(chargers, ~slow)
-        both, by_quick = _over(problem, aim, per_wh, quick_edges)
+        weights = aim.arm_cost + per_wh * problem.weights()
+        guide = lower_bounds.since(
+            problem.legs, weights, tuple({each.edge for each in problem.legs.starts})
+        )
+        both, by_quick = _over(problem, aim, per_wh, quick_edges, guide)
         by_slow = np.full(len(both), np.inf)
-        if slow.any():
-            by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow))[1]
+        if slow.any():  # a guide by the lower price is a lower bound here
+            by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow), guide)[1]
         to_quick_wh = np.zeros(len(both))
         if slow.any() or not aim.unlimited:
             to_quick_wh = left.to_stations_wh(quick_edges)
@@ -207,7 +211,7 @@ def _edges(chargers: Sequence[Charger], chosen: NDArray[np.bool_]) -> list[int]:
 
 
 def _over(
-    problem: SearchProblem, aim: Aim, per_wh: float, edges: Sequence[int]
+    problem: SearchProblem, aim: Aim, per_wh: float, edges: Sequence[int], guide: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return bounds of the sum of cost and energy to the destination, and over one of some edges.
 
@@ -219,11 +223,13 @@ def _over(
         Cost of a Wh.
     edges
         Edges with stations.
+    guide
+        (s,) lower bounds of the sum from the start to each state.
     """
     legs = problem.legs
     both = aim.arm_cost + per_wh * problem.weights()
     rest = lower_bounds.rest(legs, both, beyond=BEYOND)
-    over = lower_bounds.rest_over(legs, both, rest, edges, beyond=BEYOND)
+    over = lower_bounds.rest_over(legs, both, rest, edges, beyond=BEYOND, guide=guide)
     climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
     climbs[:-1] -= per_wh * problem.rests.excess_wh(problem.above_wh)
     return rest + climbs, over + climbs

@@ -82,5 +82,6 @@ def _raised(
     def charged(more: int) -> tuple[Route, Stops]:
         return stops_at(problem, battery, plan.route, plan.visits, wishes, more=more)
 
-    more = bisect_left(range(101), True, key=lambda more: within(*charged(more)))
-    return charged(more) if more <= 100 else None
+    if not within(*charged(100)):
+        return None
+    return charged(bisect_left(range(100), True, key=lambda more: within(*charged(more))))

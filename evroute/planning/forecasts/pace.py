@@ -158,7 +158,7 @@ class Pace:
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, mean of the day, s."""
         if self._of_all_s is None:
-            self._of_all_s = self._mean_s(np.arange(len(self._map_s)))
+            self._of_all_s = self._mean_s(slice(None))
         return self._of_all_s
 
     def times(self, edge: IntArray, departed_s: float | None = None) -> FloatArray:
@@ -182,8 +182,8 @@ class Pace:
             self._kept = kept = {asked: self.times(edge) * factor}
         return kept[asked]
 
-    def _mean_s(self, edge: IntArray) -> FloatArray:
-        """Return the mean travel times of edges (k,) over the day, s."""
+    def _mean_s(self, edge: IntArray | slice) -> FloatArray:
+        """Return the mean travel times of edges (k,), or of all, over the day, s."""
         if self._alone:
             mean_s = self._seconds[edge] / np.maximum(self._passes[edge], 1.0)
             return np.where(self._passes[edge] > 0, mean_s, self._map_s[edge])
@@ -207,19 +207,19 @@ class Pace:
             return near_roads_of(network)
         return NearRoads(self._middle_m)
 
-    def _local_factor(self, edge: IntArray) -> FloatArray:
-        """Return driven time over the map's time near edges (k,)."""
-        driven = np.flatnonzero(self._passes)
-        if len(edge) == len(self._map_s):  # all of them, in the order of their rows
+    def _local_factor(self, edge: IntArray | slice) -> FloatArray:
+        """Return driven time over the map's time near edges (k,), or near all."""
+        driven, edges = np.flatnonzero(self._passes), np.arange(len(self._map_s))[edge]
+        if len(edges) == len(self._map_s):  # all of them, in the order of their rows
             row, column, near = self._near_roads.of(driven)
         else:
             places = self._middle_m[edge].tobytes(), self._middle_m[driven].tobytes()
             row, column, near = _near_of_trips(*places, self._middle_m.shape[1])
-        other = edge[row] != driven[column]  # its own trips count in `times`
+        other = edges[row] != driven[column]  # its own trips count in `times`
         weight = other * near
         driven_s = self._seconds[driven] / self._passes[driven]
         sums = (
-            np.bincount(row, weight * seconds[column], len(edge))
+            np.bincount(row, weight * seconds[column], len(edges))
             for seconds in (driven_s, self._map_s[driven])
         )
         near_driven_s, near_map_s = sums

@@ -114,7 +114,7 @@ def problem_over(
         arrays.joined("time_s", lambda: numbers.time_s[states.edge], none),
         arrays.joined("length_m", lambda: numbers.length_m, none),
         OwnBehind(numbers.charge, ChargeFunctions.of_one_step(none), arrays),
-        arrays.joined("noise_std_wh", lambda: numbers.noise_std_wh, none),
+        numbers.noise_std_wh,
         arrays.joined("tail_wh", lambda: states.tail_wh, none),
         arrays.joined("head_wh", lambda: states.head_wh, none),
         arrays=arrays,
@@ -209,7 +209,11 @@ class OwnArms:
         assert arrays is not None, "the arms of a network have arrays for requests"
         arms = driven.arms
         tail_wh, head_wh = self._potentials(driven.energy_wh, base)
-        noise_wh = np.sqrt(driven.share) * numbers.noise_std_wh[arms]
+
+        def noise_std_wh() -> FloatArray:
+            own_wh = np.sqrt(driven.share) * numbers.noise_std_wh()[arms]
+            return np.concatenate([base.noise_std_wh(), own_wh])
+
         return SearchProblem(
             replace(
                 base.legs,
@@ -220,7 +224,7 @@ class OwnArms:
             arrays.joined("time_s", lambda: base.time_s, driven.time_s),
             arrays.joined("length_m", lambda: base.length_m, driven.length_m),
             OwnBehind(base.charge, driven.charge, arrays),
-            arrays.joined("noise_std_wh", lambda: base.noise_std_wh, noise_wh),
+            noise_std_wh,
             arrays.joined("tail_wh", lambda: base.tail_wh, tail_wh),
             arrays.joined("head_wh", lambda: base.head_wh, head_wh),
             (arms, driven.share) if base.own is None else _joined(base.own, (arms, driven.share)),

@@ -7,8 +7,8 @@ behind the edges: one for each edge on which a car goes on, then one for each on
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,20 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.network.places.positions import Position
 
 
-class Halt(NamedTuple):
+@dataclass(frozen=True)
+class Halt:
     """Positions on which a car arrives, and from which it goes on."""
 
     arrivals: tuple[Position, ...]
     departures: tuple[Position, ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.arrivals, self.departures))
+
+    def __hash__(self) -> int:
+        """Return the hash of the positions, which is computed once."""
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,7 +110,13 @@ def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
 
 
 def rest_over(
-    legs: Legs, weights: FloatArray, rest: FloatArray, edges: Sequence[int], *, beyond: float = 1.0
+    legs: Legs,
+    weights: FloatArray,
+    rest: FloatArray,
+    edges: Sequence[int],
+    *,
+    beyond: float = 1.0,
+    guide: FloatArray | None = None,
 ) -> FloatArray:
     """Return lower bounds of the cost from every state over one of some edges.
 
@@ -126,6 +132,9 @@ def rest_over(
         Edges of which a route passes the end of at least one, in any leg.
     beyond
         As in `rest`.
+    guide
+        (s,) lower bounds of the cost from the first edges to every state (`since`), which lead the
+        search. None for none.
 
     Returns
     -------
@@ -144,7 +153,13 @@ def rest_over(
         tree = np.full(n_edges, np.inf)
         if known:
             until = () if beyond == np.inf else begins[leg]
-            tree = legs.search.rest(weights, ends_of(known), until=until, beyond=beyond)
+            towards = None if leg or beyond == np.inf else guide
+            if towards is not None:
+                towards = towards[:n_edges]
+            tree = legs.search.rest(
+                weights, ends_of(known), until=until, beyond=beyond, guide=towards
+            )
+            tree = np.maximum(tree, here)
         trees.append(tree)
     return np.concatenate(trees[::-1])
 

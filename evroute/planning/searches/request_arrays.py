@@ -87,7 +87,8 @@ class RequestArrays:
         Parameters
         ----------
         of
-            Function of the arrays and then of the numbers.
+            Function of the arrays and then of the numbers, which writes into the array ``out`` if
+            that is given.
         *arrays
             Arrays of arms.
         by
@@ -99,8 +100,12 @@ class RequestArrays:
         if len(names) < len(arrays) or (key not in buffers and kept == MOST_COMBINED):
             return of(*arrays, *by)
         n = buffers[names[0]][0]
-        shared, own = [each[:n] for each in arrays], [each[n:] for each in arrays]
-        return self.joined(key, lambda: of(*shared, *by), of(*own, *by))
+        shared, own = [each[:n] for each in arrays], of(*(each[n:] for each in arrays), *by)
+        if key not in buffers:
+            buffer = np.empty(n + ROOM + 2 * len(own), own.dtype)
+            of(*shared, *by, out=buffer[:n])
+            buffers[key] = n, buffer
+        return self.joined(key, lambda: of(*shared, *by), own)
 
     def once(self, name: Any, of: Callable[[], Array], *arrays: Array) -> Array:
         """Return values that do not depend on the request, read-only.

@@ -208,6 +208,7 @@ class Search:
         limit: float = np.inf,
         until: Sequence[int] = (),
         beyond: float = 1.0,
+        guide: FloatArray | None = None,
     ) -> FloatArray:
         """Return the least cost from the end of every edge to the end of the destination, (n,).
 
@@ -226,13 +227,16 @@ class Search:
             for none.
         beyond
             Factor on the cost of the last of these edges up to which costs suffice, 1 or more.
+        guide
+            (n,) lower bounds of the cost from these edges to each, as `since`, or None. Costs then
+            suffice up to that factor on the least cost over each edge.
 
         Raises
         ------
         ValueError
             If a weight is negative or NaN.
         """
-        return self._tree(weights, 1, destination, limit, until, beyond)
+        return self._tree(weights, 1, destination, limit, until, beyond, guide)
 
     def since(self, weights: FloatArray, origins: Ends, *, until: Sequence[int] = ()) -> FloatArray:
         """Return the least cost from the ends of some edges to the end of every edge, (n,).
@@ -244,12 +248,7 @@ class Search:
         origins
             Edges, at which it is at most their cost.
         until
-            As in `rest`.
-
-        Raises
-        ------
-        ValueError
-            If a weight is negative or NaN.
+            As in `rest`, and so are errors.
         """
         return self._tree(weights, 0, origins, np.inf, until)
 
@@ -313,10 +312,11 @@ class Search:
         limit: float,
         until: Sequence[int],
         beyond: float = 1.0,
+        guide: FloatArray | None = None,
     ) -> FloatArray:
         check_weights(weights)
         if self.compiled:
-            return self._two_sided.tree(weights, side, root, limit, until, beyond)
+            return self._two_sided.tree(weights, side, root, limit, until, beyond, guide=guide)
         if isinstance(root, Ends):
             return dijkstra(self._rooted(weights, side, root), indices=-1, limit=limit)[:-1]
         return dijkstra(self._weighted(weights, side), indices=root, limit=limit)

@@ -36,7 +36,8 @@ class SearchProblem:
         Charge functions of the arms. Their energies are the expected ones, not below the rise of
         the potential. The same numbers are shown.
     noise_std_wh
-        (a,) standard deviation of one measurement, for the weight rules.
+        Function that returns the standard deviation of one measurement of each arm, (a,), for the
+        weight rules.
     tail_wh, head_wh
         (a,) potential before and after each arm.
     own
@@ -50,7 +51,7 @@ class SearchProblem:
     time_s: FloatArray
     length_m: FloatArray
     charge: ChargeFunctions
-    noise_std_wh: FloatArray
+    noise_std_wh: Callable[[], FloatArray]
     tail_wh: FloatArray
     head_wh: FloatArray
     own: tuple[IntArray, FloatArray] | None = None
@@ -115,7 +116,8 @@ class SearchProblem:
         return self._combined(_at_least_0, self.above_wh)
 
     def _weighted(self, rule: str) -> FloatArray:
-        return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.head_wh - self.tail_wh)
+        rise_wh = self.head_wh - self.tail_wh
+        return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh(), rise_wh)
 
     def _combined(
         self, of: Callable[..., FloatArray], *arrays: FloatArray, by: tuple[float, ...] = ()
@@ -216,16 +218,22 @@ class SearchProblem:
         return float(self.follow(battery, route).low_wh.min()) >= battery.reserve_wh - TOLERANCE_WH
 
 
-def _above(energy_wh: FloatArray, tail_wh: FloatArray, head_wh: FloatArray) -> FloatArray:
-    return energy_wh - (head_wh - tail_wh)
+def _above(
+    energy_wh: FloatArray, tail_wh: FloatArray, head_wh: FloatArray, out: FloatArray | None = None
+) -> FloatArray:
+    rise_wh = np.subtract(head_wh, tail_wh, out=out)
+    return np.subtract(energy_wh, rise_wh, out=rise_wh)
 
 
-def _at_least_0(values: FloatArray) -> FloatArray:
-    return np.maximum(values, 0.0)
+def _at_least_0(values: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    return np.maximum(values, 0.0, out=out)
 
 
-def _sum(first: FloatArray, second: FloatArray, by: float) -> FloatArray:
-    return first + by * second
+def _sum(
+    first: FloatArray, second: FloatArray, by: float, out: FloatArray | None = None
+) -> FloatArray:
+    product = np.multiply(by, second, out=out)
+    return np.add(first, product, out=product)
 
 
 def least_energy(

@@ -2,7 +2,8 @@
 
 Dijkstra (1959) from the origin over turns and from the destination against them. The side with the
 cheaper front continues until no two fronts can meet more cheaply than the best meeting so far
-(Pohl, *Bi-directional search*, 1971).
+(Pohl, *Bi-directional search*, 1971). numba does not look at other files: change this one with
+`trees`.
 """
 
 from collections.abc import Sequence
@@ -14,10 +15,17 @@ from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.planning.searches.ends import Ends, read_as
+from evroute.planning.searches.trees import (
+    Cut,
+    Heap,
+    forest_from,
+    guided_from,
+    rise,
+    sink,
+    tree_from,
+)
 
 _compiled: Any = njit(cache=True, nogil=True)
-_WAYS = 4
-"""Number of children of a heap entry."""
 
 
 class Arcs(NamedTuple):
@@ -60,21 +68,6 @@ class Room(NamedTuple):
     heap_edge: NDArray[np.int32]
     n_touched: IntArray
     size: IntArray
-
-
-class Heap(NamedTuple):
-    """A heap of edges by cost, as arrays of costs and edges."""
-
-    cost: FloatArray
-    edge: NDArray[np.int32]
-
-
-class Cut(NamedTuple):
-    """Where a tree ends: its greatest cost, and edges, all met, with a factor on the last cost."""
-
-    limit: float
-    until: IntArray
-    beyond: float
 
 
 class TwoSided:
@@ -153,6 +146,8 @@ class TwoSided:
         limit: float = np.inf,
         until: Sequence[int] = (),
         beyond: float = 1.0,
+        *,
+        guide: FloatArray | None = None,
     ) -> FloatArray:
         """Return least costs between the nearest root and every edge, (n,), starts left out.
 
@@ -171,6 +166,9 @@ class TwoSided:
             cost. Empty for none.
         beyond
             Factor on the cost of the last one, 1 or more, at which the search stops instead.
+        guide
+            (n,) lower bounds of the cost between each edge and those of ``until``, none of which
+            falls by more than a turn costs. The search goes towards these (A*). None for none.
 
         Raises
         ------
@@ -183,15 +181,24 @@ class TwoSided:
         cost = np.full(len(arcs.first) - 1, np.inf)
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
         given = arcs, weights, heap, cost
+        if guide is not None:
+            ends = roots if isinstance(roots, Ends) else Ends(np.array([roots]), np.zeros(1))
+            cut = Cut(np.inf, np.array(until, dtype=np.int64), beyond)
+            reached = guided_from(*given, read_as(guide), *ends.checked(), cut)
+            self._rooms.append(room)
+            if np.isinf(reached):
+                return cost
+            least = np.where(guide < np.inf, reached - guide, np.inf)
+            return np.minimum(cost, np.maximum(least, 0.0), out=cost)
         if isinstance(roots, int) and len(until) < 2:
             last = np.array(until[:1] or (-1,), dtype=np.int64)
-            reached = _tree(*given, roots, Cut(limit, last, beyond))
+            reached = tree_from(*given, roots, Cut(limit, last, beyond))
         else:
             edge, first_cost = (
                 roots.checked() if isinstance(roots, Ends) else (np.array([roots]), np.zeros(1))
             )
             cut = Cut(limit, np.array(until, dtype=np.int64), beyond)
-            reached = _forest(*given, edge, first_cost, cut)
+            reached = forest_from(*given, edge, first_cost, cut)
         self._rooms.append(room)
         return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
 
@@ -257,7 +264,7 @@ def _begin(room, side, edge, cost):  # type: ignore[no-untyped-def]
         room.n_touched[side] += 1
         room.cost[side, edge] = cost
         room.before[side, edge] = -1
-        _rise(room.heap_cost[side], room.heap_edge[side], room.size[side], cost, edge)
+        rise(room.heap_cost[side], room.heap_edge[side], room.size[side], cost, edge)
         room.size[side] += 1
 
 
@@ -273,7 +280,7 @@ def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
         reached, edge = heap_cost[side, 0], heap_edge[side, 0]
         other = heap_cost[1 - side, 0]
         size[side] -= 1
-        _sink(heap_cost[side], heap_edge[side], size[side])
+        sink(heap_cost[side], heap_edge[side], size[side])
         if reached > cost[side, edge]:  # a cheaper way to it was found since
             continue
         for turn in range(arcs.first[side, edge], arcs.first[side, edge + 1]):
@@ -288,100 +295,13 @@ def _meet(arcs, weights, room, best, meeting):  # type: ignore[no-untyped-def]
                 if total + cost[1 - side, following] < best:
                     best, meeting = total + cost[1 - side, following], following
                 if total + other < best:  # else no cheaper route goes on from here
-                    _rise(heap_cost[side], heap_edge[side], size[side], total, following)
+                    rise(heap_cost[side], heap_edge[side], size[side], total, following)
                     size[side] += 1
     to_meeting, from_meeting = _climb(before[0], meeting), _climb(before[1], meeting)
     for side in range(2):
         for place in range(n_touched[side]):
             cost[side, touched[side, place]] = np.inf
     return np.concatenate((to_meeting[::-1], from_meeting[1:])), best
-
-
-@_compiled
-def _tree(arcs, weights, heap, cost, root, cut):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` (n,), infinite before. Return the cost at the end, infinite if all are met."""
-    cost[root] = heap.cost[0] = 0.0
-    heap.edge[0] = root
-    return _grow(arcs, weights, heap, cost, 1, cut)
-
-
-@_compiled
-def _forest(arcs, weights, heap, cost, root, root_cost, cut):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` (n,), infinite before. Return the cost at the end, infinite if all are met."""
-    size = 0
-    for k in range(len(root)):
-        if root_cost[k] <= cut.limit and root_cost[k] < cost[root[k]]:
-            cost[root[k]] = root_cost[k]
-            _rise(heap.cost, heap.edge, size, root_cost[k], root[k])
-            size += 1
-    return _grow(arcs, weights, heap, cost, size, cut)
-
-
-@_compiled
-def _grow(arcs, weights, heap, cost, size, cut):  # type: ignore[no-untyped-def]
-    """Settle edges until a heap is empty, or all edges of the cut are met. Return the cost then."""
-    limit, until = cut.limit, cut.until
-    missing = len(until)
-    last = np.inf
-    while size > 0:
-        reached, edge = heap.cost[0], heap.edge[0]
-        size -= 1
-        _sink(heap.cost, heap.edge, size)
-        if reached > cost[edge]:
-            continue
-        if reached >= last:
-            return reached
-        if missing > 0:
-            for k in range(len(until)):
-                missing -= until[k] == edge
-            if missing == 0:
-                last = cut.beyond * reached
-                if cut.beyond == 1.0:
-                    return reached
-        for turn in range(arcs.first[edge], arcs.first[edge + 1]):
-            following, total = arcs.edge[turn], reached + weights[arcs.arm[turn]]
-            if total <= limit and total < cost[following]:
-                cost[following] = total
-                _rise(heap.cost, heap.edge, size, total, following)
-                size += 1
-    return np.inf
-
-
-@_compiled
-def _rise(heap_cost, heap_edge, place, cost, edge):  # type: ignore[no-untyped-def]
-    """Insert an edge at the end of a heap and restore its order."""
-    while place > 0:
-        above = (place - 1) // _WAYS
-        if heap_cost[above] <= cost:
-            break
-        heap_cost[place], heap_edge[place] = heap_cost[above], heap_edge[above]
-        place = above
-    heap_cost[place], heap_edge[place] = cost, edge
-
-
-@_compiled
-def _sink(heap_cost, heap_edge, size):  # type: ignore[no-untyped-def]
-    """Move the last entry of a heap, at ``size``, to its first place and restore its order."""
-    cost, edge = heap_cost[size], heap_edge[size]
-    place = 0
-    while True:
-        first = _WAYS * place + 1
-        if first >= size:
-            break
-        if first + 3 < size:  # the first of the least, without a branch
-            low = first + (heap_cost[first + 1] < heap_cost[first])
-            high = first + 2 + (heap_cost[first + 3] < heap_cost[first + 2])
-            least = high if heap_cost[high] < heap_cost[low] else low
-        else:
-            least = first
-            for child in range(first + 1, size):
-                if heap_cost[child] < heap_cost[least]:
-                    least = child
-        if heap_cost[least] >= cost:
-            break
-        heap_cost[place], heap_edge[place] = heap_cost[least], heap_edge[least]
-        place = least
-    heap_cost[place], heap_edge[place] = cost, edge
 
 
 @_compiled

@@ -70,7 +70,7 @@ class ArmNumbers:
     mean_wh, held_wh
         (a,) expected energy of each arm, and by how much it was raised to the physical minimum, Wh.
     noise_std_wh
-        (a,) standard deviation of one measurement, Wh.
+        Function that returns the standard deviation of one measurement of each arm, (a,) Wh.
     length_m
         (a,) length of each arm as driven, m.
     time_s
@@ -92,7 +92,7 @@ class ArmNumbers:
     states: ArmStates
     mean_wh: FloatArray
     held_wh: FloatArray
-    noise_std_wh: FloatArray
+    noise_std_wh: Callable[[], FloatArray]
     length_m: FloatArray
     time_s: FloatArray
     charge: ChargeFunctions

@@ -1,6 +1,7 @@
 """ArmStates: the potential before and after each arm, common to all arm spaces."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -42,12 +43,12 @@ class ArmStates:
             state_wh=(self.state_wh, np.float64, (len(self.state_wh),)),
         )
 
-    @property
+    @cached_property
     def tail_wh(self) -> FloatArray:
         """(a,) potential before each arm, Wh."""
         return self.state_wh[self.tail]
 
-    @property
+    @cached_property
     def head_wh(self) -> FloatArray:
         """(a,) potential after each arm, Wh."""
         return self.state_wh[self.head]
@@ -64,11 +65,19 @@ class ArmStates:
         energy_wh
             (a,) energies of the arms, Wh.
         """
-        state_wh = self.state_wh.copy()
+        reached_wh = self.tail_wh + energy_wh
+        lower = np.flatnonzero(reached_wh < self.head_wh - ROUNDING_WH)
+        if not len(lower):
+            return self
+        reached_wh, state_wh = reached_wh[lower], self.state_wh.copy()
         for _ in range(MAX_PASSES):
-            reached_wh = state_wh[self.tail] + energy_wh
-            lower = np.flatnonzero(reached_wh < state_wh[self.head] - ROUNDING_WH)
+            np.minimum.at(state_wh, self.head[lower], reached_wh)
+            lowered = np.zeros(len(state_wh), dtype=np.bool_)
+            lowered[self.head[lower]] = True
+            after = np.flatnonzero(lowered[self.tail])
+            reached_wh = state_wh[self.tail[after]] + energy_wh[after]
+            below = reached_wh < state_wh[self.head[after]] - ROUNDING_WH
+            lower, reached_wh = after[below], reached_wh[below]
             if not len(lower):
                 break
-            np.minimum.at(state_wh, self.head[lower], reached_wh[lower])
         return replace(self, state_wh=state_wh)

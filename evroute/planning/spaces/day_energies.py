@@ -34,15 +34,12 @@ class DayEnergies:
         States between the arms, with their potentials.
     mean_wh, held_wh
         (a,) expected energies, and how much of each raises a belief to its change of potential, Wh.
-    noise_std_wh
-        (a,) standard deviation of one measurement, Wh.
     """
 
     def __init__(self, space: SearchSpace, learned: Day | None) -> None:
         self._space = space
         self._learned = learned
         believed_wh = self.prior.mean_wh if learned is None else learned.mean_wh
-        self.noise_std_wh: FloatArray = (learned or self.prior).noise_std_wh
         self.states = space.states if learned is None else space.states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
@@ -51,6 +48,11 @@ class DayEnergies:
     def prior(self) -> EnergyPrior:
         """Prior of the arms."""
         return self._space.prior()
+
+    @cached_property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+        return (self._learned or self.prior).noise_std_wh
 
     @cached_property
     def charge(self) -> ChargeFunctions:
@@ -73,7 +75,7 @@ class DayEnergies:
             self.states,
             self.mean_wh,
             self.held_wh,
-            self.noise_std_wh,
+            lambda: self.noise_std_wh,
             arm_lengths_m(network, self.states.edge),
             time_s,
             self.charge,
