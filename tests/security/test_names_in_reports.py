@@ -28,7 +28,7 @@ RUN_FIELDS = (
 )
 UNSEEN = {"run", "network", "model", "index", "vehicle", "vehicle.sources"}
 """Of a run folder: fields that its report does not show."""
-SHAPES = {"svg", "style", "defs", "clipPath", "rect", "g", "path", "text", "line"}
+SHAPES = {"svg", "style", "defs", "clipPath", "rect", "g", "path", "text", "tspan", "line"}
 WIDEST_PX = 1500
 TRIP_FIELDS = ("trip", "other trip", "edge", "vehicle", "column")
 BELIEF_FIELDS = ("network", "vehicle", "method", "prior")
