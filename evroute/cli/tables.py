@@ -222,6 +222,6 @@ def _refuse_others(option: str, texts: Mapping[str, str], *, also: Sequence[str]
     if others:
         of_detours = " or send --by recommended" if not also and others[0] in OF_DETOURS else ""
         raise EvrouteError(
-            f"{option} is of one car and day, and has no wishes of single plans; leave out "
+            f"{option} plans for one car and day, without wishes of single plans; leave out "
             f"--{others[0].replace('_', '-')}{of_detours}"
         )

@@ -143,7 +143,8 @@ def test_least_energies_alone_take_no_charge(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("trip\nA\n")
     done = RUNNER.invoke(app, ["route", "--batch", str(path), "--only", "energy", "--soc", "50"])
-    assert "--only energy has the routes of least energy of one car and day; leave out --soc" in (
-        str(done.exception)
+    assert (
+        "--only energy plans for one car and day, without wishes of single plans; leave out --soc"
+        in (str(done.exception))
     )
     assert done.stdout == ""

@@ -209,8 +209,8 @@ class Credulous(IndependentNormal):
 
 
 MODELS = {
-    Gloomy: "Before any trip the mean is the prior mean",
-    Doubtful: "and the deviation that of the prior.",
+    Gloomy: "the prior's. Here the means and the prior means differ.",
+    Doubtful: "the prior's. Here the deviations are",
     Noisy: "The belief of an arm does not depend on which other arms are asked about.",
     Eager: "A measurement draws the mean towards it and sharpens it",
     Deaf: "A measurement draws the mean towards it and sharpens it",
