@@ -143,7 +143,7 @@ def visited(context: BrowserContext, link: str, process: int, *, is_empty: bool)
             reached("app")
         if "leaflet.js" in address:
             reached("map")
-        if "/media/" in address and "/static/" not in address:
+        if "/evroute/roads?" in address:
             reached("roads")
 
     def received() -> None:
