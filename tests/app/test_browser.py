@@ -30,7 +30,8 @@ AT_LEAST = {"x": 1000, "y": 840}
 """Width and height of the map on a window of 1400 x 900, pixels."""
 SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop > 100"
 OTHER_CARDS = """(old) => {
-  const cards = Array.from(document.querySelectorAll('.evroute-cards button'), (x) => x.innerText);
+  const cards = Array.from(document.querySelectorAll('.evroute-cards button'),
+    (x) => x.innerText.replace(/[0-9]+:[0-9]{2}/, ''));
   return cards.length > 0 && JSON.stringify(cards) !== JSON.stringify(old);
 }"""
 OVERLAPS = """() => {
@@ -101,9 +102,13 @@ def still(page: Page) -> None:
 
 
 def cards(page: Page) -> list[str]:
-    """Return the texts of the cards of a page that was opened now, and so had none before."""
+    """Return the texts of the cards of a page that was opened now, and so had none before.
+
+    They are without the clock of the arrival, which goes on between two plans.
+    """
     page.locator(".evroute-cards button").first.wait_for()
-    return page.locator(".evroute-cards button").all_inner_texts()
+    texts = page.locator(".evroute-cards button").all_inner_texts()
+    return [re.sub("[0-9]+:[0-9]{2}", "", text, count=1) for text in texts]
 
 
 def other_cards(page: Page, old: list[str]) -> list[str]:

@@ -243,7 +243,7 @@ def test_a_limit_of_risk_keeps_the_best_of_all_routes(
     network = hilly(make_network, seed)
     planner = Planner(network, CAR, physics=physics)
     rng, seen = np.random.default_rng(seed + 300), Counter[str]()
-    while seen["compared"] < 6:
+    while seen["compared"] < 3:
         starts, via, ends = drawn_ends(network, rng)
         known = {each.route: each for each in all_candidates(planner, starts, via, ends)}
         if not known:
