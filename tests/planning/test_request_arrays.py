@@ -9,7 +9,7 @@ import pytest
 from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
-from evroute.planning.searches.request_arrays import ROOM, SharedArrays
+from evroute.planning.spaces.request_arrays import ROOM, SharedArrays
 
 
 def added(

@@ -14,8 +14,8 @@ from evroute.network.heights.pieces import Pieces
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches.compiled import compiled, read_only
-from evroute.planning.searches.request_arrays import RequestArrays
 from evroute.planning.searches.search import LARGE, numba_installed
+from evroute.planning.spaces.request_arrays import RequestArrays
 
 
 class OverPieces:

@@ -18,10 +18,10 @@ from evroute.network.places.positions import JUNCTION_M, Position
 from evroute.planning.searches.between import OwnArms, Vias, problem_over
 from evroute.planning.searches.halts import Halt, Halts, PartRows
 from evroute.planning.searches.legs import Exit, Start
-from evroute.planning.searches.request_arrays import SharedArrays
 from evroute.planning.searches.search import Search, no_way
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
+from evroute.planning.spaces.request_arrays import SharedArrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from evroute.planning.charge.shortage import Shortage
 from evroute.planning.searches.labels import LabelSearch
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.lower_bounds import Rests
-from evroute.planning.searches.request_arrays import RequestArrays
+from evroute.planning.spaces.request_arrays import RequestArrays
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6

@@ -18,9 +18,9 @@ from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.piece_steps import OverPieces, StepsOnDemand
-from evroute.planning.searches.request_arrays import SharedArrays
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.arm_states import ArmStates
+from evroute.planning.spaces.request_arrays import SharedArrays
 
 MOST_KEPT = 1000
 """Number of parts of edges whose energies are kept."""
