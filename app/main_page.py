@@ -42,8 +42,10 @@ def map_files(page: str, query: str) -> str:
     query
         Query of its address, which may name the network.
     """
+    if page not in PLAN:
+        return MAP_FILES
     asked = parse_qs(query).get("network") or [memory.glance().inputs.get("network")]
-    files = files_of(str(asked[-1] or memory.DEFAULT_NETWORK)) if page in PLAN else None
+    files = files_of(str(asked[-1] or memory.DEFAULT_NETWORK))
     own = file_addresses(files.of).values() if files else ()
     return MAP_FILES + "".join(
         f'<link rel="preload" href="{address}" as="fetch" crossorigin>' for address in own

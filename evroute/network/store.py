@@ -130,7 +130,7 @@ def load(path: Path, checked: Path | None = None) -> RoadNetwork:
 
 
 def _mark(checked: Path | None, digest: str) -> Path | None:
-    """Return the empty file that tells that a network was checked by this version's rules."""
+    """Return the empty file that marks a network as checked by this version's rules."""
     if checked is None or not re.fullmatch("[0-9a-f]{64}", digest):
         return None
     return checked / f"{RULES}-{digest}"
