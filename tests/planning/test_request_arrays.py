@@ -9,6 +9,7 @@ import pytest
 from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
+from evroute.planning.spaces import request_arrays
 from evroute.planning.spaces.request_arrays import ROOM, SharedArrays
 
 
@@ -71,6 +72,68 @@ def test_plans_and_refusals_give_their_arrays_back_at_once(
             planner.plan(0, network.n_edges - 1)
             with pytest.raises(NotEnoughChargeError):
                 planner.plan(0, network.n_edges - 1, soc=0.001)
-            assert len(planner.numbers.arrays._free) == 1
+            assert len(planner.numbers.arrays._waiting.sets) == 1
     finally:
         gc.enable()
+
+
+def bytes_waiting(*arrays: SharedArrays) -> int:
+    """Return the bytes that wait for requests."""
+    waiting = [buffers for each in arrays for _, buffers in each._waiting.sets]
+    return sum(buffer.nbytes for buffers in waiting for _, buffer in buffers.values())
+
+
+def test_the_least_recently_used_buffers_go_first_and_the_limit_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n = 100
+    one, other, size = SharedArrays(), SharedArrays(), 8 * (n + ROOM)
+    computed: list[str] = []
+
+    def ask(arrays: SharedArrays, names: str) -> None:
+        request = arrays.of_request()
+        for name in names:
+
+            def shared(name: str = name) -> np.ndarray:
+                computed.append(name)
+                return np.full(n, float(ord(name)))
+
+            assert request.joined(name, shared, np.empty(0)).tolist() == n * [float(ord(name))]
+
+    gc.collect()  # what earlier tests left behind is older, so it goes before any of these
+    monkeypatch.setattr(request_arrays, "MOST_BYTES", 3 * size)
+    ask(one, "abc")
+    assert bytes_waiting(one) == 3 * size
+    ask(one, "a")  # the order of use is now b, c, a
+    ask(other, "x")
+    assert bytes_waiting(one, other) == 3 * size
+    computed.clear()
+    ask(one, "ca")
+    assert computed == []
+    ask(one, "b")
+    assert computed == ["b"]
+    ask(other, "x")
+    assert computed == ["b", "x"]
+    assert bytes_waiting(one, other) <= 3 * size
+    monkeypatch.setattr(request_arrays, "MOST_BYTES", size - 1)
+    ask(one, "a")
+    assert bytes_waiting(one, other) == 0
+
+
+def test_plans_without_room_for_buffers_are_the_same(
+    hilly: Callable[[int], RoadNetwork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = hilly(5)
+
+    def plans(planner: Planner) -> list[list[tuple[object, ...]]]:
+        found = [planner.plan(first, network.n_edges - 1).routes for first in (0, 2, 0)]
+        return [
+            [(row, each.route.edges, each.energy_wh, each.time_s) for row, each in rows.items()]
+            for rows in found
+        ]
+
+    usual = plans(Planner(network))
+    monkeypatch.setattr(request_arrays, "MOST_BYTES", 0)
+    without = Planner(network)
+    assert plans(without) == usual
+    assert bytes_waiting(without.numbers.arrays) == 0

@@ -2,11 +2,12 @@
 
 A region has a million arms, and a request ten of its own. The shared values are written once into
 buffers with room behind them, and a request writes its own there. Buffers serve the next request
-once nothing refers to the arrays of this one.
+once nothing refers to the arrays of this one. All that wait in a process have at most `MOST_BYTES`.
 """
 
 import weakref
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,28 @@ MOST_FREE = 2
 """Sets of buffers that wait for a request."""
 MOST_COMBINED = 12
 """Combinations that a set of buffers keeps."""
+MOST_BYTES = 2**30
+"""Bytes of the buffers of a process that wait for requests."""
 
 Array = NDArray[Any]
 Buffers = dict[Any, tuple[int, Array]]
+"""Number of shared values, and the buffer, by name. The least recently used is the first."""
 
 
 class SharedArrays:
     """Buffers for one request after the other. Thread-safe."""
 
     def __init__(self) -> None:
-        self._free: list[Buffers] = []
+        self._waiting = _Waiting()
 
     def of_request(self) -> "RequestArrays":
         """Return the arrays of a request, whose buffers no other request uses."""
         try:
-            buffers = self._free.pop()
+            buffers = self._waiting.sets.pop()[1]
         except IndexError:
             buffers = {}
         loan = _Loan(buffers)
-        weakref.finalize(loan, _give_back, self._free, buffers).atexit = False
+        weakref.finalize(loan, _give_back, self._waiting, buffers).atexit = False
         return RequestArrays(loan)
 
 
@@ -66,12 +70,13 @@ class RequestArrays:
             This request's values.
         """
         buffers = self._loan.buffers
-        n, buffer = buffers.get(name, (0, own[:0]))
-        if len(buffer) < n + len(own) or name not in buffers:
+        known = name in buffers
+        n, buffer = buffers.pop(name, (0, own[:0]))
+        if len(buffer) < n + len(own) or not known:
             values = shared()
             n, buffer = len(values), np.empty(len(values) + ROOM + 2 * len(own), values.dtype)
             buffer[:n] = values
-            buffers[name] = n, buffer
+        buffers[name] = n, buffer  # as the last
         buffer[n : n + len(own)] = own
         lent = self._named[name] = np.asarray(_Lent(buffer[: n + len(own)], self._loan))
         lent.flags.writeable = False
@@ -142,7 +147,49 @@ class _Lent:
         self._kept = part, loan
 
 
-def _give_back(free: list[Buffers], buffers: Buffers) -> None:
-    """Keep buffers for the next request, unless as many wait already."""
-    if len(free) < MOST_FREE:
-        free.append(buffers)
+class _Waiting:
+    """Sets of buffers that wait for a request, each with the number of its return."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[int, Buffers]] = []
+        number = id(self)
+        _WAITING[number] = weakref.ref(self, lambda _: _WAITING.pop(number, None))
+
+
+_WAITING: dict[int, weakref.ref[_Waiting]] = {}
+_RETURNS = count()
+
+
+def _give_back(waiting: _Waiting, buffers: Buffers) -> None:
+    """Keep buffers for the next request, unless as many sets wait already."""
+    if len(waiting.sets) < MOST_FREE:
+        waiting.sets.append((next(_RETURNS), buffers))
+        _drop_beyond(MOST_BYTES)
+
+
+def _drop_beyond(most_bytes: int) -> None:
+    """Drop the least recently used buffers that wait, until at most some bytes wait.
+
+    It runs where a request ends, maybe in the middle of another one, so it waits for no lock: a set
+    is changed only after it was taken from its list, which one thread alone succeeds in.
+    """
+    every = [waiting for each in list(_WAITING.values()) if (waiting := each()) is not None]
+    sets = [(each, waiting.sets) for waiting in every for each in list(waiting.sets)]
+    beyond = sum(_bytes_of(each[1]) for each, _ in sets) - most_bytes
+    for each, free in sorted(sets, key=lambda pair: pair[0][0]):
+        if beyond <= 0:
+            return
+        try:
+            free.remove(each)
+        except ValueError:  # a request has it
+            continue
+        _, buffers = each
+        for name in list(buffers):
+            if beyond > 0:
+                beyond -= buffers.pop(name)[1].nbytes
+        if buffers:
+            free.append(each)
+
+
+def _bytes_of(buffers: Buffers) -> int:
+    return sum(buffer.nbytes for _, buffer in list(buffers.values()))
