@@ -84,7 +84,7 @@ def lines_of_readme() -> list[str]:
     return [line for line in lines if line.startswith("evroute ")]
 
 
-def test_the_table_of_extras_is_that_of_the_project() -> None:
+def test_the_table_of_extras_equals_the_table_in_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     imported = {"vl_convert": "vl-convert-python", "prometheus_client": "prometheus-client"}
     transitive = {"branca": "folium", "pyogrio": "geopandas"}  # needed by these packages
@@ -166,6 +166,6 @@ def test_a_command_without_its_extra_writes_nothing(bare: Bare, line: str, extra
         "evroute range --network denver --from 'Blake Street & 17th Street' --soc 2 --reserve 1",
     ],
 )
-def test_what_needs_no_extra_works(bare: Bare, line: str) -> None:
+def test_commands_without_an_extra_work(bare: Bare, line: str) -> None:
     done = bare.evroute(line)
     assert (done.returncode, done.stderr) == (0, "")

@@ -206,7 +206,7 @@ def test_the_python_of_the_readme_has_the_numbers_of_its_table(tmp_path, monkeyp
     assert printed[1].startswith("forecast error before learning the trip: ")
 
 
-def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
+def test_parts_of_the_guide_run_under_their_names(tmp_path, monkeypatch):
     import evroute
     from evroute.experiments.experiment import Experiment
     from evroute.learning.readers.formats import READERS, read_measured

@@ -64,7 +64,7 @@ def test_a_new_file_has_the_permissions_that_the_user_gives_new_files(tmp_path: 
     assert path.stat().st_mode == plain.stat().st_mode
 
 
-def test_the_next_writer_deletes_what_a_killed_one_left(tmp_path: Path) -> None:
+def test_the_next_writer_deletes_files_of_a_killed_writer(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a.npz"], check=False)
     assert done.returncode == -9
     (left,) = tmp_path.iterdir()

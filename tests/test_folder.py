@@ -73,7 +73,7 @@ def test_a_first_writer_that_was_killed_leaves_a_folder_that_can_be_used(tmp_pat
     assert {path.name for path in tmp_path.iterdir()} == {".lock", "manifest.json"}
 
 
-def test_what_killed_writers_left_below_a_folder_is_deleted(tmp_path: Path) -> None:
+def test_files_of_killed_writers_below_a_folder_are_deleted(tmp_path: Path) -> None:
     (tmp_path / "routes").mkdir()
     left = tmp_path / "routes" / ".a.parquet.evroute-abcd1234.parquet"
     left.touch()

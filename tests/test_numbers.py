@@ -131,7 +131,7 @@ def test_the_road_driven_down_gains_the_energy_of_the_page(denver: RoadNetwork) 
     assert total_wh == pytest.approx(BACK * sum(wheels_wh), rel=1e-12)
 
 
-def test_the_heating_of_the_page_is_that_of_a_trip() -> None:
+def test_the_heating_of_the_page_equals_a_trip() -> None:
     minutes, below_k = 20.0, 23.0
     heating_wh, warm_up_wh = 2.0 * below_k * minutes, 20.0 * below_k
     assert heating_wh + warm_up_wh < 5000 / 60 * minutes
@@ -143,7 +143,7 @@ def test_the_heating_of_the_page_is_that_of_a_trip() -> None:
     assert float(trip.warm_up_wh) == pytest.approx(warm_up_wh)
 
 
-def test_the_fade_of_the_page_is_that_of_a_battery() -> None:
+def test_the_fade_of_the_page_equals_a_battery() -> None:
     most, per_percent_wh = 85 + 10 / 0.2, 380.0
     after = most - (most - 90) * math.exp(-0.2 * 100 / (10 * per_percent_wh))
     without = 90 + 100 / per_percent_wh

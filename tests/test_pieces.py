@@ -45,7 +45,7 @@ def test_the_graph_kernel_is_the_power_of_the_laplacian(run: Any) -> None:
     np.testing.assert_allclose(club, expected / expected.diagonal().mean(), rtol=1e-6, atol=1e-9)
 
 
-def test_the_posterior_is_that_of_a_gaussian_process(run: Any) -> None:
+def test_the_posterior_equals_a_gaussian_process(run: Any) -> None:
     """Rasmussen & Williams, eqs. 2.23 and 2.24."""
     scope = run("IncrementalPosterior")
     prior, at = scope["prior"], [1, 4]
@@ -65,7 +65,7 @@ def test_the_route_is_the_shortest_path_of_networkx(run: Any) -> None:
     assert found_m == pytest.approx(expected_m)
 
 
-def test_the_energy_of_the_vehicle_is_that_of_its_forces(run: Any) -> None:
+def test_the_energy_of_the_vehicle_is_the_work_of_its_forces(run: Any) -> None:
     """Work against height, rolling and air over the efficiency, and auxiliaries."""
     scope, car, speed = run("energy_parts"), evroute.load_vehicle("renault-zoe"), 50 / 3.6
     weight_n, level_m = car.mass_kg * 9.82, np.sqrt(1000.0**2 - 20.0**2)

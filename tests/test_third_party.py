@@ -88,7 +88,7 @@ def test_the_page_has_every_direct_dependency_with_its_extras() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(dependencies()))
-def test_the_licence_is_that_of_the_installed_package(name: str) -> None:
+def test_the_licence_equals_the_installed_package(name: str) -> None:
     package, licence = installed(name), table()[name][1]
     if expression := package.metadata.get("License-Expression"):
         assert licence == expression

@@ -158,7 +158,7 @@ def test_a_profile_of_a_later_version_is_left_alone(profile: Path) -> None:
     assert any("Nothing can be remembered" in each.value for each in page.caption)
 
 
-def test_own_places_are_remembered_and_those_of_an_address_are_not(profile: Path) -> None:
+def test_own_places_are_remembered_and_places_of_an_address_are_not(profile: Path) -> None:
     page = opened(from_=PLACES[0], to=PLACES[1])
     assert not profile.exists()
     page.session_state["kept_stops"] = ["Larimer Street & 17th Street", PLACES[1]]
@@ -283,7 +283,7 @@ def test_a_low_charge_lowers_the_charge_to_keep_only_for_a_while(profile: Path) 
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 90, "reserve": 7}
 
 
-def test_what_is_remembered_is_in_words() -> None:
+def test_remembered_settings_are_shown_in_words() -> None:
     from memory import Profile
     from remembered import remembered_words
 

@@ -194,7 +194,7 @@ def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
     )
 
 
-def test_the_band_before_any_trip_is_that_of_physics_and_narrows(tmp_path: Path) -> None:
+def test_the_band_before_any_trip_comes_from_physics_and_narrows(tmp_path: Path) -> None:
     trip = {"trip": "C", "soc": "50", "vehicle": "reference"}
     page = linked(trip)
     roads, car = load_network("denver"), load_vehicle("reference")
@@ -244,7 +244,7 @@ def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
     assert all(" & " in pin["text"] for pin in drawn["pins"])
 
 
-def test_departure_and_money_are_those_of_the_plan() -> None:
+def test_departure_and_money_equal_the_plan() -> None:
     page = opened("views/plan.py")
     page.text_input(key="kept_depart").set_value("08:15")
     page.number_input(key="kept_price").set_value(0.35).run()
@@ -344,7 +344,7 @@ def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
     assert len(shown(page, "cards")["cards"]) == 3
 
 
-def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
+def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
     link = {"trip": "A", "soc": "14", "risk": "5%", "range": "True"}
     page = linked(link)
     roads, car = load_network("denver"), load_vehicle(VEHICLE)
@@ -416,7 +416,7 @@ def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_wishes_for_the_stops_are_those_of_the_plan(tmp_path: Path) -> None:
+def test_wishes_for_stops_reach_the_plan(tmp_path: Path) -> None:
     roads, table = load_network("denver"), tmp_path / "stations.csv"
     trip = load_trips("denver")["C"]
     known = planned(roads, waypoints=(trip.origin, trip.destination), soc_percent=80)

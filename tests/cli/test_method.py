@@ -46,5 +46,5 @@ def test_an_unknown_name_is_refused() -> None:
 @pytest.mark.parametrize(
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
-def test_every_part_says_what_it_is(known, name) -> None:
+def test_every_part_has_a_description(known, name) -> None:
     assert len(summary_of(known, name)) > 20

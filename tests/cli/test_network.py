@@ -161,7 +161,7 @@ def test_an_interrupted_build_leaves_the_old_network_usable(
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused_in_one_line_with_status_2(
+def test_impossible_requests_are_refused_in_one_line_with_status_2(
     run: Run, net: Path, arguments: list[str], why: str
 ) -> None:
     status, _, err = run(

@@ -200,7 +200,7 @@ def test_an_export_can_be_drawn(run: Run) -> None:
         (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),
     ],
 )
-def test_what_cannot_be_done_is_refused_in_one_line_with_status_2(
+def test_impossible_requests_are_refused_in_one_line_with_status_2(
     run: Run, arguments: list[str], why: str
 ) -> None:
     status, _, err = run(*arguments)

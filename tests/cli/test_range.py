@@ -84,7 +84,7 @@ def test_the_range_has_the_conditions_of_plans() -> None:
     assert found.within.sum() < mild.within.sum()
 
 
-def test_the_departure_of_a_request_goes_before_that_of_its_conditions() -> None:
+def test_the_departure_of_a_request_goes_before_the_departure_of_its_conditions() -> None:
     request = RangeRequest(origin=FROM[2], soc=2, conditions={"departed_s": 8 * 3600.0})
     assert day_of(request.conditions, request.depart).departed_s == 8 * 3600.0
     assert day_of(request.conditions, "09:30").departed_s == 9.5 * 3600.0

@@ -38,7 +38,7 @@ def route(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
-def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> None:
+def test_the_json_has_the_promised_keys(route: Run, denver: RoadNetwork) -> None:
     status, out, _ = route("--network", "denver", "--trip", "A", "--json")
     assert status == 0
     told = json.loads(out)
@@ -72,7 +72,7 @@ def test_with_a_charge_json_has_the_lowest_charge_and_the_charge_on_arrival(rout
     assert one["min_soc_percent"] <= one["arrival_soc_percent"]
 
 
-def test_the_table_says_what_it_costs_in_words(route: Run) -> None:
+def test_the_table_states_the_saving_in_words(route: Run) -> None:
     status, out, _ = route("--trip", "A", "--soc", "50")
     assert status == 0
     for wanted in (
@@ -227,7 +227,7 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--batch no-such-file.csv", "no-such-file.csv"),
     ],
 )
-def test_what_cannot_be_met_is_refused_in_one_line_with_status_2(
+def test_requests_that_cannot_be_met_are_refused_in_one_line_with_status_2(
     route: Run, arguments: str, told: str
 ) -> None:
     status, out, err = route(*arguments.split())

@@ -47,7 +47,7 @@ def answers(*arguments: str) -> list[dict]:
     ]
 
 
-def test_least_energies_alone_are_those_of_the_full_answers(tmp_path) -> None:
+def test_least_energies_alone_equal_the_full_answers(tmp_path) -> None:
     asked = ["--network", "denver", "--batch", table(tmp_path / "trips.csv", 30, 7)]
     full, light = answers(*asked), answers(*asked, "--only", "energy")
     assert [each["id"] for each in light] == [each["id"] for each in full]

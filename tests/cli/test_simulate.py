@@ -174,7 +174,7 @@ def test_bad_input_is_refused(tmp_path, arguments, message) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_missing_is_asked_for(tmp_path) -> None:
+def test_missing_options_are_named(tmp_path) -> None:
     assert "--network" in refused("--out", str(tmp_path))
     assert "--out" in refused(*SHORT)
 

@@ -343,7 +343,7 @@ def test_a_belief(sibling, check, setting) -> None:
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda kind: kind.__name__)
-def test_a_wrong_kind_fails_the_check_of_what_it_does_wrong(wrong, setting) -> None:
+def test_a_wrong_kind_fails_the_check_of_its_fault(wrong, setting) -> None:
     check = next(each for each in CHECKS if each.__name__ == WRONG[wrong])
     with pytest.raises(ContractError) as broken:
         hold([check], Subject(lambda: wrong(setting)))

@@ -93,7 +93,7 @@ def test_a_route_runs_between_its_ends_over_legal_turns(space, roads) -> None:
         assert set(zip(route.edges, route.edges[1:], strict=False)) <= legal
 
 
-def test_arms_of_a_route_are_among_those_of_its_round(space, roads) -> None:
+def test_arms_of_a_route_are_among_the_arms_of_its_round(space, roads) -> None:
     for request, route in requests(roads, space):
         arms, ids = space.arms(request), space.arms_of_route(route)
         assert len(ids) == len(route)

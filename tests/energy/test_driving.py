@@ -24,7 +24,7 @@ def test_the_defaults_are_eq_8(denver) -> None:
     )
 
 
-def test_air_at_twenty_degrees_weighs_what_tables_say() -> None:
+def test_the_density_of_air_at_twenty_degrees_equals_tables() -> None:
     assert DrivingConditions(temperature_c=20).air_density_kgpm3 == pytest.approx(1.204, abs=5e-4)
     assert DrivingConditions(temperature_c=-10).air_density_kgpm3 == pytest.approx(1.342, abs=1e-3)
     assert DrivingConditions().air_density_kgpm3 == 1.2
@@ -59,7 +59,7 @@ def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denve
     assert np.abs(headwind).max() <= 7.0 + 1e-12
 
 
-def test_drag_in_a_wind_is_that_of_the_air_that_is_met(denver) -> None:
+def test_drag_in_a_wind_depends_on_the_speed_through_the_air(denver) -> None:
     vehicle = load_vehicle("reference")
     day = DrivingConditions(wind_mps=5.0, wind_from_deg=30.0)
     windy, calm = edge_parts(denver, vehicle, day), edge_parts(denver, vehicle)

@@ -51,7 +51,7 @@ def test_no_turn_takes_less_than_the_rise_of_its_potential(denver) -> None:
     assert (driving.mean_wh(rows, denver.speed_mps) - rise >= -1e-9).all()
 
 
-def test_factors_are_those_of_the_road_classes(denver) -> None:
+def test_each_road_class_has_its_factor(denver) -> None:
     factors = dict(zip(denver.road_class, speed_factors(denver).tolist(), strict=True))
     assert factors["tertiary"] == factors["tertiary_link"] == SPEED_FACTORS["tertiary"]
     assert factors["unclassified"] == OTHER_ROADS
@@ -79,7 +79,7 @@ def test_physics_is_one_of_two(denver) -> None:
         Planner(denver, load_vehicle("reference"), physics="magic")
 
 
-def test_least_energies_are_those_of_bellman_and_ford(denver) -> None:
+def test_least_energies_equal_bellman_and_ford(denver) -> None:
     """Signed energies on states: edges as they are left, and starts from standstill."""
     planner = Planner(denver, load_vehicle(VEHICLE), physics="driving")
     states, rng = planner.states, np.random.default_rng(0)

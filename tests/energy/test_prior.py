@@ -41,7 +41,9 @@ def test_no_edge_of_a_real_network_falls_below_its_potential(
     assert fitted.dissipated_wh.min() > 0
 
 
-def test_a_dissipation_spread_is_a_quarter_of_what_each_edge_dissipates(hill: RoadNetwork) -> None:
+def test_a_dissipation_spread_is_a_quarter_of_the_energy_that_an_edge_dissipates(
+    hill: RoadNetwork,
+) -> None:
     fitted = prior.fit(hill, load_vehicle("reference"), "dissipation")
     assert fitted.std_wh == pytest.approx(0.25 * (fitted.mean_wh - fitted.potential_wh))
 

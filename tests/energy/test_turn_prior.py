@@ -42,7 +42,7 @@ def test_speeding_up_adds_the_kinetic_energy_that_the_road_does_not_take(straigh
     assert start == pytest.approx(steady[0] + by_speed[1])
 
 
-def test_slowing_down_gives_back_what_rolling_and_drag_leave(make_network) -> None:
+def test_slowing_down_returns_kinetic_energy_less_rolling_and_drag(make_network) -> None:
     network = make_network(
         [("fast", 0, 1), ("slow", 1, 2)], [(0, 0, 0), (500, 0, 0), (600, 0, 0)], speed_mps=[30, 10]
     )
@@ -53,7 +53,7 @@ def test_slowing_down_gives_back_what_rolling_and_drag_leave(make_network) -> No
     assert turn == pytest.approx((at_wheels_wh - released_wh) * CAR.recuperation_efficiency)
 
 
-def test_a_sharp_turn_wastes_what_a_stop_does_and_a_straight_one_nothing(make_network) -> None:
+def test_a_sharp_turn_wastes_as_much_as_a_stop_and_a_straight_one_nothing(make_network) -> None:
     network = make_network(
         [("in", 0, 1), ("on", 1, 2), ("back", 1, 3)],
         [(0, 0, 0), (100, 0, 0), (200, 0, 0), (0, 1e-6, 0)],

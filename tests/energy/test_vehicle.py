@@ -111,7 +111,7 @@ def test_the_table_of_cars_has_measured_and_fitted_cars_with_entries_and_curves(
     assert len({(car.propulsion_efficiency, car.recuperation_efficiency) for car in fitted}) == 1
 
 
-def test_the_default_car_of_drivers_takes_what_its_road_load_says() -> None:
+def test_the_default_car_takes_the_energy_of_its_road_load() -> None:
     """12.1 hp at 50 mph (EPA) are 403.7 N; 0.941 and 250 W beside: 122.3 Wh/km."""
     leaf = load_vehicle(VEHICLE)
     assert leaf.road_load == "measured"

@@ -119,7 +119,7 @@ def test_the_product_rule_multiplies_running_variances():
 
 
 @pytest.mark.parametrize("stop_rule", ["global", "local", "global-local", "exact-ratio"])
-def test_t20_with_a_threshold_of_one_every_batch_is_one_pull_and_picks_are_those_of_bkb(stop_rule):
+def test_t20_with_a_threshold_of_one_every_batch_is_one_pull_and_picks_equal_bkb(stop_rule):
     bandit = Bandit(n=60)
     batched = bandit.model(BBKBOptions, stop_rule=stop_rule, threshold=1.0)
     picks, logs, _ = bandit.play(batched, 60, form=2.0)
@@ -341,7 +341,7 @@ def lazy_pick(model, arms, stale, width):
 
 
 @pytest.mark.parametrize("stop_rule", ["global", "local"])
-def test_t25_lazy_evaluation_picks_what_full_evaluation_picks(stop_rule):
+def test_t25_lazy_and_full_evaluation_pick_the_same_arms(stop_rule):
     bandit = Bandit(n=100)
     arms, model = bandit.arms, bandit.model(BBKBOptions, stop_rule=stop_rule)
     stale, batches, refreshed, within = None, -1.0, 0, 0

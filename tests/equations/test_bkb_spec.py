@@ -57,7 +57,7 @@ def problem() -> Problem:
 
 
 @pytest.mark.parametrize("lengthscale", [0.05, 0.25])
-def test_t1_a_dictionary_of_all_that_was_measured_is_exact(lengthscale):
+def test_t1_a_dictionary_of_all_measured_arms_is_exact(lengthscale):
     problem = Problem(lengthscale=lengthscale)
     mean, variance = problem.sparse(np.unique(problem.pulled))
     exact_mean, exact_variance = problem.exact()
@@ -119,7 +119,7 @@ def test_t5_counts_and_sums_stand_for_single_measurements(problem):
 
 
 @pytest.mark.parametrize("dictionary", [[], [4], [0, 3, 5, 11, 17], list(range(20))])
-def test_t6_variances_lie_between_what_is_unexplained_and_the_prior(problem, dictionary):
+def test_t6_variances_lie_between_the_unexplained_part_and_the_prior(problem, dictionary):
     _, variance = problem.sparse(np.array(dictionary, dtype=int))
     z, prior = problem.posterior.embedding, problem.posterior.prior
     assert np.all((prior - np.sum(z * z, axis=0)) / problem.ridge <= variance + 1e-10)
@@ -271,7 +271,7 @@ def test_per_obs_is_the_law_of_the_published_loop(problem):
 
 
 @pytest.mark.slow
-def test_t18_dictionaries_grow_slower_than_what_was_measured():
+def test_t18_dictionaries_grow_slower_than_the_measured_arms():
     """New contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 repeated arms."""
     rng = np.random.default_rng(0)
     n = 60

@@ -157,7 +157,7 @@ def test_02_before_any_measurement_the_norm_bounds(kind):
 
 
 @pytest.mark.parametrize("kind", ["ay", "igp"])
-def test_02_earlier_bounds_are_those_of_their_papers_from_whole_matrices(kind):
+def test_02_earlier_bounds_equal_their_papers_from_whole_matrices(kind):
     """Abbasi-Yadkori et al. 2011 and Chowdhury & Gopalan 2017 with ln det in place of gamma."""
     state, x, y, _ = problem(3)
     sigma, delta, norm, eta = 0.2, 0.1, 4.0, 0.5
@@ -216,7 +216,7 @@ def test_03_the_dual_is_the_cone_program(t, kernel):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_03_the_slope_of_the_dual_is_that_of_differences(seed):
+def test_03_the_slope_of_the_dual_equals_differences(seed):
     state, *_ = problem(seed)
     confidence, points = state.confidence, state.points(SOME[:3])
     spectrum = confidence.spectrum
@@ -240,7 +240,7 @@ def test_03_the_slope_of_the_dual_is_that_of_differences(seed):
             )
 
 
-def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
+def test_04_nine_arms_with_sixty_measurements_equal_sixty_rows():
     rng = np.random.default_rng(4)
     arms = rng.uniform(size=(9, 2))
     x = arms[rng.integers(0, 9, 60)]

@@ -24,7 +24,7 @@ def test_eq132_133_laplacian_of_three_edges_by_hand(
     np.testing.assert_allclose(laplacian, by_hand, rtol=1e-15)
 
 
-def test_eq132_133_laplacian_is_that_of_networkx_with_squared_weights(denver: RoadNetwork) -> None:
+def test_eq132_133_laplacian_equals_networkx_with_squared_weights(denver: RoadNetwork) -> None:
     """Two opposite turns between the same two edges add up."""
     graph = nx.Graph()
     graph.add_nodes_from(range(denver.n_edges))

@@ -140,7 +140,7 @@ def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method)
         ),
     ],
 )
-def test_what_cannot_drive_several_vehicles_is_refused_before_anything_runs(
+def test_methods_for_one_vehicle_are_refused_before_anything_runs(
     table, tmp_path, fields, told
 ) -> None:
     with pytest.raises(EvrouteError, match=told):

@@ -54,7 +54,7 @@ def test_exactly_on_the_reserve_is_not_below_it_and_a_start_may_be_the_lowest() 
 
 
 @pytest.mark.parametrize("widened", [1.0, 2.0])
-def test_what_is_announced_of_one_edge_is_a_normal_probability(widened) -> None:
+def test_the_announced_probability_of_one_edge_is_normal(widened) -> None:
     told = row([0], RouteForecast(np.array([200.0]), np.array([[60.0**2]])), widened=widened)
     for name, factor in (("p_reserve", 1.0), ("p_reserve_widened", widened)):
         exact = ndtr((250 - 200) / (60 * factor))

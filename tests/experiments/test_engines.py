@@ -333,7 +333,7 @@ def test_a_lost_executor_keeps_finished_runs_and_the_same_command_continues(
     assert len(folder.finished_runs()) == 6
 
 
-def test_an_interrupt_returns_within_two_seconds_and_cancels_what_has_not_begun(
+def test_an_interrupt_returns_within_two_seconds_and_cancels_waiting_tasks(
     tmp_path: Path,
 ) -> None:
     def interrupt(done: int, total: int) -> None:

@@ -38,7 +38,7 @@ def test_an_estimate_counts_the_grid_and_writes_nothing_in_the_run_folder(tmp_pa
     assert told.wall_s >= told.cpu_s > 0
 
 
-def test_the_disk_estimated_is_what_the_runs_take(tmp_path) -> None:
+def test_the_estimated_disk_space_equals_the_space_of_the_runs(tmp_path) -> None:
     out = tmp_path / "runs"
     told = estimate(denver(), out)
     simulate(denver(), out)

@@ -116,7 +116,7 @@ def finished(tmp_path_factory) -> Path:
     return simulate(EXPERIMENT, tmp_path_factory.mktemp("runs") / "one").path
 
 
-def test_a_folder_holds_what_is_promised(finished) -> None:
+def test_a_folder_has_the_promised_files(finished) -> None:
     rounds = pq.read_table(finished / "rounds.parquet")
     assert set(rounds.column_names) == COLUMNS
     assert rounds["run"].to_pylist() == [name for name in NAMES for _ in range(5)]

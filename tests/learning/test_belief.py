@@ -179,7 +179,7 @@ def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -
     assert len(again.edge_posterior.mean_wh) == hill.n_edges
 
 
-def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tmp_path) -> None:
+def test_scores_of_the_intervals_are_kept_beside_the_model(learned, hill, tmp_path) -> None:
     model, setting, method = learned
     assert load_belief(tmp_path, "one", network=hill).inflation == 1.0
     errors = PastErrors()

@@ -55,7 +55,7 @@ def test_the_table_has_every_number_of_a_trip() -> None:
         ("known_variance_wh2", 0.0, 1e12),
     ],
 )
-def test_the_limits_are_those_of_the_page_on_own_trips(name, low, high) -> None:
+def test_the_limits_equal_the_page_on_own_trips(name, low, high) -> None:
     assert (LIMITS[name].low, LIMITS[name].high) == (low, high)
 
 

@@ -205,7 +205,7 @@ def test_a_fitted_field_equals_the_deviation_of_made_trips() -> None:
     assert without.cost > found.cost + 50
 
 
-def test_columns_of_a_field_do_not_change_what_was_learned() -> None:
+def test_columns_of_a_field_do_not_change_the_posterior() -> None:
     prior = coefficient_prior(CAR)
     plain, wide = TripBelief(prior), TripBelief(prior, field_std=100.0)
     rng = np.random.default_rng(3)

@@ -60,7 +60,7 @@ def rows_of_second(columns):
 ENDS = [(0, 500), (100, 900)]
 
 
-def test_a_belief_holds_what_bayes_says(setting, tmp_path) -> None:
+def test_a_belief_is_the_posterior_by_bayes(setting, tmp_path) -> None:
     columns = table_of(setting, ENDS[:1])
     learn(write(tmp_path / "t.csv", columns), tmp_path / "out", **QUICK)
     mean_wh = load_belief(tmp_path / "out").edge_posterior.mean_wh
@@ -300,7 +300,7 @@ def test_a_folder_of_runs_is_not_reset(setting, tmp_path) -> None:
         )
 
 
-def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered(
+def test_on_turns_forecasts_and_beliefs_are_bayes_of_each_edge_by_its_entry(
     setting, tmp_path
 ) -> None:
     columns = table_of(setting, ENDS[:1])

@@ -118,7 +118,7 @@ def test_plans_of_one_call_follow_the_belief(denver) -> None:
     assert after.routes["time"].energy_wh != before.routes["time"].energy_wh
 
 
-def test_a_followed_belief_takes_over_what_was_learned_since(denver, tmp_path: Path) -> None:
+def test_a_followed_belief_takes_over_trips_learned_since(denver, tmp_path: Path) -> None:
     belief = TwoPhysics(Setting(denver, CAR))
     path = tmp_path / "beliefs" / "denver-learned.npz"
     trips = walks(denver, 4)
@@ -154,7 +154,7 @@ def test_a_followed_belief_takes_over_what_was_learned_since(denver, tmp_path: P
 
 @pytest.mark.parametrize("physics", ["driving", "eq8"])
 @pytest.mark.parametrize("conditions", [EQ8_CONDITIONS, EVENING])
-def test_terms_of_a_day_are_those_of_trips(
+def test_terms_of_a_day_equal_trips_of_that_day(
     denver, physics: str, conditions: DrivingConditions
 ) -> None:
     """Against the terms of the arms as a trip over them is learned, and sums over them."""
@@ -174,7 +174,7 @@ def test_terms_of_a_day_are_those_of_trips(
     np.testing.assert_allclose(day.terms.variance(root), variance, rtol=1e-9, atol=1e-9)
 
 
-def test_features_of_roads_are_those_of_their_sections(grid) -> None:
+def test_features_of_roads_equal_their_sections(grid) -> None:
     belief = TripEnergies(Setting(grid, CAR), physics="eq8")
     for trip in walks(grid, 2):
         belief.learn(trip)
@@ -187,7 +187,7 @@ def test_features_of_roads_are_those_of_their_sections(grid) -> None:
     assert places.features_of_roads() is near  # nothing was learned since
 
 
-def test_steps_on_demand_are_those_of_all_arms() -> None:
+def test_steps_on_demand_equal_steps_of_all_arms() -> None:
     """One compiled pass, and a few arms at a time, against the steps of all arms by numpy."""
     rng = np.random.default_rng(3)
     start = np.concatenate([[0], np.cumsum(rng.integers(1, 6, 50))])

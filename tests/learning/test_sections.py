@@ -151,7 +151,7 @@ def test_deviations_of_made_roads_are_fitted_with_the_noise() -> None:
     assert found[0.5].cost < found[0.25].cost < found[0.0].cost
 
 
-def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(grid) -> None:
+def test_the_difference_of_routes_equals_the_joint_posterior_of_their_edges(grid) -> None:
     """Against sums over edges with samples of roads without a section."""
     energies = drive(grid, 0, 80.0, trips=11)
     day = energies.under(EQ8_CONDITIONS)
@@ -169,7 +169,7 @@ def test_the_difference_of_routes_is_that_of_the_joint_posterior_of_their_edges(
     assert day.difference_std_wh(*ways) == pytest.approx(expected, rel=4 / np.sqrt(2 * size))
 
 
-def test_the_forecast_along_a_route_ends_with_that_of_the_trip(grid) -> None:
+def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> None:
     energies = drive(grid, 1, 80.0, trips=30)
     day = energies.under(EQ8_CONDITIONS)
     edge = walk(grid, np.random.default_rng(4), 12)

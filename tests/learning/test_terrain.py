@@ -43,7 +43,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_columns_of_a_trip_are_those_of_its_pieces(rolling: RoadNetwork) -> None:
+def test_columns_of_a_trip_are_sums_of_its_pieces(rolling: RoadNetwork) -> None:
     one, two = (
         TripEnergies(Setting(network, load_vehicle("reference")), physics="eq8")
         for network in (rolling, on_terrain(rolling, "edge"))

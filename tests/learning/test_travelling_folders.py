@@ -277,7 +277,7 @@ def test_changed_numbers_apply_to_recorded_terms_by_their_physical_parts(
     np.testing.assert_allclose(there[:, fade], here[:, fade], rtol=0.1, atol=1.0)
 
 
-def test_terms_by_other_numbers_are_those_of_a_trip_on_the_map(grid) -> None:
+def test_terms_by_other_numbers_equal_a_trip_on_the_map(grid) -> None:
     """Auxiliary power and drag of a trip with a known power, against the terms on the map."""
     before, after = CAR, replace(CAR, drag=0.5, auxiliary_w=CAR.auxiliary_w + 300.0)
     edge = np.array([grid.row_of[name] for name in ("0>1", "1>7", "7>8")])

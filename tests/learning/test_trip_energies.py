@@ -81,7 +81,7 @@ def test_a_row_is_the_sum_over_edges_at_the_pace_of_the_map_times_its_factor(set
     np.testing.assert_allclose(row[:7], [expected[k] for k in range(7)])
 
 
-def test_minutes_are_those_of_earlier_trips(setting) -> None:
+def test_minutes_come_from_earlier_trips(setting) -> None:
     energies = TripEnergies(setting, physics="eq8")
     energies.learn(trip_of(setting.network, OVER, travel_s=4000.0))
     # 1,000 s an edge, and the map's pass at (3 x 1.6 + 4,000 / 400.2) / 4 times its time
@@ -296,7 +296,7 @@ def test_the_charge_on_the_way_follows_expected_energies(setting) -> None:
     assert energies.row(trip_of(setting.network, OVER, soc_percent=60.0))[FADE] == 0.0
 
 
-def test_expectations_are_those_of_the_belief_and_rest_on_earlier_trips(setting) -> None:
+def test_expectations_equal_the_belief_and_rest_on_earlier_trips(setting) -> None:
     energies = learned(setting)
     trip = trip_of(setting.network, OVER, known_variance_wh2=400.0)
     numbers = energies.expected(trip)

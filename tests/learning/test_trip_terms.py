@@ -100,7 +100,7 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
     )
 
 
-def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients() -> None:
+def test_the_prior_is_physical_and_lies_in_the_cone_of_the_coefficients() -> None:
     prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3))
     assert len(prior.mean) == 11
     assert prior.mean[trip_terms.FADE] == 0.3

@@ -28,7 +28,7 @@ def test_before_any_trip_the_map_and_the_noise_at_the_start_are_in_force(roads) 
     )  # no time is negative
 
 
-def test_the_mean_is_that_of_the_pace_and_edges_without_a_time_do_not_count(roads) -> None:
+def test_the_mean_is_the_pace_and_edges_without_a_time_do_not_count(roads) -> None:
     times, pace = TripTimes(KnownRoads(roads)), Pace.of_network(roads)
     rng = np.random.default_rng(1)
     for _ in range(12):

@@ -100,7 +100,7 @@ def errors(worlds: list[World], drives: list[Drive]) -> FloatArray:
     return np.array([np.abs(each.mean_wh - world.energy_wh) for world, each in pairs])
 
 
-def test_the_error_is_nearly_that_of_knowing_the_coefficients(worlds, exact) -> None:
+def test_the_error_is_nearly_as_small_as_with_known_coefficients(worlds, exact) -> None:
     ours = errors(worlds, exact)
     knowing = np.array([np.abs(world.noise_free_wh - world.energy_wh) for world in worlds])
     ratio = ours[:, LATE].sum(axis=1) / knowing[:, LATE].sum(axis=1)

@@ -184,7 +184,7 @@ def test_with_all_weight_on_one_physics_the_mixture_is_that_belief(hilly) -> Non
         )
 
 
-def test_the_deviation_along_a_chain_is_that_of_the_forecast(hilly) -> None:
+def test_the_deviation_along_a_chain_equals_the_forecast(hilly) -> None:
     network = hilly(2)
     belief = taught(network, "driving")
     belief.weight.evidence = 0.3

@@ -37,7 +37,7 @@ def congested(setting: Setting):
     return load_world(table).build(setting, Repeated(*setting.ends("A")), SeedSequence(1))
 
 
-def test_after_a_trip_its_turns_are_expected_to_take_what_they_took(setting: Setting) -> None:
+def test_after_a_trip_its_turns_are_expected_to_take_their_measured_times(setting: Setting) -> None:
     world = congested(setting)
     request = world.observe(1)
     route = world.best_route(request)

@@ -71,7 +71,7 @@ def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
         ),
     ],
 )
-def test_what_cannot_work_on_turns_is_refused(wrong, why) -> None:
+def test_options_that_cannot_work_on_turns_are_refused(wrong, why) -> None:
     with pytest.raises(EvrouteError, match=why):
         Method(index="ts", **wrong)
 

@@ -32,7 +32,7 @@ def spectrum(gram, y):
     return np.maximum(eigenvalues, 0.0), (vectors.T @ y) ** 2
 
 
-def test_the_radius_of_one_scale_is_that_of_the_whole_matrix(problem):
+def test_the_radius_of_one_scale_equals_the_radius_by_the_whole_matrix(problem):
     gram, y = problem
     radius = squared_radius(y, *spectrum(gram, y), np.array([0.3]), sigma=SIGMA, delta=0.05)
     np.testing.assert_allclose(radius, q(gram, y, 0.3) + 2 * SIGMA**2 * np.log(20), rtol=1e-10)

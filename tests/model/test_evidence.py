@@ -65,7 +65,7 @@ def test_it_is_the_density_of_all_single_measurements(make_world, nu, context):
     assert value == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_gradient_is_that_of_finite_differences(make_world, nu):
+def test_the_gradient_equals_finite_differences(make_world, nu):
     world = make_world()
     driven, _ = driven_in(world)
     theta = np.append(np.log(NUMBERS), 0.2)

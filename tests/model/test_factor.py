@@ -44,7 +44,7 @@ def test_one_edge_without_a_noise_is_refused(noise_std_wh) -> None:
         ConsumptionFactor(POTENTIAL_WH, np.array([5.0, noise_std_wh, 7.0]), factor_std=0.25)
 
 
-def test_measurements_count_by_what_their_edges_dissipate() -> None:
+def test_measurements_are_weighted_by_dissipated_energy() -> None:
     learned = model()
     learned.update(drive([0, 1, 2, 1], [110.0, 95.0, -50.0, 99.0]))
     w, noise = np.array([100.0, 40.0, 20.0, 40.0]), np.array([5.0, 6.0, 7.0, 6.0])

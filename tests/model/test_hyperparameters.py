@@ -93,7 +93,7 @@ def test_a_fit_that_fails_leaves_the_old_values_and_says_so(make_world, monkeypa
     assert "the hyper-parameters stay unchanged: it is not positive definite" in caplog.text
 
 
-def test_applied_hyper_parameters_are_those_of_the_kernel(make_world):
+def test_the_kernel_has_the_applied_hyper_parameters(make_world):
     world = make_world()
     numbers = Hyperparameters(1, 0.7, np.full((2, 3), 2.0), 0.2, std_factor=3.0)
     graph = GraphMatern(world.kernel.graph.laplacian, 1, 0.7)

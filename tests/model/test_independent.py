@@ -37,7 +37,7 @@ def test_repeats_in_one_trip_count_each_time(model, arms):
     assert belief.std_wh[1] == pytest.approx(1.0 / np.sqrt(3.25))
 
 
-def test_what_is_learned_is_the_residual_whatever_the_prior_mean(model):
+def test_the_learned_residual_does_not_depend_on_the_prior_mean(model):
     model.update(feedback([0], [16.0], [10.0]))
     moved = Arms(np.array([0]), np.zeros((1, 1)), np.array([110.0]))
     assert model.posterior(moved).mean_wh[0] == pytest.approx(113.0)

@@ -93,7 +93,7 @@ def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
     assert model_of(CBBKBOptions, threshold=3.0, q_bar=4.0).rule._redraw.q_bar == 4.0
 
 
-def test_kappa2_of_bkb_is_that_of_all_arms_measured_or_not() -> None:
+def test_kappa2_of_bkb_counts_all_arms_measured_or_not() -> None:
     """Prior variance 4 over noise variances 1, 1/4: kappa² is 16, of the arm never measured."""
     noise = np.array([1.0, 1.0, 0.5])
     model = engine(BKBOptions, VectorKernel("rbf", 4.0, 0.1), ARMS3, noise, default_rng(0))

@@ -7,7 +7,7 @@ from evroute.model.packed import Packed
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 128, 300])  # 300: two blocks and a part
-def test_entries_columns_and_products_are_those_of_the_square(size) -> None:
+def test_entries_columns_and_products_equal_the_square_matrix(size) -> None:
     rng = np.random.default_rng(size)
     square = rng.normal(size=(size, size))
     square += square.T

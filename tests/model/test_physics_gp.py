@@ -101,7 +101,7 @@ def test_it_is_the_textbook_posterior_with_the_sum_of_both_kernels(setting) -> N
         np.testing.assert_allclose(found.std, np.sqrt(of_coefficients.diagonal()), rtol=1e-8)
 
 
-def test_before_any_trip_the_coefficients_are_those_of_eq_8(setting) -> None:
+def test_before_any_trip_the_coefficients_equal_eq_8(setting) -> None:
     model = make(setting, coefficient_scale=2.0)
     assert isinstance(model, HasCoefficients)
     found = model.coefficients()
@@ -109,7 +109,7 @@ def test_before_any_trip_the_coefficients_are_those_of_eq_8(setting) -> None:
     np.testing.assert_array_equal(found.std, 2.0 * np.array(PRIOR_STD))
 
 
-def test_the_prior_covariance_of_all_edges_is_symmetric_and_that_of_single_ones(setting) -> None:
+def test_the_prior_covariance_of_all_edges_is_symmetric_and_equals_single_entries(setting) -> None:
     kernel, arms = make(setting)._kernel, setting.arms
     whole = kernel.matrix(arms.features)
     np.testing.assert_array_equal(whole, whole.T)

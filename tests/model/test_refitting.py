@@ -30,7 +30,7 @@ def test_the_first_fits_come_early_and_the_next_ever_later():
     assert times == [10, 30, 100, 300, 1000]
 
 
-def test_after_a_fit_it_is_the_model_of_what_was_found(refitting_model):
+def test_a_refitted_model_equals_a_new_one_with_the_fitted_numbers(refitting_model):
     world, make = refitting_model
     model, trips = make(), [world.trip(20), world.trip(20), world.trip(20)]
     for trip in trips:

@@ -84,7 +84,7 @@ def test_every_edge_lies_in_one_small_tile(denver):
     assert max(map(len, cut)) <= sparse_graph.TILE_EDGES
 
 
-def test_a_block_is_that_of_its_lists_in_any_order_and_with_repeats(graphs):
+def test_a_block_is_right_for_lists_in_any_order_and_with_repeats(graphs):
     sparse, whole = graphs
     a, b = np.array([5, 3, 3, 900]), np.array([7, 5, 2, 5, 901, 3])
     for first, second in ((a, b), (b, a)):

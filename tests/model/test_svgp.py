@@ -133,7 +133,7 @@ def test_fewer_points_than_arms_still_learn(make_world):
     np.testing.assert_allclose(learned, best, rtol=0.3)
 
 
-def test_points_that_stay_keep_what_was_known_of_them(make_world):
+def test_points_that_stay_keep_their_learned_values(make_world):
     world = make_world()
     compute = Variational(world.kernel, natural_rate=1.0, adam_rate=0.0, device="cpu")
     rows = np.column_stack([world.arms.id, world.arms.features])

@@ -103,7 +103,7 @@ def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -
         ("luxembourg", "evroute network fetch luxembourg"),
     ],
 )
-def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(
+def test_an_unknown_name_lists_the_networks_and_the_command_that_builds_one(
     source: Path, name: str, advice: str
 ) -> None:
     there = rf"there is no network '{name}'; there are: denver, monaco\. .*'{advice}'"
@@ -117,7 +117,7 @@ def test_a_name_that_could_be_a_path_is_refused(hill: RoadNetwork, name: str) ->
         catalog.keep(replace(hill, name=name))
 
 
-def test_a_damaged_stored_network_is_refused_with_what_to_do(hill: RoadNetwork) -> None:
+def test_a_damaged_stored_network_is_refused_with_a_remedy(hill: RoadNetwork) -> None:
     catalog.keep(hill).write_bytes(b"damaged")
     with pytest.raises(
         NetworkFormatError,
@@ -141,7 +141,7 @@ def test_a_damaged_build_of_the_data_folder_is_built_again_with_one_warning(
         assert kept.read_bytes() == whole
 
 
-def test_what_a_killed_build_leaves_is_no_network_and_goes_with_the_next(
+def test_files_of_a_killed_build_are_no_network_and_the_next_build_deletes_them(
     hill: RoadNetwork, cache: Path
 ) -> None:
     catalog.keep(hill)

@@ -10,7 +10,7 @@ from evroute.network import closures
 from evroute.network.road_network import RoadNetwork
 
 
-def test_closed_edges_and_what_they_cut_off_are_gone(hill: RoadNetwork) -> None:
+def test_closed_edges_and_edges_that_they_cut_off_are_gone(hill: RoadNetwork) -> None:
     left = closures.close(hill, closures.named(hill, ["up"]), "roadworks")
     assert left.name == "roadworks"
     assert set(left.edge_id) == set(hill.edge_id) - {"up", "down"}
@@ -26,7 +26,7 @@ def test_edges_are_named_by_their_ids(hill: RoadNetwork) -> None:
         closures.named(hill, ["up", "nowhere"])
 
 
-def test_an_area_closes_what_touches_it(hill: RoadNetwork) -> None:
+def test_an_area_closes_the_edges_that_touch_it(hill: RoadNetwork) -> None:
     lon, lat = hill.junction_lon_lat
     top = 5  # where east meets west
     box = f"{lat[top] - 1e-4},{lon[top] - 1e-4},{lat[top] + 1e-4},{lon[top] + 1e-4}"
@@ -34,7 +34,7 @@ def test_an_area_closes_what_touches_it(hill: RoadNetwork) -> None:
     assert {hill.edge_id[e] for e in np.flatnonzero(closed)} == {"east", "west"}
 
 
-def test_what_closes_nothing_or_everything_is_refused(hill: RoadNetwork) -> None:
+def test_a_closure_of_nothing_or_everything_is_refused(hill: RoadNetwork) -> None:
     with pytest.raises(EvrouteError, match="no edge of network 'hill' is closed"):
         closures.close(hill, closures.within(hill, "-89,0,-88,1"), "x")
     with pytest.raises(EvrouteError, match="every edge of network 'hill' is closed"):

@@ -65,7 +65,7 @@ def test_a_sign_on_the_way_is_for_the_nearer_junction_or_as_its_direction_says(
     assert (by_edge(network, "1,6,0"), by_edge(network, "6,1,0")) == ({towards_6}, {towards_1})
 
 
-def test_lights_go_before_signs_and_the_notes_count_what_is_told(read_osm) -> None:
+def test_lights_go_before_signs_and_the_notes_count_both(read_osm) -> None:
     tags = {
         5: {"highway": "give_way"},
         6: {"highway": "traffic_signals"},
@@ -107,7 +107,7 @@ def test_starts_are_held_up_by_nothing(make_network) -> None:
     )
 
 
-def test_what_no_turn_can_have_is_refused(make_network) -> None:
+def test_impossible_controls_of_turns_are_refused(make_network) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (9, 0, 0), (18, 0, 0)])
     with pytest.raises(NetworkFormatError, match="control of turns must be 0 to 4"):
         replace(network, control=np.array([5]))

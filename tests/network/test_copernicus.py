@@ -69,7 +69,7 @@ def test_tiles_are_named_by_their_south_west_corner() -> None:
 @pytest.mark.parametrize(
     "east", [500, 0]
 )  # within one tile, and on both sides of the border of two
-def test_heights_are_those_of_the_tiles(
+def test_heights_equal_the_tiles(
     read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path, east: float
 ) -> None:
     network = crossing(read_osm, east, 500)

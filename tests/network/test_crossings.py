@@ -91,7 +91,7 @@ def test_without_a_lane_in_the_junction_the_gap_counts(tmp_path: Path) -> None:
         assert driven_m - lane_m == pytest.approx(gap_m)
 
 
-def test_the_shape_of_a_turn_joins_those_of_its_lanes(tmp_path: Path) -> None:
+def test_the_shape_of_a_turn_joins_the_shapes_of_its_lanes(tmp_path: Path) -> None:
     roads = town(tmp_path)
     points = crossings.points_between(roads, *rows(roads, "ab", "bd"))
     x_m = np.asarray(roads.tables["crossings"]["x_m"])[points] - 500_000.0
@@ -99,7 +99,7 @@ def test_the_shape_of_a_turn_joins_those_of_its_lanes(tmp_path: Path) -> None:
     assert len(crossings.points_between(roads, *rows(roads, "bc", "cb"))) == 0
 
 
-def test_lengths_to_the_centres_of_junctions_are_those_of_earlier_versions(tmp_path: Path) -> None:
+def test_lengths_to_the_centres_of_junctions_equal_earlier_versions(tmp_path: Path) -> None:
     roads = town(tmp_path, lengths="junctions")
     assert roads.length_m == pytest.approx([95, 105, np.hypot(5, 100), 105, np.hypot(100, 100)])
     assert "crossings" not in roads.tables
@@ -108,7 +108,7 @@ def test_lengths_to_the_centres_of_junctions_are_those_of_earlier_versions(tmp_p
         town(tmp_path, lengths="short")
 
 
-def test_a_city_of_the_data_folder_has_driven_lengths_or_those_of_the_papers(
+def test_a_city_of_the_data_folder_has_driven_lengths_or_lengths_of_the_papers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "data" / "monaco" / "most.net.xml.gz"
@@ -128,7 +128,7 @@ def test_a_city_of_the_data_folder_has_driven_lengths_or_those_of_the_papers(
         catalog.built_with("nowhere", "junctions")
 
 
-def test_what_is_left_of_a_network_keeps_its_crossings(tmp_path: Path) -> None:
+def test_a_part_of_a_network_keeps_its_crossings(tmp_path: Path) -> None:
     built = catalog.build(town(tmp_path), smoothing_m=0.0)
     store.save(built, tmp_path / "town.npz")
     left = closures.close(
@@ -177,7 +177,7 @@ def test_lengths_belong_to_sumo(tmp_path: Path) -> None:
     ("city", "file"),
     [("luxembourg", "lust.net.xml.gz"), ("monaco", "most.net.xml.gz")],
 )
-def test_stated_kilometres_are_those_of_the_file(data_dir: Path, city: str, file: str) -> None:
+def test_stated_kilometres_equal_the_file(data_dir: Path, city: str, file: str) -> None:
     """Its tracks are as long: lanes are not all as long as their shapes."""
     path = data_dir / city / file
     network, lanes = catalog.build(sumo_net.read(path, city)), Lanes(path)

@@ -93,7 +93,7 @@ def test_an_impossible_strength_is_refused(hill: RoadNetwork, strength: float) -
         elevation.smooth(hill, hill.elevation_m, strength)
 
 
-def test_set_heights_lengthens_what_is_shorter_than_the_straight_line_in_space(
+def test_set_heights_lengthens_edges_shorter_than_the_straight_line_in_space(
     make_network: MakeNetwork,
 ) -> None:
     network = make_network(

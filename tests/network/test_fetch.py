@@ -119,7 +119,7 @@ def test_a_missing_file_and_a_missing_network_are_told_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_the_id_is_that_of_git(tmp_path: Path) -> None:
+def test_the_id_of_a_file_equals_git(tmp_path: Path) -> None:
     (tmp_path / "hello").write_bytes(b"hello\n")
     # git hash-object: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
     assert fetch.git_blob(tmp_path / "hello") == "ce013625030ba8dba906f756967f9e9ca394464a"

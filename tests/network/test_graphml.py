@@ -81,7 +81,7 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
     )
 
 
-def test_lights_and_signs_are_those_of_the_junction_that_an_edge_ends_at(save: Saver) -> None:
+def test_lights_and_signs_come_from_the_junction_at_the_end_of_an_edge(save: Saver) -> None:
     network = graphml.read(
         save(lambda graph: graph.nodes[2].update(highway="traffic_signals")), "city"
     )

@@ -30,7 +30,7 @@ def ring(make_network: MakeNetwork) -> RoadNetwork:
 
 
 @pytest.mark.parametrize("with_loop", [False, True])
-def test_the_line_graph_is_that_of_networkx_less_the_turns_not_allowed(
+def test_the_line_graph_equals_networkx_less_the_turns_not_allowed(
     ring: RoadNetwork, with_loop: bool
 ) -> None:
     network = ring if with_loop else ring.subset(np.array(ring.edge_id) != "loop")
@@ -50,7 +50,7 @@ def test_the_line_graph_is_that_of_networkx_less_the_turns_not_allowed(
     assert not found.has_edge("there", "back")  # turning back is not allowed here
 
 
-def test_the_line_graph_of_denver_is_that_of_networkx_less_the_turns_not_allowed(
+def test_the_line_graph_of_denver_equals_networkx_less_the_turns_not_allowed(
     denver: RoadNetwork,
 ) -> None:
     graph = denver.to_networkx()
@@ -168,7 +168,7 @@ def test_osmnx_counts_the_streets_of_a_network(denver: RoadNetwork, ring: RoadNe
     assert statistics["street_segment_count"] == len(mirrored(denver))
 
 
-def test_statistics_of_an_osmnx_graph_are_those_of_its_network(denver: RoadNetwork) -> None:
+def test_statistics_of_an_osmnx_graph_equal_its_network(denver: RoadNetwork) -> None:
     """The graph of an OSMnx user, whose osmids are ways, beside the network's own graph."""
     graph = denver.to_networkx()
     for _, _, data in graph.edges(data=True):

@@ -179,7 +179,7 @@ def test_true_terrain_passes(city: RoadNetwork, tmp_path: Path, harmless: Faulty
     catalog.build(city, rasters=[path])
 
 
-def test_heights_of_a_true_raster_are_those_of_the_hills(city: RoadNetwork, tmp_path: Path) -> None:
+def test_heights_of_a_true_raster_equal_the_hills(city: RoadNetwork, tmp_path: Path) -> None:
     built = catalog.build(city, rasters=[write(tmp_path / "f.tif")], smoothing_m=0.0)
     # Bilinear interpolation is off by at most curvature * cell² / 8, (70/300² + 40/400²) * 30² / 8.
     assert built.elevation_m == pytest.approx(hills(city.x_m, city.y_m), abs=0.12)

@@ -72,7 +72,7 @@ def test_an_unknown_id_suggests_near_ones(cross: RoadNetwork) -> None:
         locate(cross, "north#2")
 
 
-def test_text_unlike_any_id_says_what_to_give(cross: RoadNetwork) -> None:
+def test_text_unlike_any_id_gets_the_accepted_forms(cross: RoadNetwork) -> None:
     with pytest.raises(UnknownNameError, match="give street names, 'lat,lon' or an edge id"):
         locate(cross, "?")
 

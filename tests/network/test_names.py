@@ -185,7 +185,7 @@ def test_bearings_are_of_the_road_from_the_place(
     assert label == f"road {metres:.0f} m {bearing} of P"
 
 
-def test_streets_of_a_route_join_what_lies_on_one_street(town: RoadNetwork) -> None:
+def test_consecutive_edges_of_one_street_are_one_row(town: RoadNetwork) -> None:
     rows = [town.row_of[edge] for edge in ("r1", "r2", "r3", "o3", "gap")]
     streets = [(label, part) for label, part in names.stretches(town, rows)]
     assert streets[:2] == [("Long Road", slice(0, 3)), ("Oak Street", slice(3, 4))]

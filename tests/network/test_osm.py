@@ -286,7 +286,7 @@ def test_a_source_without_any_limit_gets_typical_speeds() -> None:
     assert untagged == {"primary", "service"}
 
 
-def test_imputation_is_that_of_osmnx() -> None:
+def test_imputed_speeds_equal_osmnx() -> None:
     import networkx as nx
     import osmnx
 

@@ -116,7 +116,7 @@ def theirs(
         ("luxembourg/lust.osm.gz", 34051, 0, 0),
     ],
 )
-def test_movements_are_those_of_netconvert(
+def test_movements_equal_netconvert(
     data_dir: Path, tmp_path: Path, source: str, common: int, mini_roundabouts: int, dead_ends: int
 ) -> None:
     extract = osm._extract(data_dir / source)

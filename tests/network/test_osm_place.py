@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_busy_service_is_asked_again_and_settings_are_those_of_osmnx(
+def test_a_busy_service_is_asked_again_with_the_settings_of_osmnx(
     services: type[_Services], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("osmnx.settings.http_user_agent", "a friendly test")

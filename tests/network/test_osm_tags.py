@@ -59,7 +59,7 @@ def test_a_restriction_that_is_none_for_cars_forbids_no_turn() -> None:
     assert note in network.source.notes
 
 
-def test_the_kinds_of_restrictions_are_those_of_the_wiki() -> None:
+def test_the_kinds_of_restrictions_equal_the_wiki() -> None:
     """https://wiki.openstreetmap.org/wiki/Relation:restriction lists them."""
     directions = {"left_turn", "right_turn", "straight_on", "u_turn"}
     both = {f"{word}_{way}" for word in ("no", "only") for way in directions}

@@ -49,7 +49,7 @@ def test_an_edge_id_is_its_whole_edge(cross: RoadNetwork) -> None:
     assert positions(cross, "back", leaving=False) == (Position(1, 1100.0),)
 
 
-def test_a_junction_begins_what_leaves_it_and_ends_what_leads_to_it(cross: RoadNetwork) -> None:
+def test_a_junction_is_the_start_of_edges_out_and_the_end_of_edges_in(cross: RoadNetwork) -> None:
     corner = "East Road & North Road"
     assert positions(cross, corner, leaving=True) == (Position(0, 0.0), Position(2, 0.0))
     assert positions(cross, corner, leaving=False) == (Position(1, 1100.0),)

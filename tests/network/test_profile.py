@@ -108,7 +108,7 @@ def test_coarse_cells_are_not_sampled(road: RoadNetwork, tmp_path: Path) -> None
     )
 
 
-def test_the_smoothing_minimises_what_the_module_says(
+def test_the_smoothing_minimises_the_documented_sum(
     make_network: MakeNetwork, road: RoadNetwork, tmp_path: Path
 ) -> None:
     path = ridge_raster(tmp_path / "ridge.tif")

@@ -227,7 +227,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         store.load(tmp_path / "none.npz")
 
 
-def test_another_format_is_refused_with_what_to_do(
+def test_another_format_is_refused_with_a_remedy(
     hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "FORMAT", 99)

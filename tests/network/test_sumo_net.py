@@ -99,7 +99,7 @@ def test_no_edge_is_shorter_than_the_plane_between_its_junctions(town: RoadNetwo
     assert town.length_m.tolist() == [100.0, 130.0, 100.0, 60.0, 60.0]
 
 
-def test_shape_is_the_edges_own_or_that_of_its_first_car_lane_without_the_files_offset(
+def test_an_edge_has_its_own_shape_or_its_first_car_lanes_without_the_offset_of_the_file(
     town: RoadNetwork,
 ) -> None:
     start = town.shape_start
@@ -280,7 +280,7 @@ def test_the_two_cities_have_the_sizes_that_their_sources_document(
     )
 
 
-def test_a_turn_is_held_up_by_what_holds_up_most_of_its_lanes(tmp_path: Path) -> None:
+def test_a_turn_has_the_control_of_most_of_its_lanes(tmp_path: Path) -> None:
     more = CONNECTIONS.replace('toLane="0" via=":B_0_0"/>', 'toLane="0" state="M"/>')
     more = more.replace(
         '"ab" to="bc" fromLane="2" toLane="0"', '"ab" to="bc" fromLane="2" toLane="0" state="m"'

@@ -23,7 +23,7 @@ def test_a_network_without_trips_has_none() -> None:
 @pytest.mark.parametrize(
     ("name", "keys"), [("luxembourg", ("paper_routes", "routes")), ("monaco", ("routes",))]
 )
-def test_the_cities_trips_are_those_of_their_data(
+def test_trips_of_the_cities_equal_their_data(
     data_dir: Path, request: pytest.FixtureRequest, name: str, keys: tuple[str, ...]
 ) -> None:
     listed = json.loads((data_dir / name / "routes.json").read_text())

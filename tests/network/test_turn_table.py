@@ -26,7 +26,7 @@ def test_rows_are_the_turns_and_then_a_start_on_every_edge(crossing) -> None:
     assert (len(table), table.n_turns) == (len(turns) + 5, len(turns))
 
 
-def test_angles_are_those_of_the_shapes(crossing) -> None:
+def test_angles_of_turns_follow_from_the_shapes(crossing) -> None:
     table, row = TurnTable.from_network(crossing), crossing.row_of
     angle = {
         (int(a), int(b)): x

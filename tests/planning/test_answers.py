@@ -53,7 +53,7 @@ def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> Non
         assert words in answer["error"]
 
 
-def test_weather_and_load_of_a_row_are_those_of_the_request(denver) -> None:
+def test_weather_and_load_of_a_row_equal_the_request(denver) -> None:
     rows = [
         {"trip": "A", "temperature": "-5", "wind": "8", "wind_from": "270", "payload": "300"},
         {"trip": "A", "temperature": "", "wind": None, "payload": "300"},

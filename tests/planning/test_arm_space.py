@@ -42,7 +42,7 @@ def test_turns_of_a_closed_edge_are_closed(hill) -> None:
         space.route(np.ones(len(space.arms(shut))), shut)
 
 
-def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
+def test_a_trip_is_measured_on_the_arms_of_its_route(hill) -> None:
     space, edges, row = space_of(hill), edges_of(hill), hill.row_of
     request, route = (
         Round(1, edges, row["in"], row["out"]),
@@ -60,7 +60,7 @@ def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
     assert (told.trip_id, told.travel_s.tolist()) == ("a", [1.0] * 4)
 
 
-def test_speeds_of_the_hour_change_what_turns_take(hill) -> None:
+def test_speeds_of_the_hour_change_the_energy_of_turns(hill) -> None:
     space, edges, row = space_of(hill), edges_of(hill), hill.row_of
     half = edges.features * np.where(np.arange(hill.n_edges) == row["up"], 0.5, 1.0)[
         :, np.newaxis

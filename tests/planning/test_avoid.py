@@ -93,7 +93,7 @@ def test_a_road_that_there_is_not_is_refused_with_similar_ones(denver: RoadNetwo
         evroute.plan(denver, trip="A", avoid=["Curtis Stret"])
 
 
-def test_rows_are_those_of_the_names_and_ids(denver: RoadNetwork) -> None:
+def test_names_and_ids_select_their_rows(denver: RoadNetwork) -> None:
     named = PlanRequest(trip="A", avoid=["curtis street", denver.edge_id[7]]).closed(denver)
     by_hand = {row for row, name in enumerate(denver.street) if name == "Curtis Street"} | {7}
     assert named == tuple(sorted(by_hand))

@@ -27,7 +27,7 @@ def one_by_one(planner: Planner, origin: int, destination: int) -> tuple[float, 
 @pytest.mark.parametrize(
     ("origins", "destinations"), [(40, 40), (3, 40), (40, 3)], ids=["free", "depots", "goals"]
 )
-def test_every_answer_is_that_of_a_plan_of_its_own(denver, origins, destinations) -> None:
+def test_every_answer_equals_a_single_plan(denver, origins, destinations) -> None:
     rng = np.random.default_rng(0)
     n = denver.network.n_edges
     origin = rng.choice(n, origins, replace=False)[rng.integers(origins, size=60)]

@@ -36,7 +36,9 @@ def energies(planner: Planner, ends: np.ndarray, monkeypatch, *, contracted: boo
 
 
 @pytest.mark.parametrize("physics", PHYSICS)
-def test_routes_between_positions_are_those_of_the_search(denver, physics, monkeypatch) -> None:
+def test_routes_between_positions_equal_the_routes_of_the_search(
+    denver, physics, monkeypatch
+) -> None:
     """Both directions at both ends have offsets at the sources and targets of one hierarchy."""
     planner, rng, requests = Planner(denver, physics=physics), np.random.default_rng(5), []
     for edges in rng.choice(denver.n_edges, (200, 2)).tolist():
@@ -78,7 +80,7 @@ def random_ends(network: RoadNetwork, number: int) -> np.ndarray:
         pytest.param("luxembourg", "driving", marks=pytest.mark.data),
     ],
 )
-def test_routes_are_those_of_dijkstra_within_the_stated_rounding(name, physics, monkeypatch):
+def test_routes_equal_dijkstra_within_the_stated_rounding(name, physics, monkeypatch):
     network = load_network(name)
     car, ends = load_vehicle("reference"), random_ends(network, 1000)
     planner = Planner(network, car, physics=physics)

@@ -152,7 +152,7 @@ def followed_s(
 
 
 @pytest.mark.parametrize(("step", "n_cases"), [(10, N_CASES), (1, 60)])
-def test_no_plan_of_random_networks_is_earlier_and_rounding_costs_what_is_stated(
+def test_no_plan_of_random_networks_is_earlier_by_more_than_the_stated_rounding(
     hilly: Callable[[int], RoadNetwork], problem_of: Problems, step: int, n_cases: int
 ) -> None:
     seen: Counter[str] = Counter()
@@ -431,7 +431,7 @@ def test_the_least_start_with_stations_suffices_and_one_point_less_does_not(
         assert min(seen.values()) >= 3, seen
 
 
-def test_compiled_needs_and_charges_are_those_of_plain_python() -> None:
+def test_compiled_needs_and_charges_equal_plain_python() -> None:
     pytest.importorskip("numba")
     reached = 0
     for seed in range(12):
@@ -663,7 +663,7 @@ def test_enough_at_the_end_to_reach_a_station(
         planner.plan(21, 99, battery=battery, charge=True, arrive=100)
 
 
-def test_a_charge_at_the_end_above_that_of_the_stops_names_the_least_start(
+def test_an_end_charge_above_the_charge_after_stops_names_the_least_start(
     planner: Planner,
 ) -> None:
     def plan(percent: float) -> None:
@@ -680,7 +680,7 @@ def test_a_charge_at_the_end_above_that_of_the_stops_names_the_least_start(
         plan(least - 1)
 
 
-def test_the_price_of_a_plan_is_own_energy_and_what_stations_take(planner: Planner) -> None:
+def test_the_price_of_a_plan_is_own_energy_and_prices_of_stations(planner: Planner) -> None:
     battery = Battery.of_percent(6.1, 4, 2)
     plan = planner.plan(21, 99, battery=battery, charge=True, price=0.4, time_value=9)
     assert plan.recommended == "cost"

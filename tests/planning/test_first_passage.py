@@ -42,7 +42,7 @@ def test_certain_points_fall_below_or_do_not() -> None:
 
 @pytest.mark.parametrize("nu", [4.0, np.inf])
 @pytest.mark.parametrize("kind", ["positive", "negative", "independent"])
-def test_the_risk_of_a_route_is_that_of_many_joint_draws(kind: str, nu: float) -> None:
+def test_the_risk_of_a_route_equals_its_share_in_many_joint_draws(kind: str, nu: float) -> None:
     k, rng = 25, np.random.default_rng(7)
     load = rng.uniform(5.0, 15.0, k)
     if kind == "negative":  # the second half of the trip gives back the error of the first

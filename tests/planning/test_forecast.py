@@ -55,7 +55,7 @@ def test_an_edge_driven_twice_has_one_expectation_and_two_noises() -> None:
     assert energy.std_wh == pytest.approx(np.sqrt(17 + 9))
 
 
-def test_a_certain_route_keeps_its_charge_and_loses_what_the_battery_cannot_hold() -> None:
+def test_a_certain_route_keeps_its_charge_up_to_a_full_battery() -> None:
     # 90 Wh of 100: +20 would make 110, so 10 are lost; then -70 leaves 30, then +5
     energy = RouteForecast(np.array([-20.0, 70.0, -5.0]), np.zeros((3, 3)))
     charge = forecast_charge(energy, Battery(100.0, 90.0, 32.0))
@@ -93,7 +93,7 @@ def test_the_band_of_the_charge_ends_in_the_arrival_interval_and_holds_nine_trip
 
 
 @pytest.mark.parametrize("k", [5, 40, 90])
-def test_a_charge_near_full_is_that_of_many_drawn_trips(k) -> None:
+def test_a_charge_near_full_equals_many_drawn_trips(k) -> None:
     rng, n = np.random.default_rng(k), 200_000
     root = rng.normal(size=(k, 3)) * 15.0
     covariance = root @ root.T + np.diag(rng.uniform(1.0, 400.0, k))

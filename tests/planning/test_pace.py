@@ -96,7 +96,7 @@ def test_a_state_of_other_edges_is_refused() -> None:
         Pace(np.ones(1), np.ones(1), np.zeros((1, 2))).restore(make().state())
 
 
-def test_times_at_a_departure_are_those_of_the_day_times_the_profile() -> None:
+def test_times_at_a_departure_are_times_of_the_day_multiplied_by_the_profile() -> None:
     """Edge 0 takes 10 or 20 s by turns before noon, 40 or 80 s after; the map's 10 s."""
     pace, edge = make(), np.array([0])
     for second, noon in ((10.0, 40.0), (20.0, 80.0)) * 2:
@@ -159,7 +159,7 @@ def test_times_by_quarter_are_unbiased_for_the_mean_time(jam, passes, noise) -> 
         assert found_s == pytest.approx(expected_s, rel=0.012 if noise else 0.001)
 
 
-def test_the_mean_of_the_quarters_is_that_of_the_day() -> None:
+def test_the_mean_of_the_quarters_equals_the_day() -> None:
     """Also after few passes, whose deviations are shrunk."""
     passes = (1, 3, 2, 0)
     pace, _ = driven_by_quarter(3.0, passes, 0.4)

@@ -22,7 +22,7 @@ from evroute.planning.searches.search import Search
 FROM, VIA, TO = "Blake Street & 17th Street", "Market Street & 15th Street", "17th avenue, pearl st"
 
 
-def test_the_edges_at_junctions_are_those_of_the_fastest_trip(denver: RoadNetwork) -> None:
+def test_edges_at_junctions_are_chosen_by_the_fastest_trip(denver: RoadNetwork) -> None:
     search, rng = Search(LineGraph.from_network(denver)), np.random.default_rng(4)
     junctions = [label for label in names.labels(denver) if "(" not in label]
     for start, end in rng.choice(junctions, (12, 2), replace=False):
@@ -55,7 +55,7 @@ def test_names_serve_the_command_line_python_and_batches_alike(denver: RoadNetwo
     assert answer["destination_name"] == "East 17th Avenue & Pearl Street"
 
 
-def test_the_streets_of_a_plan_are_those_of_its_edges(denver: RoadNetwork) -> None:
+def test_a_plan_lists_the_streets_of_its_edges(denver: RoadNetwork) -> None:
     for route in plan(denver, trip="C", soc_percent=50).routes.values():
         own = [denver.street[row] for row in route.route.edges]
         expected = [street for k, street in enumerate(own) if k == 0 or own[k - 1] != street]

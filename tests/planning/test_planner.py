@@ -112,7 +112,7 @@ def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:
     assert level.wh_per_km == pytest.approx((rolling_wh + drag_wh) / 2.2)
 
 
-def test_each_route_is_the_best_of_all_in_its_own_way(
+def test_each_route_is_optimal_by_its_own_criterion(
     hilly: Callable[[int], RoadNetwork],
     every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
 ) -> None:
@@ -159,7 +159,7 @@ def test_no_rule_beats_the_potential(hilly: Callable[[int], RoadNetwork]) -> Non
     assert worse >= 5
 
 
-def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -> None:
+def test_lost_regeneration_counts_as_energy_of_the_battery(hill: RoadNetwork) -> None:
     vehicle = load_vehicle("reference")
     energy_wh = fit(hill, vehicle).mean_wh
     down = hill.row_of["down"]
@@ -176,7 +176,7 @@ def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -
     assert route.charge.lowest == 2
 
 
-def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) -> None:
+def test_a_start_charge_that_is_too_low_names_the_missing_energy(hill: RoadNetwork) -> None:
     vehicle = replace(load_vehicle("reference"), battery_kwh=1.0)
     energy_wh = fit(hill, vehicle).mean_wh
     over, level = (
@@ -301,7 +301,7 @@ def test_a_fastest_route_that_was_not_found_is_reported(
     assert "replaces it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
 
 
-def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
+def test_a_search_out_of_effort_returns_the_hull_and_its_gap(
     make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # three ways, each slower and cheaper than the last; the middle one lies off the hull
@@ -343,7 +343,7 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
         assert cheapest_within(*limited, effort=1)[0].edges == middle.edges
 
 
-def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -> None:
+def test_learned_energy_moves_the_route_and_is_shown_apart(hill: RoadNetwork) -> None:
     vehicle = load_vehicle("reference")
     prior = fit(hill, vehicle)
     by_physics = plan(hill, waypoints=ENDS).routes["energy"]
@@ -589,7 +589,7 @@ def test_places_on_the_way_are_driven_in_their_order() -> None:
             position = via.route.edges.index(place, position)
 
 
-def test_with_a_battery_each_leg_starts_with_what_the_last_one_left() -> None:
+def test_with_a_battery_each_leg_starts_with_the_charge_after_the_last_leg() -> None:
     network = load_network("denver")
     planner = Planner(network, load_vehicle("reference"), physics="eq8")
     rng = np.random.default_rng(4)
@@ -674,7 +674,7 @@ def test_a_named_trip_that_a_network_of_that_name_lacks_is_refused(
         plan(replace(hill, name="denver"), trip="A")
 
 
-def test_plans_that_share_a_planner_equal_those_of_a_new_one(denver: RoadNetwork) -> None:
+def test_plans_that_share_a_planner_equal_plans_of_a_new_planner(denver: RoadNetwork) -> None:
     days = DrivingConditions(), DrivingConditions(temperature_c=-10.0)
     cars = (
         load_vehicle("reference"),

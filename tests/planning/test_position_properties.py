@@ -12,7 +12,7 @@ def planner(request: pytest.FixtureRequest) -> Planner:
     return Planner(properties.hills(), "reference", physics=request.param)
 
 
-def test_the_hills_are_those_of_the_formula(planner: Planner) -> None:
+def test_hills_have_the_heights_of_the_formula(planner: Planner) -> None:
     network = planner.network
     x_m, y_m = network.x_m[7], network.y_m[7]
     assert network.elevation_m[7] == pytest.approx(properties.height_m(x_m, y_m))

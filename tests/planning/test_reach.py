@@ -31,7 +31,7 @@ def battery(planner: Planner) -> Battery:
     return Battery.of_percent(planner.vehicle.battery_kwh, 1.3, 1.0)
 
 
-def test_arrival_charges_equal_those_of_single_plans(planner: Planner, battery: Battery) -> None:
+def test_arrival_charges_equal_single_plans(planner: Planner, battery: Battery) -> None:
     rng = np.random.default_rng(0)
     found = reach(planner, 100, battery)
     assert 0.1 < found.within.mean() < 0.9
@@ -49,7 +49,7 @@ def test_arrival_charges_equal_those_of_single_plans(planner: Planner, battery: 
         assert found.charge_percent[0.9][target] == pytest.approx(low_percent, abs=1e-6)
 
 
-def test_roads_within_a_risk_are_those_of_single_forecasts(planner: Planner) -> None:
+def test_roads_within_a_risk_equal_single_forecasts(planner: Planner) -> None:
     risk, battery = 0.1, Battery.of_percent(planner.vehicle.battery_kwh, 2.0, 1.0)
     found, expected = reach(planner, 100, battery, risk=risk), reach(planner, 100, battery)
     assert 0 < found.within.sum() < expected.within.sum()
@@ -78,7 +78,7 @@ def test_lowest_charges_of_the_tree_are_those_along_its_routes(
     assert descents > 5
 
 
-def test_the_compiled_tree_is_that_of_plain_python(hilly: Callable[[int], RoadNetwork]) -> None:
+def test_the_compiled_tree_equals_plain_python(hilly: Callable[[int], RoadNetwork]) -> None:
     for seed in range(3):
         trees = []
         for compiled in (True, False):

@@ -172,7 +172,7 @@ def test_plans_recommend_the_best_of_all_routes(
     assert percent is not None or seen["recommended"] > 2, seen
 
 
-def test_the_interval_of_a_saving_is_that_of_a_normal_number() -> None:
+def test_the_interval_of_a_saving_is_normal() -> None:
     saving = Saving(100.0, 50.0)
     assert saving.interval_wh() == pytest.approx((100 - 1.6449 * 50, 100 + 1.6449 * 50), abs=0.01)
     assert saving.told_apart

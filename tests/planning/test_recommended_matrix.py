@@ -81,7 +81,7 @@ def test_every_cell_is_the_recommended_route_of_a_single_plan(
     assert [len(set(each)) for each in zip(*kinds, strict=True)] == [2, 2]
 
 
-def test_without_a_belief_the_deviation_is_that_of_physics(denver: RoadNetwork) -> None:
+def test_without_a_belief_the_deviation_comes_from_physics(denver: RoadNetwork) -> None:
     uncertainty = evroute.physics_belief(denver, load_vehicle("reference"), "driving")
     planner = Planner(denver, load_vehicle("reference"), uncertainty=uncertainty)
     ends = stops(denver, 2, 3, leaving=True), stops(denver, 2, 3, leaving=False)
@@ -95,7 +95,7 @@ def test_without_a_belief_the_deviation_is_that_of_physics(denver: RoadNetwork) 
 
 
 @pytest.mark.parametrize("by", AIMS)
-def test_the_deviation_of_a_cell_is_that_of_the_forecast_of_its_plan(
+def test_the_deviation_of_a_cell_equals_the_forecast_of_its_plan(
     denver: RoadNetwork, learned: Belief, by: str
 ) -> None:
     planner = Planner(denver, None, learned)

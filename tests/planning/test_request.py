@@ -193,7 +193,7 @@ def test_a_vehicle_file_is_read_once(denver: RoadNetwork, tmp_path: Path) -> Non
     assert planner.plan(**ENDS, vehicle=path).vehicle == "car"
 
 
-def test_the_day_of_a_request_is_that_of_the_plan(denver: RoadNetwork) -> None:
+def test_a_plan_has_the_day_of_its_request(denver: RoadNetwork) -> None:
     cold, mild = DrivingConditions(temperature_c=-10.0), Planner(denver)
     expected = Planner(denver, conditions=cold).plan(**ENDS).routes["energy"]
     assert mild.plan(**ENDS, conditions=cold).routes["energy"].energy_wh == expected.energy_wh

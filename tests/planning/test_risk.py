@@ -206,7 +206,7 @@ def test_a_plan_prints_the_risk_that_it_keeps() -> None:
     assert plain.safety == ""
 
 
-def test_without_trips_the_risk_is_that_of_the_belief_before_any_trip() -> None:
+def test_without_trips_the_risk_comes_from_the_belief_before_any_trip() -> None:
     network, car = load_network("denver"), load_vehicle("reference")
     prior = physics_belief(network, car, "driving")
     planner = Planner(network, car, physics="driving", uncertainty=prior)

@@ -40,7 +40,7 @@ def setting(denver: RoadNetwork) -> Setting:
 
 
 @pytest.mark.parametrize("arms_on", ["edges", "turns"])
-def test_the_deviation_is_that_of_samples_of_single_arms(setting: Setting, arms_on: str) -> None:
+def test_the_deviation_equals_samples_of_single_arms(setting: Setting, arms_on: str) -> None:
     belief = LearnedBelief.before_trips(
         Method(model="exact", index="greedy", arms=arms_on), setting
     )
@@ -62,7 +62,7 @@ def test_the_deviation_is_that_of_samples_of_single_arms(setting: Setting, arms_
 
 
 @pytest.mark.parametrize("physics", ["driving", "eq8"])
-def test_the_deviation_is_that_of_samples_of_coefficients_and_roads(
+def test_the_deviation_equals_samples_of_coefficients_and_roads(
     setting: Setting, physics: str
 ) -> None:
     """Roads without a column have independent deviations, which both routes share."""

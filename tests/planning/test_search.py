@@ -83,7 +83,9 @@ def test_zeros_in_one_search_are_not_lost_for_the_next(hill: RoadNetwork, search
 
 
 @pytest.mark.parametrize("bad", [np.nan, -1e-12])
-def test_what_is_no_weight_is_refused(hill: RoadNetwork, search: Search, bad: float) -> None:
+def test_a_negative_or_missing_weight_is_refused(
+    hill: RoadNetwork, search: Search, bad: float
+) -> None:
     for edge in range(hill.n_edges):
         weights = np.ones(hill.n_edges)
         weights[edge] = bad
@@ -96,7 +98,7 @@ def test_the_origin_alone_is_a_route_to_itself(hill: RoadNetwork, search: Search
     assert search.distances(np.full(hill.n_edges, 3.0), 2)[2] == 3
 
 
-def test_routes_cost_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) -> None:
+def test_routes_cost_as_much_as_by_networkx(hilly: Callable[[int], RoadNetwork]) -> None:
     for seed in range(20):
         network = hilly(seed)
         rng = np.random.default_rng(seed)

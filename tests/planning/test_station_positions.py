@@ -129,7 +129,7 @@ def test_a_trip_may_begin_at_a_station(make_network: MakeNetwork) -> None:
     assert plan.recommended_route.length_m == pytest.approx(1000.2 + 600, abs=0.1)
 
 
-def test_the_charge_that_reaches_a_station_is_that_of_the_way_there(
+def test_the_charge_that_reaches_a_station_covers_the_way_there(
     make_network: MakeNetwork,
 ) -> None:
     roads = line(make_network)

@@ -136,7 +136,7 @@ def test_no_piece_takes_less_than_its_rise_in_any_wind(hilly: Callable[..., Road
     assert held > 100.0
 
 
-def test_without_a_profile_energies_are_those_of_one_slope_to_the_last_bit(
+def test_without_a_profile_energies_equal_one_slope_to_the_last_bit(
     denver: RoadNetwork,
 ) -> None:
     speed_mps = denver.speed_mps

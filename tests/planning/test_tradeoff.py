@@ -68,7 +68,7 @@ def three_ways(
         (30, "c", 10, "c"),
     ],
 )
-def test_the_hull_misses_what_the_label_search_finds(
+def test_the_label_search_finds_routes_that_the_hull_misses(
     three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
     problem_of: Problems,
     limit_s: float,
@@ -106,7 +106,7 @@ def test_only_a_better_route_than_the_known_one_is_looked_for(
     assert better == (None, True)
 
 
-def test_a_search_out_of_effort_returns_that_it_is_not_finished(
+def test_a_search_out_of_effort_is_marked_as_unfinished(
     three_ways: tuple[RoadNetwork, FloatArray, FloatArray], problem_of: Problems
 ) -> None:
     network, weights, time_s = three_ways

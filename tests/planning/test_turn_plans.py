@@ -96,7 +96,7 @@ def test_places_on_the_way_are_driven_in_their_order(hilly) -> None:
     assert found > 5
 
 
-def test_parts_tell_the_turning_and_what_was_learned_under_the_conditions_of_the_day(hilly) -> None:
+def test_parts_include_turning_and_learned_energy_under_the_conditions_of_the_day(hilly) -> None:
     network = hilly(0)
     belief = belief_of(network, 0)
     day = conditions(temperature_c=0.0, speed_factor=0.8)

@@ -93,7 +93,7 @@ def test_no_other_choice_of_candidates_is_better(
     assert left_m < 0.5 * total(tuple(passed)), "the via points keep most of the route"
 
 
-def test_metres_left_out_are_those_of_networkx(
+def test_metres_left_out_equal_networkx(
     denver: RoadNetwork, denver_route: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GUESSES", 1)

@@ -61,7 +61,7 @@ def test_a_trip_that_is_cut_off_is_said_to_be(hill, parts) -> None:
         agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
 
 
-def test_what_a_trip_measured_turns_the_next_one(hill, parts) -> None:
+def test_a_measured_trip_changes_the_next_route(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     request = Round(1, arms, hill.row_of["in"], hill.row_of["out"])
     route = agent.ask(request)

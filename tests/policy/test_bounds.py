@@ -38,7 +38,7 @@ def model(setting):
     return model
 
 
-def test_the_exact_model_gives_what_single_measurements_give(setting, model):
+def test_the_exact_model_equals_single_measurements(setting, model):
     """All 40 rows, whitened by hand, against the merged arms of the model."""
     trip = driven(setting)
     noise = setting.noise_std_wh[trip.id]

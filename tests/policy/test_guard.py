@@ -117,7 +117,7 @@ def test_the_route_of_eq_8_needs_no_budget(hill, request_of) -> None:
     assert guard.diagnostics()["guard_left_wh"] == pytest.approx(300 + 29 * 1.5)
 
 
-def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None:
+def test_noise_on_shared_edges_does_not_hide_a_saving() -> None:
     # the last two of the shared edges stay in the section
     shared, over, around = (0, 1, 2, 3, 4), (5, 6), (7, 8)
 

@@ -102,7 +102,7 @@ def test_greedy_believes_the_mean() -> None:
     assert np.array_equal(Greedy()(3, ARMS, Known(), default_rng(0)), MEAN)
 
 
-def test_random_scales_what_an_edge_dissipates_around_eq_8() -> None:
+def test_random_scales_the_dissipation_of_an_edge_around_eq_8() -> None:
     potential = np.array([1.0, 99.0, -2.0, 8.0])
     index = Random(potential)
     rng = default_rng(0)

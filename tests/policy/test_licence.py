@@ -35,5 +35,5 @@ def test_measured_totals_of_trips_between_any_ends_are_weighed_by_their_variance
     assert moments(journal, 600.0) == pytest.approx((mean_wh, 1 / weights.sum()))
 
 
-def test_the_total_of_a_section_is_that_of_its_edges() -> None:
+def test_the_total_of_a_section_is_the_sum_of_its_edges() -> None:
     assert total_of((2, 7), Route((1, 2, 7, 4)), np.array([1.0, 20.0, 300.0, 4000.0])) == 320.0

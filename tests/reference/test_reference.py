@@ -142,7 +142,7 @@ def rule_of(case):
 
 
 @pytest.mark.parametrize("case", cases("dictionaries"), ids=lambda c: f"{c['rule']}-{c['ridge']:g}")
-def test_dictionaries_are_those_of_the_papers_algorithms(case):
+def test_dictionaries_equal_the_algorithms_of_the_papers(case):
     x = np.array(case["arms"])
     n = len(x)
     arms = Arms(np.arange(n), x, np.zeros(n))
@@ -164,7 +164,7 @@ def test_dictionaries_are_those_of_the_papers_algorithms(case):
         np.testing.assert_allclose(posterior.variance(z, np.ones(n)), step["variance"], **CLOSE)
 
 
-def test_bounds_are_those_of_flynn_and_reeb_and_their_baselines():
+def test_bounds_equal_flynn_and_reeb_and_their_baselines():
     for case in cases("bounds"):
         state = BoundState(
             lambda a, b, s=case["lengthscale"]: np.exp(-((a - b.T) ** 2) / (2 * s**2)),

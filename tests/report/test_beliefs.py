@@ -13,7 +13,9 @@ from evroute.policy.bounds import assume, bounds
 from evroute.report.pages.beliefs import route_bounds, route_intervals
 
 
-def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:
+def test_intervals_with_a_guarantee_contain_the_bayesian_ones_and_state_their_assumptions(
+    denver,
+) -> None:
     setting = Setting(denver, load_vehicle("reference"))
     model = make_model(Method(model="exact", index="ts"), setting, np.random.default_rng(0))
     route = setting.search.route(setting.network.length_m, 3, 300)
@@ -48,7 +50,7 @@ def learned(setting: Setting, shift_wh: float = 30.0) -> ExactGP:
 
 
 @pytest.mark.parametrize("kind", ["cmm", "dmm", "amm", "ay", "igp"])
-def test_the_joint_interval_holds_the_mean_and_lies_in_the_sum_of_those_of_the_edges(setting, kind):
+def test_the_joint_interval_holds_the_mean_and_lies_in_the_sum_of_edge_intervals(setting, kind):
     model, passed = learned(setting), np.array([0, 1, 2, 1])
     low, high, _ = route_bounds(model, setting.arms, passed, kind, norm=8.0)
     spectrum = model.spectrum()

@@ -94,7 +94,7 @@ def test_runs_too_short_or_without_deviations_have_no_rows() -> None:
     assert calibration_table(unsure.assign(predicted_sd_wh=np.nan)).empty
 
 
-def test_the_reliability_diagram_shows_what_the_table_counts() -> None:
+def test_the_reliability_diagram_shows_the_counts_of_the_table() -> None:
     drawn = reliability(forecasts(rounds())).to_dict()["data"]["values"]
     held = {(row["routes"], row["intervals"], round(row["level"], 2)): row["held"] for row in drawn}
     assert held["chosen", "Gaussian", 0.9] == 0.5

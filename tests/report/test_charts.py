@@ -79,7 +79,7 @@ def test_final_regret_stands_over_its_lengthscale(run_folder: RunFolder) -> None
     assert {v["panel"] for v in values} == {"Hill T"}
 
 
-def test_panels_are_named_by_what_there_are_several_of(run_folder: RunFolder) -> None:
+def test_panels_are_named_by_the_settings_that_vary(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
     assert axes(rounds) == []
     several = pd.concat([rounds, rounds.assign(prior="dissipation", lengthscale=0.5)])

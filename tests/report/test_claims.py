@@ -46,7 +46,7 @@ def table(ours=(1.0, 2.0, 3.0), theirs=(2.0, 4.0, 7.0), **of_theirs) -> pd.DataF
     return pd.DataFrame(rows)
 
 
-def test_the_interval_of_a_ratio_is_that_of_paired_differences() -> None:
+def test_the_interval_of_a_ratio_comes_from_paired_differences() -> None:
     """d = -1, -2, -4: mean -7/3, deviation 1.527525; Student's t of 2 degrees at 95 %: 2.919986."""
     (found,) = verdicts(stated(), table())
     half = 2.919986 * 1.527525 / 3**0.5
@@ -197,7 +197,7 @@ def test_an_unfinished_folder_has_a_note_in_place_of_verdicts(
     assert "differs in seed" in notes[0]
 
 
-def test_tables_of_the_docs_are_those_of_claims_and_runs() -> None:
+def test_tables_of_the_docs_equal_claims_and_runs() -> None:
     for path, claims in hook.experiments().items():
         if known := hook.stored(path):
             assert known[0] == claims.digest(), f"{path.stem}: claims were changed after the runs"

@@ -27,7 +27,7 @@ def rounds(trips: int = 1, worlds: int = 1, methods: int = 1, seeds: int = 2) ->
     )
 
 
-def test_what_fits_stays_as_it_is() -> None:
+def test_few_panels_and_methods_are_all_shown() -> None:
     frame = rounds(trips=4, worlds=3, methods=12)
     assert few_panels(frame) == (frame, [])
     assert few_methods(frame) == (frame, [])

@@ -41,7 +41,7 @@ def test_coefficients_stand_with_their_units_and_deviations() -> None:
     assert (row["sd"], row["prior sd"]) == (pytest.approx(np.sqrt(0.125)), 0.5)
 
 
-def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
+def test_the_page_shows_learned_differences_and_unreadable_beliefs(
     run_folder: RunFolder, hill
 ) -> None:
     rounds = read_rounds(run_folder)

@@ -100,7 +100,7 @@ def test_the_reserve_is_drawn_only_where_the_charge_comes_near_it(hill: RoadNetw
     assert layers(49) == 2
 
 
-def test_a_missing_folium_says_what_to_install(
+def test_a_missing_folium_names_the_package_to_install(
     hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

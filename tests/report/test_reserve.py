@@ -45,7 +45,7 @@ def test_the_table_by_hand() -> None:
     assert chosen["arrival charge, |error| (points)"] == pytest.approx(0.5)
 
 
-def test_tenths_hold_what_was_announced_in_them_and_came_true() -> None:
+def test_tenths_count_announced_probabilities_and_kept_reserves() -> None:
     bins = reserve_bins(charges(rounds()).query("routes == 'chosen'"))
     assert bins[["announced", "kept", "trips"]].to_numpy() == pytest.approx(
         np.array([[0.15, 0.5, 2], [0.95, 1.0, 2]])

@@ -36,7 +36,7 @@ def counted(value: Any) -> tuple[int, int, int]:
 @settings(max_examples=500, deadline=None)
 @given(VALUES, st.booleans())
 @example({'"}{': ["\\", '\\"', "]]]"]}, True)
-def test_the_shape_is_that_of_the_parsed_value(value: Any, ascii_: bool) -> None:
+def test_the_shape_equals_the_parsed_value(value: Any, ascii_: bool) -> None:
     body = bytearray(json.dumps(value, ensure_ascii=ascii_).encode())
     limits = ("MOST_DEPTH", "MOST_KEYS", "MOST_VALUES")
     with pytest.MonkeyPatch.context() as patched:

@@ -310,7 +310,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_energies_of_tables_are_those_of_the_plan(name: str, folder: Path) -> None:
+def test_energies_of_tables_equal_the_plan(name: str, folder: Path) -> None:
     asked = REQUESTS[name]
     texts = {field: text for field, text in asked.texts.items() if field in OF_MATRIX}
     planned = in_python(Asked(texts, asked.learned))["routes"]["energy"]
@@ -333,7 +333,7 @@ def test_energies_of_tables_are_those_of_the_plan(name: str, folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_charge_of_a_range_is_that_of_the_plan(name: str, folder: Path) -> None:
+def test_the_charge_of_a_range_equals_the_plan(name: str, folder: Path) -> None:
     asked = REQUESTS[name]
     texts = {field: text for field, text in asked.texts.items() if field in OF_MATRIX}
     planned = in_python(Asked(texts | {"soc": "50"}, asked.learned))["routes"]["energy"]

@@ -47,7 +47,7 @@ def ask(
     return answer.status, json.loads(text) if is_json else text, dict(answer.headers)
 
 
-def test_a_plan_is_that_of_the_library(service: str) -> None:
+def test_a_plan_equals_the_library(service: str) -> None:
     request = ENDS | {"soc": 40, "reserve": 10, "conditions": {"temperature_c": -5}}
     request |= {"risk": 0.05}
     status, answer, _ = ask(service, "POST", "/v1/plan", request)
@@ -274,7 +274,7 @@ def test_lists_of_names(service: str) -> None:
     assert "reference" in ask(service, "GET", "/v1/vehicles")[1]["vehicles"]
 
 
-def test_places_are_those_of_the_command(service: str) -> None:
+def test_places_equal_the_command(service: str) -> None:
     found = ask(service, "GET", "/v1/places?text=Walnt+Stret+%26+33&most=3")[1]["places"]
     name = "Walnut Street & 33rd Street"
     assert found[0] == {"label": name, "kind": "crossing", "text": name}

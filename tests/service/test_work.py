@@ -104,7 +104,7 @@ def test_a_departure_in_the_conditions_counts_unless_the_request_has_its_own(
 
 
 @pytest.mark.parametrize("fields", [{}, {"depart": "08:15"}, {"soc": 40, "depart": "23:59"}])
-def test_answers_are_those_of_the_command(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_answers_equal_the_command(tmp_path: Path, fields: dict[str, Any]) -> None:
     work = Work(tmp_path, 30.0)
     learn_rush_hour(work)
     work.plan(PlanBody.model_validate(ENDS | {"belief": "own", "depart": "14:00"}))

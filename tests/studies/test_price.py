@@ -36,7 +36,7 @@ ONE_LINE = (
 
 
 @pytest.mark.parametrize("name", recipes.RECIPES)
-def test_a_change_costs_what_is_committed(name: str) -> None:
+def test_the_price_of_a_change_equals_the_committed_table(name: str) -> None:
     """If it costs less now, write the smaller numbers into `prices.csv`."""
     assert recipes.price(recipes.ROOT, recipes.RECIPES[name]) == recipes.committed()[name]
 

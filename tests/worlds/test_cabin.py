@@ -29,7 +29,7 @@ def test_nothing_is_taken_in_comfort() -> None:
 
 @pytest.mark.parametrize("outside_c", [-20.0, -3.0, 9.0, 18.0, 31.0])
 @pytest.mark.parametrize("parked_s", [0.0, 900.0, 40_000.0])
-def test_the_power_never_grows_and_the_energy_is_that_of_a_fine_integration(
+def test_the_power_never_grows_and_the_energy_equals_a_fine_integration(
     outside_c: float, parked_s: float
 ) -> None:
     car = Cabin()

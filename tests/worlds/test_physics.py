@@ -230,7 +230,7 @@ def test_braking_gives_back_at_the_efficiency_of_recuperation(build, two_roads) 
     assert world.drive(request, loop).energy_wh[1] == pytest.approx(expected)
 
 
-def test_braking_for_a_turn_loses_what_the_efficiencies_do_not_give_back(build, two_roads) -> None:
+def test_braking_for_a_turn_loses_energy_by_the_efficiencies(build, two_roads) -> None:
     options = {"network": two_roads, "origin": "e", "destination": "n", "kinetic": True}
     rolling, braking = build(**options), build(**options, turn_braking=True)
     request, turn = rolling.observe(1), route_of(two_roads, ("e", "n"))
@@ -278,7 +278,7 @@ def test_no_round_trip_gains_energy(denver, build) -> None:
     assert 0 < lowest < np.inf
 
 
-def test_the_best_route_is_that_of_bellman_and_ford(denver, build) -> None:
+def test_the_best_route_equals_bellman_and_ford(denver, build) -> None:
     for seed, options in enumerate(
         [
             {"kinetic": True, "turn_braking": True},
@@ -351,7 +351,7 @@ def test_noise_levels_are_log_normal_around_their_share(build, denver) -> None:
     assert np.ptp(build(network=denver, **ends, noise_share=0.2).noise_share) == 0
 
 
-def test_worlds_of_one_seed_are_one_world_whatever_is_driven_in_them(build, hill) -> None:
+def test_worlds_of_one_seed_are_equal_after_any_trips(build, hill) -> None:
     options = {
         "zones": 2,
         "zone_radius_m": 300,
@@ -374,7 +374,7 @@ def test_worlds_of_one_seed_are_one_world_whatever_is_driven_in_them(build, hill
     )
 
 
-def test_closures_are_those_of_the_round_and_leave_the_truth_alone(build) -> None:
+def test_closures_belong_to_their_round_and_leave_the_truth_alone(build) -> None:
     world, whole = build(closed_share=0.3, kinetic=True), build(kinetic=True)
     sizes = set()
     for t in range(1, 20):

@@ -40,7 +40,7 @@ def world(setting, trips, seed=0):
     )
 
 
-def test_the_truth_is_the_mean_and_what_is_driven_are_the_measurements(setting) -> None:
+def test_the_truth_is_the_mean_and_drives_return_the_measurements(setting) -> None:
     replay = world(
         setting,
         [trip("a", OVER.edges, [100, 200, -50, 90]), trip("b", OVER.edges, [140, 260, -30, 90])],
@@ -84,7 +84,7 @@ def test_roads_that_nobody_measured_take_the_median_multiple_of_eq_8(setting) ->
     )
 
 
-def test_travel_times_are_means_of_what_was_measured(setting) -> None:
+def test_travel_times_are_means_of_measured_times(setting) -> None:
     replay = world(
         setting,
         [trip("a", OVER.edges, [1, 2, 3, 4], travel_s=50), trip("b", [0], [1], travel_s=70)],
@@ -93,7 +93,7 @@ def test_travel_times_are_means_of_what_was_measured(setting) -> None:
     assert times[[0, 1, 3]].tolist() == [60, 50, setting.network.time_s[3]]
 
 
-def test_the_best_route_is_that_of_least_mean(setting) -> None:
+def test_the_best_route_has_the_least_mean(setting) -> None:
     trips = [
         trip("over", OVER.edges, [100, 400, 300, 90]),
         trip("round", [0, 3, 4, 5], [100, 200, 200, 90]),

@@ -45,7 +45,7 @@ def test_the_truth_has_the_prior_moments(world) -> None:
     assert np.all(np.abs(np.cov(truths.T) - covariance) < 5 * error)
 
 
-def test_worlds_of_one_seed_are_one_world_whatever_is_driven_in_them(world, hill) -> None:
+def test_worlds_of_one_seed_are_equal_after_any_trips(world, hill) -> None:
     over = Route(tuple(hill.row_of[e] for e in ("in", "up", "down", "out")))
     round_it = Route(tuple(hill.row_of[e] for e in ("in", "east", "west", "out")))
     one, other = world(3), world(3)

@@ -32,7 +32,7 @@ def route(setting):
 
 
 @pytest.mark.data
-def test_drives_of_one_seed_are_the_same_whatever_was_driven_before(sumo, monaco, route) -> None:
+def test_drives_of_one_seed_do_not_depend_on_earlier_drives(sumo, monaco, route) -> None:
     first, other, again = (
         sumo.drive(route, monaco.speed_mps, 0.1, SeedSequence(seed)) for seed in (1, 2, 1)
     )

@@ -13,7 +13,7 @@ from evroute.worlds.sumo_drive import STEP_S, Trace
 SUMO_GRAVITY_MPS2, SUMO_AIR_KGPM3 = 9.80665, 1.2041
 
 
-def test_at_constant_speed_a_long_edge_takes_what_eq_8_says(make_network) -> None:
+def test_at_constant_speed_a_long_edge_takes_the_energy_of_eq_8(make_network) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (3000, 0, 60), (9000, 0, 0)])
     car = replace(load_vehicle("reference"), auxiliary_w=500.0)
     steps = np.round(network.length_m / 10 / STEP_S).astype(int)
@@ -44,7 +44,7 @@ def test_a_car_climbs_our_profile_whatever_its_own_odometer_says(make_network) -
     assert np.cumsum(incline * 5).max() == pytest.approx(12.0, abs=0.2)
 
 
-def test_what_follows_the_last_step_counts_for_the_last_edge_seen(make_network) -> None:
+def test_energy_after_the_last_step_counts_for_the_last_edge(make_network) -> None:
     trace = Trace(np.arange(2), np.full(10, 10.0), np.zeros(10, dtype=int))
     assert trace.by_edge(np.ones(10), np.array([30.0, 10.0])) == pytest.approx([7.5, 2.5])
 

@@ -68,7 +68,7 @@ def learned(rows, cars, days, energy_wh, noise_wh2, loosen=None):
 
 @pytest.mark.parametrize("car", ["van-0", "van-3", "new"])
 @pytest.mark.parametrize("loosened", [False, True])
-def test_forecasts_are_those_of_the_dense_posterior(trips, car, loosened) -> None:
+def test_forecasts_equal_the_dense_posterior(trips, car, loosened) -> None:
     rng, rows, cars, days, noise_wh2 = trips
     energy_wh = rows @ MEAN + rng.normal(0, 30, len(rows))
     loosen = (30, cars[30]) if loosened else None
@@ -88,7 +88,7 @@ def test_forecasts_are_those_of_the_dense_posterior(trips, car, loosened) -> Non
     assert own.variance(row) == pytest.approx(variance, rel=1e-9)
 
 
-def test_factor_and_heating_of_a_car_are_those_of_the_dense_posterior(trips) -> None:
+def test_factor_and_heating_of_a_car_equal_the_dense_posterior(trips) -> None:
     rng, rows, cars, _, noise_wh2 = trips
     energy_wh = rows @ MEAN + rng.normal(0, 30, len(rows))
     effects, regression, _ = learned(rows, cars, np.zeros(len(rows)), energy_wh, noise_wh2)

@@ -45,7 +45,7 @@ def test_each_car_has_its_share_and_its_plans(belief) -> None:
     assert std[None] > 1.3 * max(std["van-1"], std["van-2"], std["van-3"])
 
 
-def test_a_plan_by_hand_is_that_of_shared_and_own_numbers(belief) -> None:
+def test_a_plan_by_hand_equals_shared_and_own_numbers(belief) -> None:
     """The energy of a route is that of the type, plus what the car takes more of it."""
     plan = evroute.plan("denver", *NAMES, belief=belief, car="van-3")
     route = plan.recommended_route.route
@@ -236,7 +236,7 @@ def test_a_model_of_edges_does_not_take_cars(table, tmp_path) -> None:
         learn(table(6), tmp_path / "f", model="independent", vehicle=LEAF)
 
 
-def test_a_folder_learned_in_two_calls_is_that_of_one(table, tmp_path, leaf_setting) -> None:
+def test_a_folder_learned_in_two_calls_equals_one_call(table, tmp_path, leaf_setting) -> None:
     learn(table(30, 7), tmp_path / "a", vehicle=LEAF)
     learn(table(30, 8), tmp_path / "a")
     rows = rows_of(leaf_setting, 30, 7)

@@ -72,7 +72,7 @@ def test_dates_of_both_orders_are_refused_in_one_line(tmp_path) -> None:
         seconds(tmp_path / "a.csv", ["25/12/2025 07:30:00", "12/25/2025 07:31:00"])
 
 
-def test_a_log_with_day_first_and_minutes_is_that_of_the_other_form(zoe) -> None:
+def test_a_log_with_day_first_and_minutes_equals_the_other_form(zoe) -> None:
     """`leafspy-uk.csv` is `leafspy.csv` in winter, with heater and a false start of two sensors."""
     here, there = (
         read_measured(EXAMPLES / name, zoe, ["renault-zoe"])

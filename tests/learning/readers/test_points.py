@@ -15,7 +15,7 @@ def read(tmp_path, setting, columns):
     return read_measured(path, setting, ["reference"])
 
 
-def test_edges_get_what_they_took(setting, drive, tmp_path) -> None:
+def test_edges_get_the_energy_between_their_readings(setting, drive, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     (trip,) = read(tmp_path, setting, columns).trips
     assert trip.edge.tolist() == edges.tolist()
@@ -64,7 +64,7 @@ def test_a_charge_shown_in_tenths_is_read_where_it_changes(setting, drive, tmp_p
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=0.35)
 
 
-def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, drive, tmp_path) -> None:
+def test_energy_used_while_standing_belongs_to_the_next_edge(setting, drive, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     stand = len(columns["trip"]) // 2
     for name, column in columns.items():

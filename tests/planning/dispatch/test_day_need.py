@@ -44,7 +44,7 @@ BELIEFS = ["physics", "trips", "edges"]
 
 
 @pytest.mark.parametrize("name", BELIEFS)
-def test_what_the_belief_shares_adds_up_and_the_noise_of_trips_is_their_own(
+def test_shared_errors_of_trips_add_up_and_their_noise_is_independent(
     name: str, folder: Path
 ) -> None:
     """n equal trips have the variance n² S + n N, so the third follows from the first two."""
@@ -101,7 +101,9 @@ def test_the_need_is_the_least_percent_that_keeps_the_reserve(
 
 
 @pytest.mark.parametrize("name", ["physics", "trips"])
-def test_one_trip_needs_what_a_plan_keeps(name: str, folder: Path) -> None:
+def test_the_needed_charge_of_one_trip_keeps_the_reserve_of_its_plan(
+    name: str, folder: Path
+) -> None:
     planner = planner_of(folder, name)
     day = need_of(planner, (HOME, WORK))
     for start in (2.0, 3.0, 8.0):

@@ -62,7 +62,7 @@ def test_missing_ways_and_tours_that_return_energy() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_potentials_are_those_of_floyd_and_warshall_in_any_blocks(seed: int) -> None:
+def test_potentials_equal_floyd_and_warshall_in_any_blocks(seed: int) -> None:
     energy_wh = hilly(30, seed) + np.random.default_rng(seed).exponential(30.0, (30, 30))
     closed_wh = np.where(np.eye(30, dtype=bool), 0.0, energy_wh)
     for through in range(30):

@@ -69,7 +69,7 @@ def test_an_unknown_vehicle_is_refused_and_the_runs_own_is_not_another(
     assert trips.vehicles == ("volvo-c40",)
 
 
-def test_what_cannot_be_driven_is_counted_and_the_others_go_on(tmp_path, on_the_hill) -> None:
+def test_trips_without_a_route_are_counted_and_the_others_go_on(tmp_path, on_the_hill) -> None:
     trips = demand(
         tmp_path,
         on_the_hill,
