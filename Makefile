@@ -45,8 +45,9 @@ demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in co
 	@$(BIN)/evroute report $(DEMO)/run --out $(DEMO)/report.html
 	@echo 'Open $(DEMO)/route.html (the plan on a map) and $(DEMO)/report.html (how it learned).'
 
+# modules are compiled once, and not in each of the hundreds of processes that tests start
 test: setup ## run the tests (a few minutes on 2 cores; no internet)
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff format --check .
