@@ -1,6 +1,10 @@
 """Ranges against single plans on random targets, and their times (`docs/figures/risk.md`).
 
-python studies/range_figures.py luxembourg 500
+    python studies/range_figures.py luxembourg 500
+    python studies/range_figures.py luxembourg belief 60
+
+The second call has the times of ranges by a belief of 60 random trips on their fastest route, with
+the deviations of single roads and without them, in turns.
 """
 
 import sys
@@ -10,7 +14,11 @@ import numpy as np
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.physics_belief import physics_belief
+from evroute.learning.roads import sections
+from evroute.learning.trips.energies import TripEnergies
+from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
@@ -58,5 +66,43 @@ def main(name: str, targets: int) -> None:
         print(f"{title}: median {np.median(taken_s):.2f} s of one core, worst {max(taken_s):.2f} s")
 
 
+def believer(setting: Setting, trips: int, most: int) -> Planner:
+    """Return the planner of a belief of trips with at most so many columns of roads."""
+    sections.MOST = most
+    belief, rng = TripEnergies(setting), np.random.default_rng(SEED)
+    network, car = setting.network, setting.vehicle
+    planner, roads = Planner(network, car), np.exp(0.3 * rng.standard_normal(network.n_edges))
+    while belief.trips < trips:
+        ends = rng.choice(network.n_edges, 2, replace=False).tolist()
+        edge = np.array(planner.plan(*ends).routes["time"].route.edges)
+        energy_wh = network.length_m[edge] * (0.03 + 0.11 * roads[edge])
+        energy_wh = energy_wh * np.exp(0.05 * rng.standard_normal())
+        trip = MeasuredTrip(str(belief.trips), edge, energy_wh, 1.1 * network.time_s[edge])
+        belief.learn(trip)
+    return Planner(network, car, belief)
+
+
+def times(name: str, trips: int) -> None:
+    """Print the median times of ranges by a belief, with single roads and without."""
+    setting = Setting(load_network(name), load_vehicle("reference"))
+    planners = {most: believer(setting, trips, most) for most in (0, sections.MOST)}
+    rng, kwh = np.random.default_rng(SEED), setting.vehicle.battery_kwh
+    for percent in (4.0, 40.0):
+        battery, taken_s = Battery.of_percent(kwh, percent, 1.0), {most: [] for most in planners}
+        for origin in rng.choice(setting.network.n_edges, 40, replace=False).tolist():
+            for most, planner in planners.items():
+                start = time.process_time()
+                reach(planner, origin, battery)
+                taken_s[most].append(1000 * (time.process_time() - start))
+        without, with_roads = (np.median(each[1:]) for each in taken_s.values())
+        print(
+            f"range from {percent:.0f} %: {without:.1f} ms without single roads, "
+            f"{with_roads:.1f} ms with {sections.MOST} columns, {with_roads / without:.2f} times"
+        )
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    if sys.argv[2] == "belief":
+        times(sys.argv[1], int(sys.argv[3]))
+    else:
+        main(sys.argv[1], int(sys.argv[2]))

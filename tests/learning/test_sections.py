@@ -186,6 +186,29 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
 
 
 @pytest.mark.parametrize("level", [False, True])
+def test_deviations_along_a_tree_are_those_of_single_trips(grid, level) -> None:
+    """A tree that branches, with roads with a column and without, with heights and without."""
+    network = replace(grid, elevation_m=np.zeros(36)) if level else grid
+    energies = drive(network, 1, 80.0, trips=8)
+    day = energies.under(EQ8_CONDITIONS)
+    rng, ways, before = np.random.default_rng(6), [(0,)], [-1]
+    while len(ways) < 60:
+        parent = int(rng.integers(len(ways)))
+        follow = network.turns[network.turns[:, 0] == ways[parent][-1], 1]
+        ways.append((*ways[parent], int(rng.choice(follow))))
+        before.append(parent)
+    edges = np.array([each[-1] for each in ways])
+    learned = energies.places.sections.of(edges) != LOST
+    assert 0 < learned.sum() < len(edges)
+    half_full_wh = np.full(len(edges), CAR.battery_kwh * 500.0)
+    reached = day.reached_std_wh(edges, np.array(before), half_full_wh)
+    for each, std_wh in zip(ways, reached, strict=True):
+        arms = np.array(each)
+        single = day.forecast(arms, day.mean_wh[arms]).std_wh
+        assert std_wh == pytest.approx(single, rel=1e-10)
+
+
+@pytest.mark.parametrize("level", [False, True])
 def test_a_belief_with_roads_comes_back_bit_for_bit(grid, level) -> None:
     network = replace(grid, elevation_m=np.zeros(36)) if level else grid
     energies = drive(network, 1, 80.0, trips=28)

@@ -16,7 +16,10 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.roads.driven_terms import DrivenTerms
+from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
+from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.day_terms import DayTerms, portions
 from evroute.learning.trips.kept_trips import FIELD, KM
 from evroute.learning.trips.terms import (
@@ -24,19 +27,16 @@ from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
     FADE,
     MINUTES,
-    full_battery_term,
     halted,
     of_trips,
     reached,
-    returned_by_pieces,
-    with_level,
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
-from evroute.planning.charge.charge_tree import way
+from evroute.planning.charge.charge_tree import add_along, way
 from evroute.planning.forecasts.in_turn import DrivenTrip
 from evroute.planning.spaces.arm_space import SearchSpace
 
@@ -90,6 +90,12 @@ class TripDay:
     battery_share: float = 0.0
     undated: bool = False
     halt_by_physics_wh: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @cached_property
+    def _driven(self) -> DrivenTerms:
+        prior, edges = self.belief.prior, self.space.edges
+        more = self.part_terms, self.halt_by_physics_wh
+        return DrivenTerms(self.terms, prior, self.vehicle, edges, *more)
 
     @cached_property
     def mean_wh(self) -> FloatArray:
@@ -244,7 +250,7 @@ class TripDay:
             The part of the edge of each arm that is driven.
         """
         begin_wh = None if expected is None else expected.charge_wh[:-1]
-        terms = self._driven_terms(arms_of_route, begin_wh, driven)
+        terms = self._driven.of(arms_of_route, begin_wh, driven)
         faded_wh = self.full_battery_fade * float(terms[:, FADE].sum())
         sums = reached(np.cumsum(terms, axis=0), self._heating, self.belief.prior)
         season_wh = self.season_wh_per_minute * sums[:, MINUTES]
@@ -281,8 +287,8 @@ class TripDay:
             As in `Day.difference_std_wh`.
         """
         of_one, of_other = stretches or (self.whole(arms_of_route), self.whole(others))
-        one = self._driven_terms(arms_of_route, None, of_one).sum(axis=0)
-        other = self._driven_terms(others, None, of_other).sum(axis=0)
+        one = self._driven.of(arms_of_route, None, of_one).sum(axis=0)
+        other = self._driven.of(others, None, of_other).sum(axis=0)
         variance = (((one - other) @ self.belief.regression.root[self.columns]) ** 2).sum()
         km = np.concatenate([of_one.length_m, -of_other.length_m]) / 1000.0
         edges = np.concatenate([of_one.edge, of_other.edge])
@@ -305,32 +311,51 @@ class TripDay:
             As in `Day.reached_std_wh`.
         """
         driven = stretches or self.whole(arms)
-        begun, sums = driven.onward(), np.empty((len(arms), len(self.columns)))
+        begun, sums = driven.onward(), np.empty((len(arms), len(self.belief.prior.mean)))
         for some in portions(len(arms)):
-            sums[some] = self._driven_terms(arms[some], charge_wh[some], begun[some])
-        for arm, previous in enumerate(before.tolist()):
-            if previous >= 0:
-                sums[arm] += sums[previous]
-        unknown_wh2 = np.zeros(len(arms))
-        if (self.belief.column[self.columns] == FIELD).any():  # its rest is no sum over edges
+            sums[some] = self._driven.plain(arms[some], charge_wh[some], begun[some])
+        add_along(before, sums)
+        along, unknown_wh2 = self._features_along(arms, begun, before), np.zeros(len(arms))
+        if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
-        std_wh = np.empty(len(arms))
-        for some in portions(len(arms)):
-            std_wh[some] = self._sums_std_wh(sums[some], driven[some], unknown_wh2[some])
-        return std_wh
-
-    def _sums_std_wh(
-        self, sums: FloatArray, driven: Stretches, unknown_wh2: FloatArray
-    ) -> FloatArray:
-        """Return the deviation of trips by sums of terms (k, c), last arms and variances, (k,)."""
-        sums, heating = self._halted(sums, driven), self._heating
+        sums, heating = self._driven.halted(sums, driven), self._heating
         by_temperature = heating.of_trip(sums[:, MINUTES])
         sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
-        variance = ((sums @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
-        unknown_wh2 = unknown_wh2 + (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
-        noise, learned_km = self.belief.noise, sums @ self._km_by_column
-        return np.sqrt(variance + noise.variance(sums[:, KM], unknown_wh2, learned_km))
+        unknown_wh2 += (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
+        noise_wh2 = self.belief.noise.variance(sums[:, KM], unknown_wh2, along.learned_km)
+        return np.sqrt(along.variance(sums, self._turned_root) + noise_wh2)
+
+    @cached_property
+    def _turned_root(self) -> TurnedRoot:
+        root = self.belief.regression.root[self.columns]
+        return TurnedRoot.of(root, len(self.belief.prior.mean))
+
+    @property
+    def _has_fields(self) -> bool:
+        """Whether heights of junctions are learned, which are features of all edges."""
+        return bool((self.belief.column[self.columns] == FIELD).any())
+
+    def _features_along(
+        self, arms: IntArray, stretches: Stretches, before: IntArray
+    ) -> FeaturesAlong:
+        """Return the sums of features along a tree.
+
+        Parameters
+        ----------
+        arms, stretches, before
+            (k,) arms, the part of each arm's edge that is driven, and the position before each.
+        """
+        own = np.arange(len(arms))
+        if not self._has_fields:
+            own = np.flatnonzero(self.roads.of(stretches.edge) != LOST)
+        p = len(self.belief.prior.mean)
+        into = np.column_stack([self._turned_root.of_features, self._km_by_column[p:]])
+        values = np.empty((len(own), into.shape[1]))
+        for some in portions(len(own)):
+            at = own[some]
+            values[some] = self._driven.features(arms[at], stretches[at]) @ into
+        return FeaturesAlong.of(values, own, before)
 
     def plain_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
         """Return the expected energy of parts of edges where nothing is lost, (k,) Wh.
@@ -340,56 +365,7 @@ class TripDay:
         arms, stretches
             (k,) arms, and the part of the edge of each that is driven.
         """
-        energy_wh, cut = self.mean_wh[arms], self._cut(stretches)
+        energy_wh, cut = self.mean_wh[arms], self._driven.cut(stretches)
         if len(cut):
             energy_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])
         return energy_wh + stretches.halts * self.halt_wh[stretches.edge]
-
-    def _cut(self, stretches: Stretches) -> IntArray:
-        """Return the positions of the stretches that are no whole edges."""
-        return np.flatnonzero(stretches.share(self.space.edges.network) != 1.0)
-
-    def _driven_terms(
-        self, arms: IntArray, charge_wh: FloatArray | None, stretches: Stretches
-    ) -> FloatArray:
-        """Return the terms of parts of edges, (k, c).
-
-        The full-battery term of a part is its share of the edge's term.
-
-        Parameters
-        ----------
-        arms, charge_wh
-            As in `_terms`.
-        stretches
-            The part of the edge of each arm that is driven.
-        """
-        terms, cut = self._terms(arms, charge_wh), self._cut(stretches)
-        if len(cut):
-            share = stretches[cut].share(self.space.edges.network)
-            faded = share * terms[cut, FADE]
-            terms[cut] = self.part_terms(arms[cut], stretches[cut])
-            terms[cut, FADE] = faded
-        return self._halted(terms, stretches)
-
-    def _halted(self, terms: FloatArray, stretches: Stretches) -> FloatArray:
-        """Return terms of parts of edges (k, c) with the terms of the standstills at their ends."""
-        rows = np.flatnonzero(stretches.halts)
-        if len(rows) and len(self.halt_by_physics_wh):
-            terms = terms.copy()
-            halt_wh = self.halt_by_physics_wh[stretches.edge[rows]]
-            terms[rows] = halted(terms[rows], halt_wh, self.belief.prior)
-        return terms
-
-    def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
-        """Return the terms of arms that begin with charges (k,) Wh, (k, c), or None if unknown."""
-        terms = self.terms.rows(arms)
-        percent = None
-        if charge_wh is not None:
-            percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
-        if percent is not None and (percent > self.vehicle.full_battery_percent).any():
-            prior, space = self.belief.prior.mean, self.space.edges
-            loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
-            edges, plain = self.terms.edges_of(arms), terms[:, : len(prior)]
-            returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
-            terms[:, FADE] = full_battery_term(self.vehicle, percent, returned_wh)
-        return with_level(terms, self.belief.prior)

@@ -260,12 +260,20 @@ class DayTerms:
 
     def rows(self, arms: IntArray) -> FloatArray:
         """Return the terms of arms (k,), and their features, (k, c)."""
+        return np.hstack([self.plain(arms), self.features(self.edges_of(arms))])
+
+    def features(self, edge: IntArray) -> FloatArray:
+        """Return the features of fields at edges (k,), (k, c - p)."""
+        return np.hstack([np.empty((len(edge), 0)), *(each.rows(edge) for each in self._fields)])
+
+    def plain(self, arms: IntArray) -> FloatArray:
+        """Return the terms of arms (k,) without the features of fields, (k, p)."""
         edge = self.edges_of(arms)
         numbers = [self._still.numbers[:, edge], self._paced[:, edge]]
         if self.of_turns:
             numbers.append(self._still.turning_wh[np.newaxis, arms])
-        features = (field.rows(edge) for field in self._fields)
-        return np.hstack([np.vstack(numbers).T @ self._still.joining, *features])
+        plain: FloatArray = np.vstack(numbers).T @ self._still.joining
+        return plain
 
     def of_edges(self, coefficients: FloatArray) -> tuple[FloatArray, float]:
         """Return sums of terms times coefficients over edges, and the factor of turns.

@@ -54,6 +54,42 @@ def way(before: IntArray, position: int) -> IntArray:
     return np.array(steps[::-1])
 
 
+def add_along(before: IntArray, values: FloatArray) -> None:
+    """Replace the values of positions (k, m) by their sums along the ways to them.
+
+    Parameters
+    ----------
+    before
+        (k,) position before each, a lower one. -1 for an origin.
+    values
+        (k, m) values.
+    """
+    steps: list[int] = []
+    for previous in before.tolist():
+        steps.append(steps[previous] + 1 if previous >= 0 else 0)
+    ends = np.cumsum(np.bincount(steps))  # positions with as many steps are added at once
+    for level in np.split(np.argsort(steps, kind="stable"), ends[:-1])[1:]:
+        values[level] += values[before[level]]
+
+
+def last_along(before: IntArray, own: IntArray) -> IntArray:
+    """Return which of some positions is the last on the way to each position, (k,). -1 for none.
+
+    Parameters
+    ----------
+    before
+        As in `add_along`.
+    own
+        (q,) positions in increasing order, whose numbers 0 to q - 1 are returned.
+    """
+    number = np.full(len(before), -1)
+    number[own] = np.arange(len(own))
+    last: list[int] = []
+    for at, previous in zip(number.tolist(), before.tolist(), strict=True):
+        last.append(at if at >= 0 or previous < 0 else last[previous])
+    return np.array(last, dtype=np.int64)
+
+
 def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
     """Return the routes of most charge from the starts of a problem to every edge in reach.
 
