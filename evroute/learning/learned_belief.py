@@ -140,7 +140,8 @@ class LearnedBelief(Belief):
         """Width of the intervals by past trips, in words. Empty if there are none."""
         n = self.errors.trips
         return (
-            f"intervals scaled by {self.inflation:.2f} (errors of {n} trip{'s' * (n > 1)})"
+            f"intervals by the errors of {n} trip{'s' * (n > 1)}: {self.inflation:.2f} times as "
+            "wide as by the noise that the model assumes for single roads"
             if n
             else ""
         )

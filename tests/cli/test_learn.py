@@ -53,8 +53,8 @@ def test_learning_prints_its_findings_and_plans_can_use_them(table, tmp_path) ->
     planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
-    assert f"intervals scaled by {load_belief(out).inflation:.2f}" in planned.stdout
-    assert "(errors of 2 trips)" in planned.stdout
+    times = f"{load_belief(out).inflation:.2f} times as wide as by the noise"
+    assert f"intervals by the errors of 2 trips: {times}" in " ".join(planned.stdout.split())
     document = json.loads(
         RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
     )
