@@ -70,7 +70,7 @@ def along_m(network: RoadNetwork, rows: IntArray, share: FloatArray | float = 1.
     if NAME not in network.tables:
         return share * network.length_m[rows]
     turn_m = np.asarray(network.tables[NAME]["turn_m"])
-    turn = _turn_rows(network, rows[:-1], rows[1:])
+    turn = network.turn_rows(rows[:-1], rows[1:])
     before_m = np.where(turn >= 0, turn_m[turn] if len(turn_m) else 0.0, 0.0)
     first = np.zeros(min(len(rows), 1))
     return share * lanes_m(network, rows) + np.concatenate([first, before_m])
@@ -106,7 +106,7 @@ def beyond_mean_m(network: RoadNetwork, left: IntArray, entered: IntArray) -> Fl
     if NAME not in network.tables:
         return np.zeros(len(entered))
     turn_m = np.append(np.asarray(network.tables[NAME]["turn_m"]), 0.0)
-    row = np.where(left >= 0, _turn_rows(network, np.maximum(left, 0), entered), -1)
+    row = np.where(left >= 0, network.turn_rows(np.maximum(left, 0), entered), -1)
     return turn_m[row] + lanes_m(network, entered) - network.length_m[entered]
 
 
@@ -122,7 +122,7 @@ def points_between(network: RoadNetwork, left: int, entered: int) -> IntArray:
     """
     if NAME not in network.tables:
         return np.empty(0, dtype=np.int64)
-    row = _turn_rows(network, np.array([left]), np.array([entered]))
+    row = network.turn_rows(np.array([left]), np.array([entered]))
     start = np.asarray(network.tables[NAME]["start"])
     return expanded(start, row)[0] if row[0] >= 0 else np.empty(0, dtype=np.int64)
 
@@ -136,7 +136,7 @@ def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
         return {}
     table = {column: np.asarray(values) for column, values in origin.tables[NAME].items()}
     rows = np.array([origin.row_of[edge_id] for edge_id in network.edge_id])
-    turn = _turn_rows(origin, *rows[network.turns].T)
+    turn = origin.turn_rows(*rows[network.turns].T)
     known = np.flatnonzero(turn >= 0)
     turn_m, count = np.zeros(len(turn)), np.zeros(len(turn), dtype=np.int64)
     turn_m[known] = table["turn_m"][turn[known]]
@@ -169,12 +169,3 @@ def table_of(
     start = np.append(0, np.cumsum([len(shape) for shape in shapes], dtype=np.int64))
     columns = {"lane_m": lane_m, "turn_m": turn_m, "start": start}
     return {NAME: {**columns, "x_m": points[:, 0], "y_m": points[:, 1]}}
-
-
-def _turn_rows(network: RoadNetwork, left: IntArray, entered: IntArray) -> IntArray:
-    """Return the rows of the turns between pairs of edges (k,), -1 where there is none."""
-    numbers = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
-    wanted = left * network.n_edges + entered
-    row = np.searchsorted(numbers, wanted)
-    legal = np.append(numbers, -1)[row] == wanted
-    return np.where(legal, row, -1)

@@ -219,14 +219,18 @@ class RoadNetwork:
 
     def has_turns(self, edges: IntArray) -> BoolArray:
         """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
-        number = edges[:-1] * self.n_edges + edges[1:]
-        return self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
+        return self.turn_rows(edges[:-1], edges[1:]) >= 0
+
+    def turn_rows(self, left: IntArray, entered: IntArray) -> IntArray:
+        """Return the rows of the turns between pairs of edges, (k,), -1 where there is none."""
+        number = left * self.n_edges + entered
+        row = np.searchsorted(self._turn_numbers, number)
+        return np.where(self._turn_numbers[row] == number, row, -1)
 
     @cached_property
     def _turn_numbers(self) -> IntArray:
         """(m + 1,) increasing number of each turn, and one beyond all."""
-        left, entered = self.turns.T
-        return np.append(np.sort(left * self.n_edges + entered), self.n_edges**2)
+        return np.append(self.turns @ [self.n_edges, 1], self.n_edges**2)
 
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:

@@ -113,7 +113,6 @@ class Physics:
         levels = np.random.default_rng(level_seed).standard_normal(network.n_edges)
         self.noise_share = conditions.noise_share * np.exp(spread * levels - 0.5 * spread**2)
         self.headwind_mps = headwind_mps(network, conditions.wind_mps, conditions.wind_from_deg)
-        self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, int], Truth] = {}
         self._arms: dict[tuple[str, int], Arms] = {}
         self._temperature_c = conditions.temperature_c  # of the cached truths and arms
@@ -185,7 +184,7 @@ class Physics:
 
     def _driven_wh(self, truth: Truth, rows: IntArray) -> FloatArray:
         """Return the true expected energy of the edges of a route, (k,) Wh, in driving order."""
-        turn = np.searchsorted(self._turn_key, rows[:-1] * self.setting.network.n_edges + rows[1:])
+        turn = self.setting.network.turn_rows(rows[:-1], rows[1:])
         return np.concatenate([truth.first_wh[rows[:1]], truth.enter_wh[turn]])
 
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:

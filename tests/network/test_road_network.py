@@ -234,3 +234,11 @@ def test_too_many_edges_and_turns_are_refused(
             patch.setenv("EVROUTE_MAX_NETWORK_MB", str(count - 1))
             with pytest.raises(LimitError, match=rf": {count} MB; .*EVROUTE_MAX_NETWORK_MB"):
                 replace(hill, name="same")
+
+
+def test_rows_of_turns_are_found_for_any_pairs_of_edges(hill) -> None:
+    left, entered = (grid.ravel() for grid in np.indices((hill.n_edges, hill.n_edges)))
+    by_hand = {tuple(turn): row for row, turn in enumerate(hill.turns.tolist())}
+    expected = [by_hand.get(pair, -1) for pair in zip(left.tolist(), entered.tolist(), strict=True)]
+    assert hill.turn_rows(left, entered).tolist() == expected
+    assert hill.has_turns(np.array([*hill.turns[0], *hill.turns[-1]]))[[0, 2]].all()
