@@ -61,6 +61,34 @@ def test_columns_from_patches_equal_solves_on_the_whole_network(graphs):
     assert np.abs(sparse.diagonal - whole.diagonal).max() < BOUND * whole.diagonal.max()
 
 
+def test_patches_do_not_depend_on_the_tile_before(make_network, monkeypatch):
+    # along the first half of a line the kernel fades fast, along the other half slowly
+    n = 3000
+    line = make_network(
+        [(f"{k}", k, k + 1) for k in range(n)],
+        [(10.0 * k, 0.0, 0.0) for k in range(n + 1)],
+        length_m=np.where(np.arange(n) < n // 2, 300.0, 10.0),
+    )
+    laplacian = LineGraph.from_network(line).laplacian(line.length_m)
+    x_m, y_m = places(line)
+    growths, patch_of = [], sparse_graph._Patches._patch
+    monkeypatch.setattr(
+        sparse_graph._Patches,
+        "_patch",
+        lambda self, tile, growth: growths.append(growth) or patch_of(self, tile, growth),
+    )
+    roots = []
+    for step in (1, -1):
+        some = sparse_graph.tiles(x_m, y_m)[::step]
+        with monkeypatch.context() as patched:
+            patched.setattr(sparse_graph, "tiles", lambda x_m, y_m, some=some: some)
+            roots.append(sparse_graph.sparse_root(laplacian, 1.0, x_m, y_m))
+    assert {-1, 1} <= set(np.sign(np.diff(growths)))
+    first, other = (root.rows(np.arange(n)) for root in roots)
+    # the columns of a root are edges
+    assert (first != other).nnz == 0
+
+
 def test_patches_smaller_than_the_network_grow_until_the_bound_holds(make_network):
     # a line of 1,500 streets of 10 m, along which the kernel fades slowly
     n = 1500

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_matrix, csr_array, csr_matrix, identity
 from scipy.sparse.csgraph import dijkstra
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import SuperLU, splu
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.context_kernels.base import ContextKernel
@@ -165,7 +165,7 @@ class SparseGraphMatern:
 def sparse_root(
     laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray
 ) -> SparseRoot:
-    """Return R of all edges. A minute or two on 250,000 edges.
+    """Return R of all edges. Half a minute or a minute on 250,000 edges.
 
     Parameters
     ----------
@@ -181,23 +181,28 @@ def sparse_root(
     least_diagonal = float((system.diagonal() ** -2).mean())
     drop_below = TOLERANCE * least_diagonal * shift / 4
     escape = TOLERANCE * least_diagonal * shift**2 / 4
-    row, diagonal = np.empty(n, dtype=np.int64), np.empty(n)
-    counts = []
-    columns, values = [], []
-    done, steps = 0, _steps(system)
+    row, start = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    diagonal = np.empty(n)
+    column, value = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
+    done, patches = 0, _Patches(system, shift, escape)
     for tile in tiles(x_m, y_m):
-        patch, inner, rows = _solved(system, steps, shift, tile, escape)
+        patch, inner, rows = patches.solved(tile)
         keep = rows > drop_below
         keep[np.arange(len(tile)), inner] = True
-        row[tile] = done + np.arange(len(tile))
-        done += len(tile)
-        counts.append(np.count_nonzero(keep, axis=1))
-        columns.append(patch[np.nonzero(keep)[1]].astype(np.int32))
-        kept = np.where(keep, rows, 0.0).astype(np.float32)
-        values.append(kept[keep])
+        kept = rows.astype(np.float32)
+        kept[~keep] = 0.0
         diagonal[tile] = np.einsum("ij,ij->i", kept, kept, dtype=np.float64)
-    start = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-    return SparseRoot(row, start, np.concatenate(columns), np.concatenate(values), diagonal)
+        row[tile] = done + np.arange(len(tile))
+        start[done + 1 : done + 1 + len(tile)] = len(value) + np.cumsum(keep.sum(axis=1))
+        done, held = done + len(tile), len(value)
+        # grown in place: two lists of parts and their sum would be held at once
+        for grown, new in (
+            (column, np.broadcast_to(patch.astype(np.int32), keep.shape)[keep]),
+            (value, kept[keep]),
+        ):
+            grown.resize(held + len(new), refcheck=False)
+            grown[held:] = new
+    return SparseRoot(row, start, column, value, diagonal)
 
 
 def root_digest(laplacian: csc_matrix, kappa: float) -> str:
@@ -222,32 +227,63 @@ def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
     return small
 
 
-def _solved(
-    system: csc_matrix, steps: csr_matrix, shift: float, tile: IntArray, escape: float
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return a patch (p,), the positions in it of a tile's edges (t,), and their rows (t, p)."""
-    reach = -float(np.log(escape))
-    while True:
-        patch = _around(steps, tile, reach)
-        local = csc_matrix(system[:, patch][patch, :])
+class _Patches:
+    """Patches around tiles, the least of a growing series whose escape is small enough.
+
+    Parameters
+    ----------
+    system
+        (n, n) ``s I + L``.
+    shift
+        s.
+    escape
+        Greatest h_i of a tile's edges, see the head of the module.
+    """
+
+    def __init__(self, system: csc_matrix, shift: float, escape: float) -> None:
+        self._system, self._steps = system, _steps(system)
+        self._shift, self._escape = shift, escape
+        self._growth = 0
+
+    def solved(self, tile: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return a patch (p,), the positions in it of a tile's edges (t,), and their rows (t, p).
+
+        The search for the patch starts from the growth of the tile before.
+        """
+        patch, factor = self._patch(tile, self._growth)
+        if factor is None:
+            while factor is None:
+                self._growth += 1
+                patch, factor = self._patch(tile, self._growth)
+        else:
+            while self._growth:
+                smaller, of_smaller = self._patch(tile, self._growth - 1)
+                if of_smaller is None:
+                    break
+                self._growth -= 1
+                patch, factor = smaller, of_smaller
+        inner = np.searchsorted(patch, tile)
+        rows = np.empty((len(tile), len(patch)))
+        for begin in range(0, len(tile), _SOLVE_BLOCK):
+            some = inner[begin : begin + _SOLVE_BLOCK]
+            units = np.zeros((len(patch), len(some)), order="F")
+            units[some, np.arange(len(some))] = 1.0
+            rows[begin : begin + len(some)] = factor.solve(units).T
+        return patch, inner, rows
+
+    def _patch(self, tile: IntArray, growth: int) -> tuple[IntArray, SuperLU | None]:
+        """Return a patch of some growth, and its factor, or None if too much escapes from it."""
+        patch = _around(self._steps, tile, growth * MORE - float(np.log(self._escape)))
+        local = csc_matrix(self._system[:, patch][patch, :])
         factor = splu(
             local,
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
         )
-        inner = np.searchsorted(patch, tile)
-        leaving = np.maximum(local.sum(axis=1).A1 - shift, 0.0)
-        if factor.solve(leaving)[inner].max() <= escape:
-            break
-        reach += MORE
-    rows = np.empty((len(tile), len(patch)))
-    for begin in range(0, len(tile), _SOLVE_BLOCK):
-        some = inner[begin : begin + _SOLVE_BLOCK]
-        units = np.zeros((len(patch), len(some)), order="F")
-        units[some, np.arange(len(some))] = 1.0
-        rows[begin : begin + len(some)] = factor.solve(units).T
-    return patch, inner, rows
+        leaving = np.maximum(local.sum(axis=1).A1 - self._shift, 0.0)
+        escaped = factor.solve(leaving)[np.searchsorted(patch, tile)].max()
+        return patch, factor if escaped <= self._escape else None
 
 
 def _steps(system: csc_matrix) -> csr_matrix:
