@@ -5,7 +5,9 @@ python studies/fleet_causes.py 3    the worlds 0 to 2 of `fleet_figures`, 1,600 
 The factor of each car is known, and nothing is learned of single roads. First each form of heating
 is fitted to all trips in hindsight, together with the terms of driving, and judged from trip 40 to
 80 of each car. Then a belief learns the trips in turn, with its own form, and with a further term
-of a warm-up without a ramp, which has the prior mean 0.
+of a warm-up without a ramp, which has the prior mean 0. At last five of the 20 cars are new: their
+trips before trip 1,200 of all cars are left out. Their first ten trips are expected as they come,
+and by the trips of the other cars alone, with the true factor of the new car and without.
 """
 
 import sys
@@ -39,6 +41,7 @@ except ImportError:
     from fleet_figures import CARS, LENGTHS, made_trips
 
 LENGTH = LENGTHS["short"]
+NEW_CARS = tuple(f"van-{car:03d}" for car in range(15, 20))
 DRIVEN = (KM, UP, DOWN, MINUTES, DRAG, TURNING)
 COOLED_MINUTES = 40.0
 """Time in which a parked cabin comes two thirds of the way to the outside temperature."""
@@ -146,6 +149,35 @@ def in_turn(trips: pd.DataFrame, terms: FloatArray, prior: CoefficientPrior) -> 
     return expected_wh
 
 
+def print_new_cars(trips: pd.DataFrame, terms: FloatArray, prior: CoefficientPrior) -> None:
+    """Print the errors of the first ten trips of cars that are new to a fleet."""
+    new = trips["car"].isin(NEW_CARS).to_numpy()
+    stays = ~new | (trips.index >= LENGTH.new_after)
+    some, rows = trips[stays].reset_index(drop=True), terms[stays]
+    own = some.groupby("car").cumcount().to_numpy()
+    new, n = some["car"].isin(NEW_CARS).to_numpy(), len(some)
+    first = new & (own < 10)
+    belief, expected_wh, of_type_wh = TripBelief(prior), np.empty(n), np.empty(n)
+    for k, (car, row, taken_wh) in enumerate(zip(some["car"], rows, some["measured"], strict=True)):
+        expected_wh[k] = belief.of_car(car).expect(row).mean_wh
+        belief.learn(row, taken_wh, car=car)
+    others = TripBelief(prior)
+    for k, (car, row, taken_wh) in enumerate(zip(some["car"], rows, some["measured"], strict=True)):
+        if new[k]:
+            of_type_wh[k] = others.of_car(None).expect(row).mean_wh
+        else:
+            others.learn(row, taken_wh, car=car)
+    factor, climb_wh = some["factor"].to_numpy(), some["climb"].to_numpy()
+    known_wh = (of_type_wh - climb_wh) * factor + climb_wh
+    for name, wh in (
+        ("as they come", expected_wh),
+        ("as a car of the type", of_type_wh),
+        ("with the true factor", known_wh),
+    ):
+        begin = error(wh, some, first & (own == 0)), error(wh, some, first)
+        print(f"  new cars, {name:34} {begin[1]:.1%} in ten trips, {begin[0]:.1%} in the first")
+
+
 def main(worlds: int) -> None:
     """Print the errors of some worlds."""
     setting = Setting(load_network("denver"), load_vehicle())
@@ -164,15 +196,18 @@ def main(worlds: int) -> None:
             print(f"  in hindsight, {name:30} {found:.1%}")
         soft = warm_up(trips, terms, ramp=False, soft=True)[:, [1]]
         further = np.hstack([terms, soft])
-        for name, expected_wh in (
-            ("today", in_turn(trips, terms, prior)),
-            ("with a further term", in_turn(trips, further, with_term(prior))),
-        ):
+        forms = {
+            "today": (terms, prior),
+            "with a further term": (further, with_term(prior)),
+        }
+        for name, form in forms.items():
+            expected_wh = in_turn(trips, *form)
             print(
                 f"  in turn, {name:35} {error(expected_wh, trips, late):.1%}, first ten of a car "
                 f"{error(expected_wh, trips, first):.1%}",
                 flush=True,
             )
+            print_new_cars(trips, *form)
 
 
 if __name__ == "__main__":
