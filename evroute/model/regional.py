@@ -3,11 +3,10 @@
 On a region of 250,000 edges neither the prior covariance of all edges nor the covariance of the
 driven edges with all others fits into memory. So the model predicts the requested arms from the
 driven edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root
-is computed once per network, in minutes, and memory-mapped from the cache.
+is computed once per network, within a minute or two, and memory-mapped from the cache.
 """
 
-from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +31,21 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     """Build the paper's graph kernel from its sparse root, cached at 3 kB an edge."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     name = root_digest(laplacian, KAPPA)
-    root = cache(partial(sparse_root, laplacian, KAPPA, *network.middle_m.T))
+    made: dict[str, Any] = {}
+
+    def made_part(part: str) -> Any:
+        """Return a part of the root and let go of it: it is mapped from its file from now on."""
+        if part not in made:
+            root = sparse_root(laplacian, KAPPA, *network.middle_m.T)
+            made.update({each: getattr(root, each) for each in PARTS})
+        return made.pop(part)
+
     path = cache_path(cache_dir, "sparse-root", name)
     parts = {
-        part: mapped(path and path.with_name(f"{path.stem}-{part}.npy"), partial(_part, root, part))
+        part: mapped(path and path.with_name(f"{path.stem}-{part}.npy"), partial(made_part, part))
         for part in PARTS
     }
     return SparseGraphMatern(SparseRoot(**parts), name)
-
-
-def _part(root: Callable[[], SparseRoot], part: str) -> Any:
-    return getattr(root(), part)
 
 
 class RegionalOptions(ModelOptions):

@@ -1,11 +1,14 @@
 """The sparse graph kernel against the dense one, and the exact model on both."""
 
+import weakref
+
 import numpy as np
 import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
+from evroute.model import regional
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import sparse_graph
 from evroute.model.kernels.graph_matern import GraphMatern
@@ -202,3 +205,30 @@ def test_the_sparse_kernel_of_luxembourg_is_within_its_bound_of_the_exact_one(lu
         - whole.block(edges, np.arange(whole.n_edges))
     )
     assert error.max() < BOUND
+
+
+def test_a_part_of_the_root_is_let_go_when_it_is_mapped(denver, graphs, tmp_path, monkeypatch):
+    made, held = [], []
+    make, map_part = regional.sparse_root, regional.mapped
+
+    def watched(*given):
+        root = make(*given)
+        made.extend(weakref.ref(getattr(root, part)) for part in regional.PARTS)
+        return root
+
+    def counted(path, part):
+        array = map_part(path, part)
+        held.append(sum(each() is not None for each in made))
+        return array
+
+    monkeypatch.setattr(regional, "sparse_root", watched)
+    monkeypatch.setattr(regional, "mapped", counted)
+    mapped = build_graph(denver, tmp_path)
+    assert held == [4, 3, 2, 1, 0]
+    again = build_graph(denver, tmp_path)
+    assert len(made) == len(regional.PARTS)
+    for part in regional.PARTS:
+        for graph in (mapped, again):
+            np.testing.assert_array_equal(
+                getattr(graph._root, part), getattr(graphs[0]._root, part)
+            )
