@@ -9,10 +9,9 @@ eq. 3)
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
 and the posterior covariance of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k
-slots takes products of k x D with D x (n - D) and, for C, of k x D with itself. This never costs
-more than downdating all n x n covariances, and needs no factorisation of size D. (Downdating
-posterior rows C_D* looks the same and is unstable: errors grow exponentially.) A restored C stays
-packed until the next measurement, because few predictions need no square of twice the size.
+slots takes products of k x D with D x (n - D), smaller where trips repeat (`model.window`), and of
+k x D with itself for C. It needs no factorisation of size D. (Downdating posterior rows C_D* is
+unstable: errors grow exponentially.) A restored C stays packed until the next measurement.
 """
 
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from scipy.linalg.lapack import dtrtri
 from evroute.arrays import FloatArray, IntArray, spread
 from evroute.model.base import State, lower_factor
 from evroute.model.packed import Packed
+from evroute.model.window import Trip, Window
 
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
@@ -67,6 +67,7 @@ class IncrementalPosterior:
         self._open_variance = reference_variance.copy()
         self._rows = np.empty((0, n))
         self._unread: Callable[[IntArray], FloatArray] | None = None
+        self._window = Window()
         self._reserve(0)
         self._forget()
 
@@ -188,19 +189,18 @@ class IncrementalPosterior:
         predictive = posterior_p[:, slots]
         predictive[np.diag_indices(len(slots))] += noise_variance
         # The k x k triangle is inverted: it multiplies three times, and the weights contain it.
-        inverse, _ = dtrtri(
-            lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
-        )
+        factor = lower_factor(predictive, "the predictive covariance of a trip", overwrite=True)
+        inverse, _ = dtrtri(factor, lower=1)
         h = inverse @ posterior_p
-        weights = -h[:, : self.size] * self.precision
-        weights[:, slots] += inverse
-        g = weights @ self._open_rows()
+        learned, of_slots = 1.0 / noise_variance, posterior_p[:, : self.size]
+        trip = Trip(slots, learned, inverse, of_slots, h[:, : self.size])
+        g = self._window.product(trip, self.precision, self._open_rows())
         surprise = inverse @ (residual_wh - self.mean[slots])
         self._open_mean += surprise @ g
         self._open_variance -= np.einsum("ij,ij->j", g, g)
         self.mean += surprise @ h[:, : self.size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
-        self.precision[slots] += 1.0 / noise_variance
+        self.precision[slots] += learned
         self.information[slots] += residual_wh / noise_variance
 
     def weights(self) -> FloatArray:
@@ -274,12 +274,14 @@ class IncrementalPosterior:
             for with_slots in (prior, self._open_rows())
         )
         self._lower[: self.size, : self.size] = prior - whitened.T @ whitened
+        self._window = Window()
         self.mean, self._open_mean = prior @ weights, weights @ self._open_rows()
         explained = np.einsum("ij,ij->j", of_open, of_open)
         self._open_variance = self._prior_variance[self._open] - explained
 
     def state(self) -> State:
         """Return all numbers except the prior covariances, which the kernel recomputes."""
+        self._window = Window()  # as in the restored posterior, so that both go on alike
         return {
             "precision": self.precision.copy(),
             "information": self.information.copy(),
@@ -303,13 +305,11 @@ class IncrementalPosterior:
             of them are only read when the next measurement comes.
         """
         self._forget()
-        self.precision = state["precision"].copy()
-        self.information = state["information"].copy()
-        self.mean = state["mean"].copy()
-        self.slot_of = state["slot_of"].copy()
-        self._open = state["open"].copy()
-        self._open_mean = state["open_mean"].copy()
+        self.precision, self.information = state["precision"].copy(), state["information"].copy()
+        self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
+        self._open, self._open_mean = state["open"].copy(), state["open_mean"].copy()
         self._open_variance = state["open_variance"].copy()
+        self._window = Window()
         self.size, self._unread = 0, prior
         self._triangle, self._packed = np.zeros((0, 0), order="F"), None
         self._reserve(len(self.mean))
@@ -331,8 +331,7 @@ class IncrementalPosterior:
 
     def _at(self, row: IntArray, column: IntArray) -> FloatArray:
         """Return entries of C whose row is no less than their column."""
-        packed = self._packed
-        return packed.at(row, column) if packed else self._triangle[row, column]
+        return self._packed.at(row, column) if self._packed else self._triangle[row, column]
 
     def _of_slots(self, slots: IntArray) -> FloatArray:
         """Return the rows of C of some slots, (k, capacity)."""
@@ -370,10 +369,11 @@ class IncrementalPosterior:
     def _close(self) -> None:
         """Drop the columns of arms that got a slot. Columns from the end move into the gaps."""
         closed = self.slot_of[self._open] >= 0
-        left = len(self._open) - np.count_nonzero(closed)
+        left = len(self._open) - int(np.count_nonzero(closed))
         gaps, movers = np.flatnonzero(closed[:left]), left + np.flatnonzero(~closed[left:])
         for columns in (self._open, self._open_mean, self._open_variance, self._open_rows().T):
             columns[gaps] = columns[movers]
+        self._window.move(gaps, movers, left)
         self._open, self._open_mean = self._open[:left].copy(), self._open_mean[:left].copy()
         self._open_variance = self._open_variance[:left].copy()
 
