@@ -3,6 +3,9 @@
     python studies/risk_figures.py denver 40 60 300 348 60
     python studies/risk_figures.py denver 40 60 400 448 60 rough eq8
 
+Seeds of the forecasts on roads not driven before, fixed before the first run: development 500 to
+523, judged once 600 to 647, both `denver 40 60 FIRST END 60 rough eq8`.
+
 Arguments: network, trips learned before, trips planned, first seed, the one after the last,
 minutes after which no further seed is begun, and optionally worlds and the physics of the belief.
 The worlds drive at steady speeds (``eq8``). A belief with the driver's physics (the default) counts
