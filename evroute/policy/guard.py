@@ -40,6 +40,7 @@ class _Bet:
     believed_excess_wh: float
     noise_wh: float
     most_wh: float
+    new_share: float
 
 
 class Guard:
@@ -56,6 +57,11 @@ class Guard:
         1).
     start_wh
         Budget before the first trip, Wh, or None for the energy of four trips (`Ledger`).
+
+    Attributes
+    ----------
+    probability
+        Probability of the eq. 8 route in the last trip. NaN if no other route was allowed.
     """
 
     def __init__(
@@ -73,7 +79,9 @@ class Guard:
         self._pending: dict[Section, list[_Bet]] = {}
         # of every edge, as it was last available
         self._eq8_wh, self._dissipated_wh = np.zeros(edges.size), np.zeros(edges.size)
+        self._driven = np.zeros(edges.size, dtype=np.bool_)
         self._is_free = False
+        self.probability = np.nan
 
     def choose(
         self, request: Round, proposed: Route, believe: Callable[[Route], FloatArray]
@@ -99,7 +107,7 @@ class Guard:
         self._dissipated_wh[request.arms.id] = eq8_wh - self.edges.potential_wh(request)
         baseline = least_energy_route(self.edges, eq8_wh, request)
         self.ledger.open(float(self._dissipated_wh[baseline.rows].sum()))
-        self._is_free = proposed == baseline
+        self._is_free, self.probability = proposed == baseline, np.nan
         if self._is_free:
             return proposed
         pairs = differing(proposed.edges, baseline.edges)
@@ -118,18 +126,19 @@ class Guard:
         under_way_wh = sum(
             (1.0 - bet.probability) * bet.most_wh for bets in self._pending.values() for bet in bets
         )
-        probability = float(self.ledger.probability(noise_wh, most_wh, under_way_wh))
-        self._is_free = bool(self.rng.random() >= probability)
+        self.probability = float(self.ledger.probability(noise_wh, most_wh, under_way_wh))
+        self._is_free = bool(self.rng.random() >= self.probability)
         route = proposed if self._is_free else baseline
         self._pending.setdefault(route.edges, []).append(
             _Bet(
-                probability,
+                self.probability,
                 not self._is_free,
                 sections[route],
                 evidence[route].believed_wh,
                 learner.believed_wh - known.believed_wh,
                 noise_wh,
                 most_wh,
+                self._new_share(sections[route]),
             )
         )
         return route
@@ -138,6 +147,7 @@ class Guard:
         """Enter the measurements of a trip into the licence and the ledger."""
         route = Route(tuple(feedback.id.tolist()))
         self._journal.add(route.edges, feedback.energy_wh)
+        self._driven[feedback.id] = True
         if not (bets := self._pending.get(route.edges)):
             return
         bet = bets.pop(0)
@@ -149,7 +159,14 @@ class Guard:
             believed_excess_wh=bet.believed_excess_wh,
             noise_wh=bet.noise_wh,
             most_wh=bet.most_wh,
+            new_share=bet.new_share,
         )
+
+    def _new_share(self, sections: list[Section]) -> float:
+        """Return the share of the kilometres of sections that no trip drove."""
+        edges = np.concatenate([np.array(each) for each in sections])
+        length_m = self.edges.network.length_m[edges]
+        return float(length_m @ ~self._driven[edges] / length_m.sum())
 
     def _weigh(self, route: Route, sections: list[Section], believed_wh: FloatArray) -> Evidence:
         """Return the evidence on the sections of a route, given its believed edges, (k,) Wh."""
@@ -170,6 +187,7 @@ class Guard:
     def forget(self) -> None:
         """Remove the measurements of the licence. The ledger keeps its own."""
         self._journal = Journal()
+        self._driven[:] = False
 
     def diagnostics(self) -> dict[str, float]:
         """Return the state after the last round.

@@ -39,6 +39,10 @@ delays learning where the first beliefs about new roads are far off."""
 SAFETY = 1.5
 PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
+PRIOR_RATIO = 1.0
+"""Weight of the assumed mean square of r on roads driven before, in trips (`trips_needed`)."""
+PRIOR_NEW = 0.5
+"""Weight of no more noise on new roads, in trips on new roads alone."""
 MEMORY = 0.9
 """Weight of a trip in the running mean square of r, relative to the weight of the next trip."""
 TRIAL_TRIPS = 10
@@ -49,10 +53,8 @@ AHEAD = np.array([1, 4, 16, 64, 256, 1024])
 """Numbers of further trips that the budget must cover for a lesser probability."""
 SPARE = 0.5
 """Deviations of the sum of X in these trips that the budget must cover too."""
-SAVING = 0.02
-"""Saving for which `Ledger.trips_needed` is computed, as a share of the dissipated energy."""
 LUCK = 1.5
-"""Deviations of the sum of X by which that saving may look smaller than it is."""
+"""Deviations of the sum of X by which a saving may look smaller than it is."""
 TRIPS = np.append(0, np.unique(np.geomspace(1, 1e6, 400).astype(int)))
 
 
@@ -87,7 +89,13 @@ class Ledger:
         self._count = PRIOR_TRIPS
         self._settled = 0
         self._trips = 0
-        self._noise_wh2: FloatArray | float = 0.0  # sum of the squared noise_wh of settled trips
+        # sums over settled trips, for `trips_needed`
+        self._noise_wh2: FloatArray | float = 0.0  # squared noise_wh
+        self._promised_wh: FloatArray | float = 0.0
+        self._ratios: FloatArray | float = PRIOR_RATIO  # squares of r over those of noise_wh
+        self._new: FloatArray | float = 0.0  # shares of new roads
+        self._new_squares: FloatArray | float = PRIOR_NEW
+        self._new_ratios: FloatArray | float = 0.0
 
     def open(self, dissipated_wh: FloatArray | float) -> None:
         """Add a trip to the budget. ``dissipated_wh`` is by the baseline's route, Wh."""
@@ -150,6 +158,7 @@ class Ledger:
         believed_excess_wh: FloatArray | float,
         noise_wh: FloatArray | float,
         most_wh: FloatArray | float,
+        new_share: FloatArray | float = 0.0,
     ) -> None:
         """Enter the measurement of a trip.
 
@@ -165,6 +174,8 @@ class Ledger:
             Belief of the learner's route minus the belief of the baseline's, Wh.
         noise_wh, most_wh
             As in `probability`.
+        new_share
+            Share of the kilometres where the routes differ that no trip had driven before.
         """
         learner = 1.0 - np.asarray(probability)
         weighted_wh = (1.0 - is_baseline / np.asarray(probability)) * residual_wh
@@ -177,36 +188,56 @@ class Ledger:
         self._count = MEMORY * self._count + 1
         self._settled += 1
         self._noise_wh2 = self._noise_wh2 + np.square(noise_wh)
+        self._promised_wh = self._promised_wh - believed_excess_wh
+        ratio = np.square(residual_wh / noise_wh)
+        self._ratios = self._ratios + ratio
+        self._new = self._new + new_share
+        self._new_squares = self._new_squares + np.square(new_share)
+        self._new_ratios = self._new_ratios + new_share * ratio
 
     def trips_needed(self) -> float:
-        """Return the trip from which a route that saves `SAVING` is driven in most trips.
+        """Return the trip from which the learner's route is driven in most trips, as promised.
 
-        From this trip on `probability` stays below one half, in a fresh ledger with the noise and
-        the dissipated energy of the trips so far. Only trips in which routes differ count. NaN
-        before the first settled trip.
+        From this trip on `probability` stays below one half, if the learner's routes save the mean
+        of what the belief promised so far, `LUCK` deviations less. The noise is that of roads that
+        trips drove before, for new roads will be learned by then: the mean square of r over the
+        assumed one is fitted as ``d + n s``, least squares over all trips so far, with s the share
+        of new roads. NaN before the first settled trip, and if the belief promises no saving or
+        too little for a million trips.
         """
-        if not self._settled:
+        if not self._settled or self._promised_wh <= 0.0:
             return np.nan
-        trip_wh = self._dissipated_wh / self._trips
-        noise_wh = np.sqrt(self._noise_wh2 / self._settled)
-        square_wh2 = self._square_wh2(noise_wh)
+        trips, noise_wh = self._trips / self._settled, np.sqrt(self._noise_wh2 / self._settled)
+        saving_wh = self._promised_wh / self._settled
+        income_wh = trips * self.share * self._dissipated_wh / self._trips
         later = Ledger(self.share, self.start_wh)
-        later._squares, later._count = self._squares, self._count
+        later._squares, later._count = self._ratio_of_driven(), 1.0
         later._settled, later._most_wh = TRIAL_TRIPS, np.inf
-        needed = TRIAL_TRIPS
+        square_wh2 = later._square_wh2(noise_wh)
+        further = max(TRIAL_TRIPS - self._settled, 0)
         learner_trips = sums_wh2 = 0.0
         for p in [each for each in PROBABILITIES[::-1] if each >= 0.5]:
-            later._learner_trips = learner_trips + (1 - p) * TRIPS
+            learner = learner_trips + (1 - p) * TRIPS
             later_wh2 = sums_wh2 + (1 - p) / p * square_wh2 * TRIPS
-            later._variance_wh2 = (1 / SAFETY + 2) / 3 * later_wh2
-            saved_wh = SAVING * trip_wh * later._learner_trips
-            later._lost_wh = LUCK * np.sqrt(later_wh2 / SAFETY) - saved_wh
-            later.income_wh = self._start_wh + (needed + TRIPS) * self.share * trip_wh
+            later._learner_trips = self._learner_trips + learner
+            later._variance_wh2 = self._variance_wh2 + (1 / SAFETY + 2) / 3 * later_wh2
+            later._lost_wh = self._lost_wh - saving_wh * learner
+            later._lost_wh = later._lost_wh + LUCK * np.sqrt(later_wh2 / SAFETY)
+            later.income_wh = self.income_wh + (further + TRIPS) * income_wh
             waits = np.flatnonzero(later.probability(noise_wh, 0.0) >= p)
-            last = min(waits[-1] + 1, len(TRIPS) - 1) if len(waits) else 0
-            needed += TRIPS[last]
-            learner_trips, sums_wh2 = later._learner_trips[last], later_wh2[last]
-        return float(needed)
+            last = waits[-1] + 1 if len(waits) else 0
+            if last == len(TRIPS):
+                return np.nan
+            further += TRIPS[last]
+            learner_trips, sums_wh2 = learner[last], later_wh2[last]
+        return float(self._trips + trips * further)
+
+    def _ratio_of_driven(self) -> float:
+        """Return the mean square of r over the assumed one on roads that trips drove before."""
+        count = self._settled + PRIOR_RATIO
+        slope = self._new_ratios - self._new * self._ratios / count
+        slope = max(slope / (self._new_squares - self._new**2 / count), 0.0)
+        return float(max(self._ratios - slope * self._new, PRIOR_RATIO) / count)
 
     def _square_wh2(self, noise_wh: FloatArray | float) -> FloatArray:
         """Return the bound q on the mean square of r, Wh²."""

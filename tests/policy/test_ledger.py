@@ -112,7 +112,7 @@ def test_two_trips_by_hand(monkeypatch, half_a_trip) -> None:
 
 
 def most_trips(sd_wh: float, trips: int) -> tuple[float, np.ndarray]:
-    """Play 100 streams that save 2 % with normal noise.
+    """Play 100 streams that save 2 %, as the belief promises, with normal noise.
 
     Returns the trips needed by the first 20 trips of one stream, and the trips from which the
     streams drive the learner's route in most trips.
@@ -124,8 +124,8 @@ def most_trips(sd_wh: float, trips: int) -> tuple[float, np.ndarray]:
         probability = streams.probability(50.0, 100.0)
         last[np.broadcast_to(probability >= 0.5, 100)] = t
         is_baseline = rng.random(100) < probability
-        residual_wh = sd_wh * rng.standard_normal(100) - np.where(is_baseline, 0.0, 20.0)
-        trip = {"believed_excess_wh": 0.0, "noise_wh": 50.0, "most_wh": 100.0}
+        residual_wh = sd_wh * rng.standard_normal(100)
+        trip = {"believed_excess_wh": -20.0, "noise_wh": 50.0, "most_wh": 100.0}
         streams.settle(probability, is_baseline, residual_wh, **trip)
         if t <= 20:
             one.open(TRIP_WH)
@@ -143,12 +143,46 @@ def test_the_trips_needed_are_not_known_before_the_first_trip() -> None:
     assert math.isnan(Ledger(0.01).trips_needed())
 
 
+def test_without_a_promise_no_number_of_trips_is_needed() -> None:
+    ledger = Ledger(0.01)
+    ledger.open(TRIP_WH)
+    ledger.settle(1.0, 1, 5.0, believed_excess_wh=1.0, noise_wh=10.0, most_wh=20.0)
+    assert math.isnan(ledger.trips_needed())
+
+
+def test_trips_are_needed_by_the_noise_of_roads_driven_before() -> None:
+    """A stream whose new roads have five times the noise needs the trips of one without them."""
+    rng, needed = np.random.default_rng(4), []
+    unit = rng.standard_normal(200)
+    for new in (0.0, 1.0):
+        ledger = Ledger(0.0025)
+        for t in range(200):
+            share = new if t % 4 == 0 else 0.0
+            ledger.open(TRIP_WH)
+            ledger.settle(
+                *(1.0, 1, (30.0 + 120.0 * share) * unit[t]),
+                believed_excess_wh=-10.0,
+                noise_wh=50.0,
+                most_wh=100.0,
+                new_share=share,
+            )
+        needed.append(ledger.trips_needed())
+    assert needed[1] == pytest.approx(needed[0], rel=0.2)
+    blind = Ledger(0.0025)
+    for t in range(200):
+        blind.open(TRIP_WH)
+        residual_wh = (150.0 if t % 4 == 0 else 30.0) * unit[t]
+        trip = {"believed_excess_wh": -10.0, "noise_wh": 50.0, "most_wh": 100.0}
+        blind.settle(1.0, 1, residual_wh, **trip)
+    assert blind.trips_needed() > 2 * needed[1]
+
+
 def test_more_noise_needs_more_trips_and_a_larger_budget_fewer() -> None:
     needed = []
     for start_wh, noise_wh in ((2000.0, 60.0), (2000.0, 90.0), (8000.0, 90.0)):
         ledger = Ledger(0.0025, start_wh)
         ledger.open(TRIP_WH)
-        ledger.settle(1.0, 1, noise_wh, believed_excess_wh=0.0, noise_wh=noise_wh, most_wh=100.0)
+        ledger.settle(1.0, 1, noise_wh, believed_excess_wh=-20.0, noise_wh=noise_wh, most_wh=100.0)
         needed.append(ledger.trips_needed())
     assert TRIAL_TRIPS < needed[0] < needed[1]
     assert TRIAL_TRIPS < needed[2] < needed[1]

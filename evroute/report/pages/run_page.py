@@ -65,10 +65,10 @@ _DIAGNOSTICS = {
         "Energy that trials may still lose: the budget minus the most that they have lost so far.",
     ),
     "guard_trips": (
-        "Trips until a saving of 2 % is driven in most trips",
-        "If trips stay as noisy as they are, the guard drives a route that saves 2 % in more than "
-        "half of the trips from this one on. Only trips on which the routes differ count. Routes "
-        "that save more need fewer trips.",
+        "Trip from which the learner's routes are driven in most trips",
+        "If these routes save what the belief promised so far, the guard drives them in more than "
+        "half of the trips from this one on, once new roads are learned. Empty if nothing is "
+        "promised.",
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",
