@@ -1,6 +1,7 @@
 """The guard: what it may lose, what it lets through, on trips whose energies are known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,6 +124,7 @@ def test_noise_on_shared_edges_does_not_hide_a_saving() -> None:
 
     class Eq8:
         size = 10
+        network = SimpleNamespace(length_m=np.full(10, 100.0))
 
         def potential_wh(self, request) -> np.ndarray:
             return np.zeros(10)
