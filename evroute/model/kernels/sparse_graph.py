@@ -46,7 +46,7 @@ TOLERANCE = 4e-7
 TILE_EDGES = 512
 MORE = float(np.log(10.0))
 """Growth of the reach of a patch that is too small: a tenth of the influence."""
-_SOLVE_BLOCK = 16
+_SOLVE_BLOCK = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
