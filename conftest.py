@@ -3,6 +3,7 @@ data exist.
 """
 
 import os
+import signal
 from pathlib import Path
 
 # small matrices, several workers: more BLAS threads than one only get in each other's way
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from evroute.network.road_network import RoadNetwork
 
+# a shell's background job ignores interrupts, and so would the commands that tests interrupt
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # a busy machine may take any time for an example; every run has the same examples
 settings.register_profile(
     "any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
