@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-from road_files import flipped
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan
-from evroute.report.lines import route_heights, route_line
+from evroute.report.lines import route_heights
 
 DIGITS = 4
 
@@ -27,7 +26,6 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
     dict
         ``charge``: km and per cent, and low and high end of the 90 % band, at the start, after each
         edge, and once more after each stop.  ``height``: km and metres.  ``reserve``: per cent.
-        ``line``: latitudes and longitudes of the route.
     """
     planned, battery = plan.routes[name], plan.battery
     if battery is None or planned.charge is None:
@@ -47,5 +45,4 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
         "charge": rows.round(DIGITS).tolist(),
         "height": np.column_stack([at_m / 1000, height_m]).round(DIGITS).tolist(),
         "reserve": battery.percent(battery.reserve_wh),
-        "line": flipped(route_line(roads, planned.stretches)),
     }

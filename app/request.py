@@ -151,10 +151,15 @@ def planner_of(request: Request) -> Planner:
     )
 
 
-def planned(request: Request) -> Plan:
-    """Return the plan of the inputs. Raise EvrouteError if it cannot be met."""
-    known = planner_of(request)
-    return with_bands(known, known.plan(request.asked()))
+def planned(request: Request, planner: Planner) -> Plan:
+    """Return the plan of the inputs by their planner.
+
+    Raises
+    ------
+    EvrouteError
+        If it cannot be met.
+    """
+    return with_bands(planner, planner.plan(request.asked()))
 
 
 def show_effects(request: Request, plan: Plan) -> None:

@@ -13,6 +13,10 @@ function node(tag, className, text = "") {
   return element;
 }
 
+function lineOf(routes) {
+  return routes.find((route) => route.selected)?.line ?? [];
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".evroute-map");
   root.evroute ??= loadLeaflet().then((L) => new DashboardMap(L, root));
@@ -98,7 +102,7 @@ class DashboardMap {
     this.waiting = this.root.clientWidth && this.root.clientHeight ? null : [data, send];
     if (this.waiting) return;
     this.root.classList.toggle("evroute-dim", data.dim);
-    this.chargeWay.show(data.way);
+    this.chargeWay.show(data.way, lineOf(data.routes));
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();
     this.way.clear();
@@ -131,7 +135,7 @@ class DashboardMap {
     const places = JSON.stringify(pins.map(({ at }) => at));
     const wide = layers.filter((layer) => layer.wide).map(({ name }) => name).join();
     const isOutside = (at) => !this.map.getBounds().contains(at);
-    const line = routes.find((route) => route.selected)?.line ?? [];
+    const line = lineOf(routes);
     // only a map with a view has bounds
     const moved = () => {
       const panels = panelsOf(this.root);

@@ -59,8 +59,8 @@ class ChargeWay {
     this.moveTo(goal / STEPS);
   }
 
-  show(data) {
-    this.data = data;
+  show(data, line) {
+    Object.assign(this, { data, route: line });
     this.box.hidden = !data;
     this.root.classList.toggle("evroute-with-way", Boolean(data));
     this.mark.remove();
@@ -144,7 +144,7 @@ class ChargeWay {
 
   // The point at a share of the length of the route's line.
   pointAt(share) {
-    const { line } = this.data;
+    const line = this.route;
     const along = [0];
     line.slice(1).forEach((to, k) => along.push(along[k] + this.map.distance(line[k], to)));
     const goal = share * along.at(-1);

@@ -47,6 +47,7 @@ from evroute.network.sources.chargers import stations
 from evroute.planning.battery import greatest_start_wh
 from evroute.planning.charge.stations import why_no_charging
 from evroute.planning.plan import Plan, energy_text, held_note
+from evroute.planning.planner import Planner
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.lines import route_line
 from evroute.report.maps.network_maps import marks, stretches
@@ -63,26 +64,26 @@ STOP = "Click the stop on the map, or choose it by name."
 def main() -> None:
     with st.container(horizontal=True, key="plan", gap="small"):
         left, right = st.container(width=360, key="plan-left"), st.container(key="plan-map")
-    request = None
+    request = planner = None
     with left:
         try:
             asked = ask()
             show_notices()
-            planner_of(asked)  # a belief may be about another car
+            planner = planner_of(asked)  # a belief may be about another car
             request = asked
         except (EvrouteError, OSError, ValidationError) as error:
             st.error(sentence(str(error)))
-        plan = make_plan(request) if request else None
+        plan = make_plan(request, planner)
         roads, shown = plan_to_show(request, plan)
         if roads is None:
             return
-        layers = shown_layers(request, planner_of(request)) if request else {}
+        layers = shown_layers(request, planner) if request and planner else {}
         lines = [plan.safety if plan else "", *(layer.words for layer in layers.values())]
         for words in filter(None, lines):
             st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
-            cards = cards_of(roads, shown, selected) + refused_cards(request, plan)
+            cards = cards_of(roads, shown, selected) + refused_cards(planner, plan)
             above = line_above(shown)
             show_cards(cards, key="cards", above=above, dim=plan is None, on_event=on_event)
     with right:
@@ -96,11 +97,11 @@ def main() -> None:
             remember_places(request.network.name, request.places)
 
 
-def refused_cards(request: Request | None, plan: Plan | None) -> list[dict[str, Any]]:
+def refused_cards(planner: Planner | None, plan: Plan | None) -> list[dict[str, Any]]:
     """Return the card of the fastest route if the plan refuses it, or none without a plan."""
-    if request is None or plan is None:
+    if planner is None or plan is None:
         return []
-    refused = refused_fastest(planner_of(request), plan)
+    refused = refused_fastest(planner, plan)
     return [refused_card(plan, refused)] if refused else []
 
 
@@ -117,31 +118,31 @@ def plan_to_show(
     return request.network, None
 
 
-def make_plan(request: Request) -> Plan | None:
+def make_plan(request: Request | None, planner: Planner | None) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
-    if not (request.places[0] and request.places[-1]):
+    if request is None or planner is None or not (request.places[0] and request.places[-1]):
         return None
     try:
         for place in filter(None, request.places):
             check_place(request.network, place)
-        return planned(request)
+        return planned(request, planner)
     except NotEnoughChargeError as error:
         if request.wishes.charge:
             st.error(sentence(str(error)))
         else:
-            show_shortage(request, error)
+            show_shortage(request, planner, error)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
 
 
-def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
+def show_shortage(request: Request, planner: Planner, error: NotEnoughChargeError) -> None:
     """Show the missing charge with buttons that mend it. A first visit shows routes with enough.
 
     Parameters
     ----------
-    request
-        Inputs with too little charge.
+    request, planner
+        Inputs with too little charge, and their planner.
     error
         From the planner.
     """
@@ -157,7 +158,7 @@ def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
             )
             st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
             possible = {"risk": None, "soc": float(needed)}
-        chargers = planner_of(request).chargers
+        chargers = planner.chargers
         if chargers:
             st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
         elif stations(request.network):
@@ -166,7 +167,10 @@ def show_shortage(request: Request, error: NotEnoughChargeError) -> None:
     if LAST not in st.session_state:
         wishes = request.wishes.model_copy(update=possible)
         with suppress(NotEnoughChargeError):
-            st.session_state[LAST] = request.network, planned(replace(request, wishes=wishes))
+            st.session_state[LAST] = (
+                request.network,
+                planned(replace(request, wishes=wishes), planner),
+            )
 
 
 def selected_row(plan: Plan) -> str:

@@ -111,11 +111,12 @@ def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
 
     Optional numbers are left out at their defaults: earlier vehicles lack them.
     """
-    return {
-        name: value
-        for name, value in asdict(vehicle).items()
-        if name not in DESCRIPTIVE and OPTIONAL_NUMBERS.get(name) != value
+    numbers = {
+        name: getattr(vehicle, name)
+        for name in Vehicle.__dataclass_fields__
+        if name not in DESCRIPTIVE
     }
+    return {name: value for name, value in numbers.items() if OPTIONAL_NUMBERS.get(name) != value}
 
 
 def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:

@@ -110,21 +110,22 @@ def beyond_mean_m(network: RoadNetwork, left: IntArray, entered: IntArray) -> Fl
     return turn_m[row] + lanes_m(network, entered) - network.length_m[entered]
 
 
-def points_between(network: RoadNetwork, left: int, entered: int) -> IntArray:
-    """Return the points of the table's shapes between two successive edges, (p,).
+def points_along(network: RoadNetwork, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the points of the table's shapes between successive edges, and their turns, (p,) each.
 
     Parameters
     ----------
     network
         The roads.
-    left, entered
-        Rows of the two edges.
+    rows
+        (k,) edges in driving order. Turn j of k - 1 leaves edge j.
     """
     if NAME not in network.tables:
-        return np.empty(0, dtype=np.int64)
-    row = network.turn_rows(np.array([left]), np.array([entered]))
-    start = np.asarray(network.tables[NAME]["start"])
-    return expanded(start, row)[0] if row[0] >= 0 else np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    turn = network.turn_rows(rows[:-1], rows[1:])
+    known = np.flatnonzero(turn >= 0)
+    points, place = expanded(np.asarray(network.tables[NAME]["start"]), turn[known])
+    return points, known[place]
 
 
 def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.crossings import NAME as CROSSINGS
-from evroute.network.crossings import points_between
+from evroute.network.crossings import points_along
 from evroute.network.geo import shapely
 from evroute.network.heights.stretches import Stretches, part_shape
 from evroute.network.road_network import RoadNetwork
@@ -42,23 +41,27 @@ def edge_line(
     return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))
 
 
-def crossing_line(network: RoadNetwork, left: int, entered: int) -> list[LonLat]:
-    """Return the shape of the turn between two edges, degrees. Empty where it is not known.
+def crossing_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
+    """Return the shape of each turn between successive edges, degrees. Empty where it is not known.
 
     Parameters
     ----------
     network
         The roads.
-    left, entered
-        Rows of the two edges.
+    edges
+        (k,) network rows in driving order, for k - 1 turns.
     """
-    points = points_between(network, left, entered)
+    lines: list[list[LonLat]] = [[] for _ in edges[1:]]
+    points, turns = points_along(network, edges)
     if not len(points):
-        return []
+        return lines
     table = network.tables[CROSSINGS]
     x_m, y_m = (np.asarray(table[column])[points] for column in ("x_m", "y_m"))
     lon, lat = transformer(network.crs, WGS84).transform(x_m, y_m)
-    return list(zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True))
+    places = zip(lon.round(_DIGITS).tolist(), lat.round(_DIGITS).tolist(), strict=True)
+    for turn, place in zip(turns.tolist(), places, strict=True):
+        lines[turn].append(place)
+    return lines
 
 
 def route_line(network: RoadNetwork, driven: Stretches) -> list[LonLat]:
@@ -99,9 +102,8 @@ def driven_lines(
         The shape of the turn, empty before the first part and where it is not known, and the shape
         of the part.
     """
-    edges = driven.edge.tolist()
-    turns = [[], *(crossing_line(network, *pair) for pair in pairwise(edges)), []]
-    ends = zip(edges, driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
+    turns = [[], *crossing_lines(network, driven.edge), []]
+    ends = zip(driven.edge.tolist(), driven.from_m.tolist(), driven.to_m.tolist(), strict=True)
     lines = []
     for k, part in enumerate(ends):
         line = edge_line(network, *part)

@@ -93,10 +93,12 @@ def test_without_a_lane_in_the_junction_the_gap_counts(tmp_path: Path) -> None:
 
 def test_the_shape_of_a_turn_joins_the_shapes_of_its_lanes(tmp_path: Path) -> None:
     roads = town(tmp_path)
-    points = crossings.points_between(roads, *rows(roads, "ab", "bd"))
+    points = crossings.points_along(roads, rows(roads, "ab", "bd"))[0]
     x_m = np.asarray(roads.tables["crossings"]["x_m"])[points] - 500_000.0
     assert x_m == pytest.approx([92.0, 97.0, 97.0, 99.0])
-    assert len(crossings.points_between(roads, *rows(roads, "bc", "cb"))) == 0
+    assert len(crossings.points_along(roads, rows(roads, "bc", "cb"))[0]) == 0
+    along, turns = crossings.points_along(roads, rows(roads, "bc", "cb", "ab", "bd"))
+    assert along[turns == 2].tolist() == points.tolist()
 
 
 def test_lengths_to_the_centres_of_junctions_equal_earlier_versions(tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_a_part_of_a_network_keeps_its_crossings(tmp_path: Path) -> None:
     for roads in (built, left, named):
         driven_m = crossings.along_m(roads, rows(roads, "ab", "bd", "da"))
         assert driven_m.tolist() == [92.0, 101.0, 120.0]
-        points = crossings.points_between(roads, *rows(roads, "ab", "bd"))
+        points = crossings.points_along(roads, rows(roads, "ab", "bd"))[0]
         x_m = np.asarray(roads.tables["crossings"]["x_m"])[points] - 500_000.0
         assert x_m == pytest.approx([92.0, 97.0, 97.0, 99.0])
 

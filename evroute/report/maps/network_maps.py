@@ -299,8 +299,9 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
     """
     planned = plan.routes[name]
     edges, charge = planned.route.edges, planned.charge
-    line = route_line(network, planned.stretches)
-    found = {"start": line[0], "destination": line[-1]}
+    driven = planned.stretches
+    first, last = route_line(network, driven[:2]), route_line(network, driven[-2:])
+    found = {"start": first[0], "destination": last[-1]}
     if plan.battery is not None and charge is not None and 0 < charge.lowest < len(edges):
         percent = plan.battery.percent(float(charge.low_wh.min()))
         at = edge_line(network, edges[charge.lowest - 1])[-1]
