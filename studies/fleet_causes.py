@@ -4,10 +4,10 @@ python studies/fleet_causes.py 3    the worlds 0 to 2 of `fleet_figures`, 1,600 
 
 The factor of each car is known, and nothing is learned of single roads. First each form of heating
 is fitted to all trips in hindsight, together with the terms of driving, and judged from trip 40 to
-80 of each car. Then a belief learns the trips in turn, with its own form, and with a further term
-of a warm-up without a ramp, which has the prior mean 0. At last five of the 20 cars are new: their
-trips before trip 1,200 of all cars are left out. Their first ten trips are expected as they come,
-and by the trips of the other cars alone, with the true factor of the new car and without.
+80 of each car. Then a belief learns the trips in turn, with its early warm-up and without. At last
+five of the 20 cars are new: their trips before trip 1,200 of all cars are left out. Their first ten
+trips are expected as they come, and by the trips of the other cars alone with the true factor of
+the new car.
 """
 
 import sys
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from evroute.arrays import BoolArray, FloatArray
-from evroute.energy.heating import HEATED_BELOW_C, HVAC_MAX_W, PRIOR_STD_WH, PRIOR_WH
+from evroute.energy.heating import COOLED_MINUTES, HEATED_BELOW_C, HVAC_MAX_W, PRIOR_WH
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.regression import CoefficientPrior
@@ -25,6 +25,7 @@ from evroute.learning.trips.terms import (
     COOLING,
     DOWN,
     DRAG,
+    EARLY,
     KM,
     MINUTES,
     TURNING,
@@ -43,8 +44,6 @@ except ImportError:
 LENGTH = LENGTHS["short"]
 NEW_CARS = tuple(f"van-{car:03d}" for car in range(15, 20))
 DRIVEN = (KM, UP, DOWN, MINUTES, DRAG, TURNING)
-COOLED_MINUTES = 40.0
-"""Time in which a parked cabin comes two thirds of the way to the outside temperature."""
 
 
 def trips_of(seed: int, setting: Setting) -> tuple[pd.DataFrame, FloatArray]:
@@ -112,7 +111,7 @@ def in_hindsight(trips: pd.DataFrame, terms: FloatArray, late: BoolArray) -> dic
         "heating known": of_type(fitted(driven, typed_wh - heating_wh, km) + heating_wh),
     }
     forms = {
-        "today": (True, False),
+        "without early warm-up": (True, False),
         "soft stand": (True, True),
         "no ramp": (False, False),
         "no ramp, soft stand": (False, True),
@@ -123,20 +122,11 @@ def in_hindsight(trips: pd.DataFrame, terms: FloatArray, late: BoolArray) -> dic
     return found
 
 
-def with_term(prior: CoefficientPrior) -> CoefficientPrior:
-    """Return a prior with a further term of a warm-up, at least 0."""
-    p, by_car = len(prior.mean), prior.by_car
-    cone = np.pad(prior.cone, ((0, 1), (0, 1)))
-    cone[-1, -1] = 1.0
-    return replace(
-        prior,
-        mean=np.append(prior.mean, 0.0),
-        std=np.append(prior.std, PRIOR_STD_WH[1]),
-        cone=cone,
-        names=(*prior.names, "warm-up at once"),
-        multiplied=np.append(prior.multiplied, 0.0),
-        by_car=lambda b: np.vstack([by_car(b[:p]), [[b[p], b[p]]]]),
-    )
+def without_early_warm_up(prior: CoefficientPrior) -> CoefficientPrior:
+    """Return a prior whose early warm-up stays at 0."""
+    std = prior.std.copy()
+    std[EARLY] = 1e-9
+    return replace(prior, std=std)
 
 
 def in_turn(trips: pd.DataFrame, terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
@@ -194,20 +184,16 @@ def main(worlds: int) -> None:
         )
         for name, found in in_hindsight(trips, terms, late).items():
             print(f"  in hindsight, {name:30} {found:.1%}")
-        soft = warm_up(trips, terms, ramp=False, soft=True)[:, [1]]
-        further = np.hstack([terms, soft])
-        forms = {
-            "today": (terms, prior),
-            "with a further term": (further, with_term(prior)),
-        }
-        for name, form in forms.items():
-            expected_wh = in_turn(trips, *form)
+        for name, expected_wh in (
+            ("today", in_turn(trips, terms, prior)),
+            ("without early warm-up", in_turn(trips, terms, without_early_warm_up(prior))),
+        ):
             print(
                 f"  in turn, {name:35} {error(expected_wh, trips, late):.1%}, first ten of a car "
                 f"{error(expected_wh, trips, first):.1%}",
                 flush=True,
             )
-            print_new_cars(trips, *form)
+        print_new_cars(trips, terms, prior)
 
 
 if __name__ == "__main__":

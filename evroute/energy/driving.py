@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
-from evroute.energy.heating import SHORT_STAND_MINUTES, Heating
+from evroute.energy.heating import Heating, is_long_stand
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
@@ -155,13 +155,13 @@ class DrivingConditions:
     @property
     def cold_start(self) -> bool:
         """Whether the cabin is cold at departure."""
-        long = self.parked_minutes is None or self.parked_minutes > SHORT_STAND_MINUTES
-        return long and not self.preheated
+        return is_long_stand(self.parked_minutes) and not self.preheated
 
     def heating(self, vehicle: Vehicle) -> Heating:
         """Return heating and cooling at the temperature of the day."""
+        stood = 0.0 if self.preheated else self.parked_minutes
         known = self.auxiliary_w is not None
-        return Heating(vehicle, self.temperature_c, self.cold_start, in_power=known)
+        return Heating(vehicle, self.temperature_c, stood, in_power=known)
 
     @property
     def season_unknown(self) -> bool:

@@ -101,7 +101,7 @@ class MixedDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
+        """(4,) learned coefficients of heating, warm-up, cooling and early warm-up, Wh."""
         heating_wh: FloatArray = self.weight.mixed(self.driving.heating_wh, self.steady.heating_wh)
         return heating_wh
 

@@ -39,7 +39,7 @@ def terms_at_pace(
     stretches: Stretches | None,
     pace_spm: FloatArray,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 10).
+    """Return the terms of edges, (k, 12).
 
     Parameters
     ----------

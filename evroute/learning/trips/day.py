@@ -142,7 +142,7 @@ class TripDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(3,) learned coefficients of heating, warm-up and cooling, Wh.
+        """(4,) learned coefficients of heating, warm-up, cooling and early warm-up, Wh.
 
         A known power includes them, so they are those beyond its term.
         """

@@ -132,7 +132,7 @@ def still_terms(
 
 
 def _terms_at(vehicle: Vehicle, edges: DrivenEdges, conditions: DrivingConditions) -> FloatArray:
-    """Return the terms of edges at their pace under the conditions of a day, (k, 11)."""
+    """Return the terms of edges at their pace under the conditions of a day, (k, 12)."""
     paced = DrivenEdges(
         edges.length_m,
         edges.up_m,

@@ -159,7 +159,7 @@ class Departures:
         conditions
             Conditions of the trip.
         coefficients
-            (p,) coefficients of trips, of which heating, warm-up and cooling count.
+            (p,) coefficients of trips, of which the terms by temperature count.
         """
         if not conditions.season_unknown:
             return 0.0

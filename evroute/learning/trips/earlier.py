@@ -67,6 +67,8 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     root = np.insert(np.insert(state["root"], places, 0.0, axis=0), places, 0.0, axis=1)
     root[own, own] = prior.std[lacking]
     filled["root"] = root
+    if "car_weights" in state:
+        filled["car_weights"] = np.insert(state["car_weights"], places, 0.0, axis=0)
     for name in ROWS:
         filled[name] = np.insert(state[name], places, 0.0, axis=1)
     return filled

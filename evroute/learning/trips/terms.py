@@ -13,6 +13,7 @@ auxiliary power        ``(P - P_aux) * minutes - heating``, Wh     1            
 heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
 warm-up                0; see below                                `energy.heating`      10
 cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
+early warm-up          0; see below                                0                    10
 level                  energy by the prior but for fading (`level`)  0                  0.15
 stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
@@ -21,18 +22,18 @@ The last term exists where the driver's physics is on (`turn_prior` in free flow
 the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
 is the energy of the driver's plan. Drag then is taken at the speed between stops.
 
-Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
+Heating, warm-ups and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
-trip the mean is that power. The warm-up is one number of a whole trip (`departed`).
+trip the mean is that power. Each warm-up is one number of a whole trip (`departed`).
 
-All terms but the warm-up are sums over edges or turns, so a search can use them. The sums in the
+All terms but the warm-ups are sums over edges or turns, so a search can use them. The sums in the
 table are over the pieces of an edge with one slope each: one piece where the network has no
 profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the
 charge above which recuperation fades. The coefficient of that term is the share of recuperation
 lost per 10 % above ``s0``.
 
 Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
-change of potential, and on heating, warm-up and cooling.
+change of potential, and on heating, warm-ups and cooling.
 
 Standard deviations are for one car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -63,17 +64,18 @@ NAMES = (
     "heating",
     "warm-up",
     "cooling",
+    "early warm-up",
     "level",
     "stops and turns",
 )
-LATER = ("heating", "warm-up", "cooling", "level")
+LATER = ("heating", "warm-up", "cooling", "early warm-up", "level")
 """Terms that the files of earlier versions lack."""
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, LEVEL, TURNING = range(12)
-BY_TEMPERATURE = slice(HEATING, COOLING + 1)
-"""Columns of heating, warm-up and cooling."""
-
-NO_HEATING: FloatArray = np.zeros(3)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, EARLY = range(11)
+LEVEL, TURNING = 11, 12
+BY_TEMPERATURE = slice(HEATING, EARLY + 1)
+"""Columns of heating, warm-up, cooling and early warm-up."""
+NO_HEATING: FloatArray = np.zeros(4)
 CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
@@ -82,9 +84,9 @@ SPEED_MPS = (1.0, 40.0)
 def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
-    The cone: km, minutes, drag, fade, heating, warm-up, cooling, and stops and turns at least 0;
-    ``0 <= metres down <= metres up``, each with the level's share of its prior mean. The
-    coefficient of stops and turns exists if ``driving``.
+    The cone: km, minutes, drag, fade, heating, cooling, and stops and turns at least 0; ``0 <=
+    metres down <= metres up`` and ``0 <= early warm-up <= warm-up``, each with the level's share of
+    its prior mean. The coefficient of stops and turns exists if ``driving``.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     mean = [
@@ -101,10 +103,10 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     ]
     std = np.array(PRIOR_STD)
     std[: MINUTES + 1] *= heaviness(vehicle)
-    positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, WARM_UP, COOLING]
-    cone = np.zeros((len(positive) + 2, len(NAMES)))
+    positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, COOLING, EARLY]
+    cone = np.zeros((len(positive) + 3, len(NAMES)))
     cone[np.arange(len(positive)), positive] = 1.0
-    cone[-2, [UP, DOWN]] = 1.0, -1.0
+    cone[-3, [UP, DOWN]] = cone[-2, [WARM_UP, EARLY]] = 1.0, -1.0
     cone[-1, TURNING] = 1.0
     p = TURNING + driving
     multiplied = np.array(mean)
@@ -113,7 +115,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     return CoefficientPrior(
         np.array(mean[:p]),
         std[:p],
-        cone[: len(positive) + 1 + driving, :p],
+        cone[: len(positive) + 2 + driving, :p],
         names=NAMES[:p],
         later=LATER,
         level=LEVEL,
@@ -127,7 +129,7 @@ def weights_of_cars(weight_wh_per_m: float, coefficients: FloatArray) -> FloatAr
     """Return the coefficients that a car deviates by, times a factor each, (p, 2).
 
     The first column is the energy without the change of potential, which no edge has below 0. The
-    second is heating, warm-up and cooling.
+    second is heating, warm-ups and cooling.
 
     Parameters
     ----------
@@ -184,7 +186,7 @@ def edge_terms(
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 11), full battery and level 0. A row is their sum.
+    """Return the terms of edges, (k, 12), full battery and level 0. A row is their sum.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ def edge_terms(
     auxiliary_w
         Auxiliary power known at departure, W. Its term is 0 where it is None (unknown).
     heating
-        (3,) terms of heating, warm-up and cooling of one minute (`Heating.per_minute`).
+        (4,) terms by temperature of one minute (`Heating.per_minute`).
     air_density_kgpm3
         Of the day.
     payload_kg
@@ -292,14 +294,14 @@ def departed(row: FloatArray, heating: Heating, prior: CoefficientPrior) -> Floa
 def of_trips(
     sums: FloatArray, by_temperature: FloatArray, in_power: bool, prior: CoefficientPrior
 ) -> FloatArray:
-    """Return terms with other heating, warm-up and cooling, and all that depends on them, (k, c).
+    """Return terms with other terms by temperature, and all that depends on them, (k, c).
 
     Parameters
     ----------
     sums
         (k, c) sums of terms of edges or turns, and features of fields.
     by_temperature
-        (k, 3) terms of heating, warm-up and cooling.
+        (k, 4) terms of heating, warm-up, cooling and early warm-up.
     in_power
         Whether a known power includes them.
     prior
@@ -316,7 +318,7 @@ def of_trips(
 def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
     """Return the terms of one trip up to the ends of its edges, (k, p), the last the whole trip's.
 
-    The warm-up counts from the start on.
+    The warm-ups count from the start on.
 
     Parameters
     ----------
@@ -329,7 +331,7 @@ def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> Floa
     """
     of_trip = heating.of_trip(sums[-1, MINUTES])
     by_temperature = np.outer(sums[:, MINUTES] / sums[-1, MINUTES], of_trip)
-    by_temperature[:, 1] = of_trip[1]
+    by_temperature[:, [1, 3]] = of_trip[[1, 3]]
     return of_trips(sums, by_temperature, heating.in_power, prior)
 
 

@@ -47,7 +47,7 @@ class DayHeating:
     heating
         Terms by the duration of a trip.
     coefficients
-        (3,) of heating, warm-up and cooling, Wh.
+        (4,) of heating, warm-up, cooling and early warm-up, Wh.
     learned
         Whether a belief learned the coefficients.
     undated
