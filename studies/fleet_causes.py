@@ -184,16 +184,15 @@ def main(worlds: int) -> None:
         )
         for name, found in in_hindsight(trips, terms, late).items():
             print(f"  in hindsight, {name:30} {found:.1%}")
-        for name, expected_wh in (
-            ("today", in_turn(trips, terms, prior)),
-            ("without early warm-up", in_turn(trips, terms, without_early_warm_up(prior))),
-        ):
+        forms = {"today": prior, "without early warm-up": without_early_warm_up(prior)}
+        for name, form in forms.items():
+            expected_wh = in_turn(trips, terms, form)
             print(
                 f"  in turn, {name:35} {error(expected_wh, trips, late):.1%}, first ten of a car "
                 f"{error(expected_wh, trips, first):.1%}",
                 flush=True,
             )
-        print_new_cars(trips, terms, prior)
+            print_new_cars(trips, terms, form)
 
 
 if __name__ == "__main__":
