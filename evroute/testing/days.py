@@ -1,5 +1,6 @@
 """Routes on the days of a belief, for its contract."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,3 +33,22 @@ def trips_to_each(day: Day, arms: IntArray) -> Stretches:
     """Return the edges of arms (k,), each of which is the end of a trip."""
     whole = Stretches.whole(day.space.edges.network, day.space.states.edge[arms])
     return replace(whole, halts=np.full(len(arms), day.space.halts))
+
+
+def trips_together(
+    day: Day, trips: Sequence[IntArray]
+) -> tuple[IntArray, IntArray, FloatArray, Stretches]:
+    """Return trips over whole edges as `ManyTrips.moments_of_trips` takes them, with little charge.
+
+    Parameters
+    ----------
+    day
+        Day of the trips.
+    trips
+        Arms of each trip.
+    """
+    arms = np.concatenate(trips)
+    routes = [Route(tuple(day.space.states.edge[each].tolist())) for each in trips]
+    driven = Stretches.of_routes(day.space.edges.network, routes, halts=day.space.halts)
+    first = np.cumsum([0, *map(len, trips[:-1])])
+    return arms, first, np.full(len(arms), 50.0), driven

@@ -222,9 +222,10 @@ def single(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def risk_along(
-    problem: SearchProblem, std_wh: FloatArray, factor: float = 1.0
-) -> Callable[[Route, Battery], float]:
+Risk = Callable[[Route, Battery], float]
+
+
+def risk_along(problem: SearchProblem, std_wh: FloatArray, factor: float = 1.0) -> Risk:
     """Return a risk of routes over independent arms with these deviations, times a factor."""
 
     def risk_of(route: Route, battery: Battery) -> float:
@@ -256,7 +257,13 @@ def test_a_limit_of_risk_keeps_the_best_of_all_routes(
         battery = Battery(5000.0, max(least_wh, 0.0) + 20.0 + rng.uniform(10.0, 90.0), 20.0)
         risks = {route: risk_of(route, battery) for route in known}
         safe = [each for route, each in known.items() if risks[route] <= MOST_RISK]
-        bounds, least_of = RiskBounds(problem, std_wh), risk_along(problem, std_wh, 0.5)
+        bounds, half_of = RiskBounds(problem, std_wh), risk_along(problem, std_wh, 0.5)
+
+        def least_of(
+            routes: Sequence[Route], battery: Battery, half_of: Risk = half_of
+        ) -> list[float]:
+            return [half_of(route, battery) for route in routes]
+
         search = RiskSearch(bounds, battery, MOST_RISK, risk_of, least_of)
         if not safe:
             with pytest.raises(NotEnoughChargeError):

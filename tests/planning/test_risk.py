@@ -1,7 +1,7 @@
 """Routes within a risk against every route of small networks with dense joint covariances."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -64,8 +64,8 @@ def case(
                 low_wh, high_wh = (low_wh, middle_wh) if enough else (middle_wh, high_wh)
         battery, std_wh = Battery(2000.0, high_wh, 20.0), np.sqrt(covariance.diagonal())
 
-        def least_of(route: Route, battery: Battery) -> float:
-            return 0.5 * risk_of(route, battery)
+        def least_of(routes: Sequence[Route], battery: Battery) -> list[float]:
+            return [0.5 * risk_of(route, battery) for route in routes]
 
         return (
             problem,
@@ -159,7 +159,11 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
             Route(tuple(r))
             for r in every_route(network, problem.legs.starts[0].edge, *problem.legs.destinations)
         ]
-        taken_wh = [problem.taken_wh(r, search.battery) for r in routes if search.keeps(r)]
+
+        def keeps(route: Route, search: RiskSearch = search) -> bool:
+            return search.risk_of(route, search.battery) <= search.most
+
+        taken_wh = [problem.taken_wh(r, search.battery) for r in routes if keeps(r)]
         if not taken_wh:
             continue
         try:
@@ -167,7 +171,7 @@ def test_the_gap_bounds_the_best_route_where_the_effort_ends(
         except NotEnoughChargeError:
             continue
         best_wh = problem.taken_wh(found, search.battery)
-        assert search.keeps(found)
+        assert keeps(found)
         assert best_wh - gap - 1e-6 <= min(taken_wh) <= best_wh + 1e-6
         gaps += gap > 0
     assert gaps >= 2
@@ -188,6 +192,30 @@ def test_candidates_are_the_routes_of_hulls_by_whole_searches(
             assert bounds.candidates(problem.time_s) == list(dict.fromkeys(hulls))
             compared += len(hulls) > len(MULTIPLES)
     assert compared >= 2
+
+
+@pytest.mark.parametrize("start_percent", [12.0, 100.0])
+def test_bounds_of_many_routes_are_those_of_single_routes(
+    hilly: Callable[[int], RoadNetwork], start_percent: float
+) -> None:
+    """Trips begin and end inside edges; one start is so full that regeneration is lost."""
+    network = hilly(2)
+    planner = Planner(network, "reference", uncertainty=physics_belief)
+    rng, battery = np.random.default_rng(4), Battery.of_percent(40.0, start_percent, 11.0)
+    walks = []
+    for length in (2, 5, 9, 9):
+        edges = [int(rng.integers(network.n_edges))]
+        while len(edges) < length:
+            edges.append(int(rng.choice(network.turns[network.turns[:, 0] == edges[-1], 1])))
+        last_m = float(network.length_m[edges[-1]])
+        walks.append(Route(tuple(edges), 0.3 * float(network.length_m[edges[0]]), 0.6 * last_m))
+    risks = planner.forecasts.risks()
+    together = risks.least_of(walks, battery)
+    alone = [risks.least_of([route], battery)[0] for route in walks]
+    assert together == pytest.approx(alone, rel=1e-9, abs=1e-12)
+    for route, least in zip(walks, together, strict=True):
+        assert least <= risks.risk_of(route, battery) + 1e-9
+    assert (0.0 in together) == (start_percent > 50.0)
 
 
 def test_a_plan_prints_the_risk_that_it_keeps() -> None:

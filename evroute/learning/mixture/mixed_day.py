@@ -21,6 +21,7 @@ from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
+from evroute.planning.charge.charge_tree import add_along
 from evroute.planning.forecasts.in_turn import DrivenTrip
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -246,14 +247,28 @@ class MixedDay:
         driven = stretches or self.driving.whole(arms)
         going = driven.onward()
         apart_wh = self.driving.plain_wh(arms, going) - self.steady.plain_wh(edges, going)
-        for arm, previous in enumerate(before.tolist()):
-            if previous >= 0:
-                apart_wh[arm] += apart_wh[previous]
+        add_along(before, apart_wh)
         halt_wh = self.driving.halt_wh - self.steady.halt_wh
         apart_wh += driven.halts * halt_wh[driven.edge]
         driving_wh = self.driving.reached_std_wh(arms, before, charge_wh, driven)
         steady_wh = self.steady.reached_std_wh(edges, before, charge_wh, driven)
         return np.sqrt(self.weight.variance(driving_wh**2, steady_wh**2, apart_wh))
+
+    def moments_of_trips(
+        self, arms: IntArray, first: IntArray, charge_wh: FloatArray, stretches: Stretches
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return expected energies, (r,) Wh, and variances, (r,) Wh², of r trips.
+
+        Parameters
+        ----------
+        arms, first, charge_wh, stretches
+            As in `ManyTrips.moments_of_trips`.
+        """
+        given = first, charge_wh, stretches
+        driving = self.driving.moments_of_trips(arms, *given)
+        steady = self.steady.moments_of_trips(self._edges(arms), *given)
+        variance_wh2 = self.weight.variance(driving[1], steady[1], driving[0] - steady[0])
+        return self.weight.mixed(driving[0], steady[0]), variance_wh2
 
     def _edges(self, arms: IntArray) -> IntArray:
         """Return the edges that turns (k,) enter, (k,)."""

@@ -20,7 +20,7 @@ from evroute.learning.roads.driven_terms import DrivenTerms
 from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
-from evroute.learning.trips.day_terms import DayTerms, portions
+from evroute.learning.trips.day_terms import DayTerms, distinct_arms, portions
 from evroute.learning.trips.kept_trips import FIELD, KM
 from evroute.learning.trips.terms import (
     AUXILIARY,
@@ -33,7 +33,7 @@ from evroute.learning.trips.terms import (
 )
 from evroute.learning.trips.times import TripTimes
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
+from evroute.learning.trips.trip_forecast import Along, TripForecast, joined, moments
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import add_along, way
@@ -325,6 +325,28 @@ class TripDay:
         unknown_wh2 += (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
         noise_wh2 = self.belief.noise.variance(sums[:, KM], unknown_wh2, along.learned_km)
         return np.sqrt(along.variance(sums, self._turned_root) + noise_wh2)
+
+    def moments_of_trips(
+        self, arms: IntArray, first: IntArray, charge_wh: FloatArray, stretches: Stretches
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return expected energies, (r,) Wh, and variances, (r,) Wh², of r trips.
+
+        Parameters
+        ----------
+        arms, first, charge_wh, stretches
+            As in `ManyTrips.moments_of_trips`.
+        """
+        full_wh = self.vehicle.battery_kwh * 10.0 * self.vehicle.full_battery_percent
+        alone = stretches.halts | (charge_wh > full_wh * (1.0 - 1e-9))
+        alone[self._driven.cut(stretches)] = True
+        at, times = distinct_arms(arms, first, alone)
+        sums = times @ self._driven.of(arms[at], charge_wh[at], stretches[at])
+        unknown_wh2 = np.zeros(len(first))
+        if self._has_fields:
+            trips = np.split(np.arange(len(arms)), first[1:])
+            unknown_wh2 += [self.unknown_wh2(stretches[trip])[-1, -1] for trip in trips]
+        given = self.belief, self.columns, self._heating, self.season_wh_per_minute
+        return moments(*given, sums, unknown_wh2)
 
     @cached_property
     def _turned_root(self) -> TurnedRoot:

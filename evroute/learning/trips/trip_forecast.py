@@ -7,8 +7,12 @@ from itertools import accumulate
 import numpy as np
 from scipy.special import ndtri
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import Heating
 from evroute.learning.intervals import TripPrediction
+from evroute.learning.trips.kept_trips import KM
+from evroute.learning.trips.terms import MINUTES, of_trips
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
 from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast
@@ -94,6 +98,35 @@ def joined(trips: Sequence[Along]) -> Along:
         spread=spread,
         own=own,
     )
+
+
+def moments(
+    belief: TripBelief,
+    columns: IntArray,
+    heating: Heating,
+    season_wh_per_minute: float,
+    sums: FloatArray,
+    unknown_wh2: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return expected energies, (k,) Wh, and variances, noise included, (k,) Wh², of k trips.
+
+    Parameters
+    ----------
+    belief, columns, heating, season_wh_per_minute
+        As in `TripDay`: the belief, (c,) its columns, heating and cooling, and the deviation at an
+        unknown temperature.
+    sums
+        (k, c) sums of the terms of the arms of each trip.
+    unknown_wh2
+        (k,) variances that no column explains, Wh².
+    """
+    by_temperature = heating.of_trip(sums[:, MINUTES])
+    sums = of_trips(sums, by_temperature, heating.in_power, belief.prior)
+    variance = ((sums @ belief.regression.root[columns]) ** 2).sum(axis=1)
+    unknown_wh2 = unknown_wh2 + (season_wh_per_minute * sums[:, MINUTES]) ** 2
+    learned_km = sums @ belief.km_by_column[columns]
+    noise_wh2 = belief.noise.variance(sums[:, KM], unknown_wh2, learned_km)
+    return sums @ belief.coefficients.coefficients[columns], variance + noise_wh2
 
 
 def _in_turn(sums: Sequence[FloatArray]) -> FloatArray:

@@ -1,5 +1,6 @@
 """Stretches: parts of edges, from one metre along them to another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,17 +56,36 @@ class Stretches:
         halts
             Whether the car comes to a standstill at the end of the route.
         """
-        edge = route.rows
+        return cls.of_routes(network, [route], halts=halts)
+
+    @classmethod
+    def of_routes(
+        cls, network: RoadNetwork, routes: Sequence[Route], *, halts: bool = False
+    ) -> "Stretches":
+        """Return the parts of the edges of routes that are driven, one route after the other.
+
+        Parameters
+        ----------
+        network
+            The roads.
+        routes
+            Routes of k edges together.
+        halts
+            Whether the car comes to a standstill at the end of each route.
+        """
+        edge = np.concatenate([route.rows for route in routes])
         from_m, to_m = np.zeros(len(edge)), network.length_m[edge]
-        from_m[:1] = route.start_m
-        if route.end_m is not None:
-            to_m[-1:] = route.end_m
-        last = np.zeros(len(edge), dtype=np.bool_)
-        last[-1:] = halts
-        for pause in route.pauses:
-            to_m[pause.after - 1] = pause.to_m
-            from_m[pause.after] = pause.from_m
-            last[pause.after - 1] = halts
+        last, end = np.zeros(len(edge), dtype=np.bool_), 0
+        for route in routes:
+            first, end = end, end + len(route)
+            from_m[first:end][:1] = route.start_m
+            if route.end_m is not None:
+                to_m[first:end][-1:] = route.end_m
+            last[first:end][-1:] = halts
+            for pause in route.pauses:
+                at = first + pause.after
+                to_m[at - 1], from_m[at] = pause.to_m, pause.from_m
+                last[at - 1] = halts
         return cls(edge, from_m, to_m, last & (to_m > from_m))
 
     @classmethod

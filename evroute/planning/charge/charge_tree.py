@@ -55,14 +55,14 @@ def way(before: IntArray, position: int) -> IntArray:
 
 
 def add_along(before: IntArray, values: FloatArray) -> None:
-    """Replace the values of positions (k, m) by their sums along the ways to them.
+    """Replace the values of positions (k, ...) by their sums along the ways to them.
 
     Parameters
     ----------
     before
         (k,) position before each, a lower one. -1 for an origin.
     values
-        (k, m) values.
+        (k, ...) values.
     """
     steps: list[int] = []
     for previous in before.tolist():

@@ -9,7 +9,7 @@ route that is not enumerated.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -49,14 +49,14 @@ class RiskSearch:
     risk_of
         Function that returns the risk of a route with a battery.
     least_of
-        Function that returns a lower bound of that risk in less time.
+        Function that returns lower bounds of the risks of routes in less time.
     """
 
     bounds: RiskBounds
     battery: Battery
     most: float
     risk_of: Callable[[Route, Battery], float]
-    least_of: Callable[[Route, Battery], float]
+    least_of: Callable[[Sequence[Route], Battery], Sequence[float]]
 
     @property
     def problem(self) -> SearchProblem:
@@ -112,33 +112,35 @@ class RiskSearch:
             Greatest energy of the route, Wh.
         """
         bounds, battery = self.bounds, self.battery
+        problem = bounds.problem
 
-        def suits(route: Route) -> bool:
-            if limit < np.inf and bounds.problem.legs.total(cost, route) > limit + TOLERANCE_S:
-                return False
-            if most_wh < np.inf and bounds.problem.taken_wh(route, battery) > most_wh:
-                return False
-            return self.keeps(route)
+        def first_that_suits(routes: Iterable[Route]) -> Route | None:
+            if limit < np.inf:
+                most = limit + TOLERANCE_S
+                routes = (each for each in routes if problem.legs.total(cost, each) <= most)
+            if most_wh < np.inf:
+                routes = (each for each in routes if problem.taken_wh(each, battery) <= most_wh)
+            return self.first_kept(routes)
 
         cheapest = bounds.cheapest(worth, cost)
         lossless = not worth[0] or not bounds.loses(battery, cheapest)
-        if lossless and suits(cheapest):
+        if lossless and first_that_suits([cheapest]) is not None:
             return cheapest, 0.0
         given = battery, worth, cost, (limit, most_wh)
         judged, bound = 0, 0.0
         for number in NUMBERS:
             routes, bound = bounds.in_order(*given, (EFFORT, number))
-            best = next(filter(suits, routes[judged:]), None)
+            best = first_that_suits(routes[judged:])
             if best is not None or bound == np.inf:
                 return best, 0.0
             judged = len(routes)
-        return self._best_candidate(worth, cost, suits, bound)
+        return self._best_candidate(worth, cost, first_that_suits, bound)
 
     def _best_candidate(
         self,
         worth: tuple[float, float],
         cost: FloatArray,
-        suits: Callable[[Route], bool],
+        first_that_suits: Callable[[Iterable[Route]], Route | None],
         bound: float,
     ) -> tuple[Route | None, float]:
         """Return the cheapest candidate that suits, and how far it is above a bound."""
@@ -149,7 +151,7 @@ class RiskSearch:
             return worth[0] * taken_wh + worth[1] * problem.legs.total(cost, route)
 
         candidates = sorted(self.bounds.candidates(cost), key=price)
-        best = next(filter(suits, candidates), None)
+        best = first_that_suits(candidates)
         if best is None:
             return None, np.inf
         gap = price(best) - bound
@@ -166,10 +168,13 @@ class RiskSearch:
         started = replace(battery, start_wh=max(left_wh, battery.reserve_wh), parked_wh=parked_wh)
         return replace(self, battery=started)
 
-    def keeps(self, route: Route) -> bool:
-        """Return True if the risk of a route is at most the limit."""
-        given = route, self.battery
-        return self.least_of(*given) <= self.most and self.risk_of(*given) <= self.most
+    def first_kept(self, routes: Iterable[Route]) -> Route | None:
+        """Return the first of some routes whose risk is at most the limit, or None."""
+        every = list(routes)
+        bounded = zip(every, self.least_of(every, self.battery), strict=True)
+        promising = (route for route, least in bounded if least <= self.most)
+        kept = (route for route in promising if self.risk_of(route, self.battery) <= self.most)
+        return next(kept, None)
 
     def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
         """Return the error with the least risk found and the least charge that suffices."""
@@ -180,7 +185,7 @@ class RiskSearch:
         least = first + bisect_left(
             range(first, 101),
             True,
-            key=lambda percent: any(map(self.started(percent).keeps, known)),
+            key=lambda percent: self.started(percent).first_kept(known) is not None,
         )
         gap = 0.0
         while least > first:
@@ -199,9 +204,9 @@ class RiskSearch:
 
     def _least_risky(self, routes: list[Route]) -> list[Route]:
         """Return the `MOST_ADVISED` routes of least risk, the least first."""
-        least = [(self.least_of(route, self.battery), k) for k, route in enumerate(routes)]
+        least = self.least_of(routes, self.battery)
         found: list[tuple[float, int]] = []
-        for bound, k in sorted(least):
+        for bound, k in sorted(zip(least, range(len(routes)), strict=True)):
             if len(found) == MOST_ADVISED and bound > found[-1][0]:
                 break
             found = sorted([*found, (self.risk_of(routes[k], self.battery), k)])[:MOST_ADVISED]

@@ -21,6 +21,7 @@ from evroute.planning.charge.stop_rows import StopRows
 from evroute.planning.charge.stops_within import stops_within
 from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
+from evroute.planning.forecasts.route_risks import RouteRisks
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, choose_rows
 from evroute.planning.searches.halts import Halt
@@ -277,8 +278,13 @@ class _Charging:
         """Return True if a route with stops keeps the limit of risk, if there is one."""
         if self.forecasts is None or self.request.risk is None:
             return True
-        charges = self.forecasts.of_route(route, battery, stops)[1]
-        return charges.never_below_reserve >= 1.0 - self.request.risk
+        return self.risks.keeps(route, battery, stops, self.request.risk)
+
+    @cached_property
+    def risks(self) -> RouteRisks:
+        """Risks of routes with stops."""
+        assert self.forecasts is not None, "a limit of risk needs forecasts"
+        return self.forecasts.risks()
 
     @cached_property
     def wishes(self) -> StopWishes:

@@ -9,7 +9,7 @@ stations, with the costs of the first search there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -73,10 +73,8 @@ class StopBounds:
         chargers: Sequence[Charger],
         aim: Aim,
         left: "EnergiesLeft",
-        *,
-        stops: bool,
     ) -> Self:
-        """Return the bounds of a request.
+        """Return the bounds of a request, without the cost of driving alone.
 
         Parameters
         ----------
@@ -90,8 +88,6 @@ class StopBounds:
             The costs.
         left
             Energies left of the request.
-        stops
-            Whether each plan stops. The least cost of driving alone then bounds little.
         """
         each_per_wh = _least_per_wh(battery, aim)
         slow = _slow(each_per_wh)
@@ -109,8 +105,6 @@ class StopBounds:
         if slow.any() or not aim.unlimited:
             to_quick_wh = left.to_stations_wh(quick_edges)
         rest = np.full(len(both), -np.inf)
-        if not (aim.unlimited or stops):
-            rest = lower_bounds.rest(problem.legs, aim.arm_cost, beyond=BEYOND) if per_wh else both
         kinds = slow.astype(np.int64)
         costs = rest, both, by_quick, by_slow, to_quick_wh
         return cls(left.rest_wh, *costs, kinds, per_wh, slow_per_wh)
@@ -128,7 +122,7 @@ class EnergiesLeft:
 
     problem: SearchProblem
     _to_stations: dict[tuple[int, ...], FloatArray] = field(default_factory=dict, repr=False)
-    _bounds: list[tuple[Aim, float, bool, StopBounds]] = field(default_factory=list, repr=False)
+    _bounds: list[tuple[Aim, float, StopBounds]] = field(default_factory=list, repr=False)
 
     @cached_property
     def rest_wh(self) -> FloatArray:
@@ -156,14 +150,20 @@ class EnergiesLeft:
         aim
             The costs.
         stops
-            Whether each plan stops.
+            Whether each plan stops. The least cost of driving alone then bounds little.
         """
-        for known, capacity_wh, stopping, found in self._bounds:
-            if known is aim and capacity_wh == battery.capacity_wh and stopping == stops:
-                return found
-        found = StopBounds.of(self.problem, battery, chargers, aim, self, stops=stops)
-        self._bounds.append((aim, battery.capacity_wh, stops, found))
-        return found
+        given = aim, battery.capacity_wh
+        known = (bounds for of, size, bounds in self._bounds if of is aim and size == given[1])
+        found = next(known, None)
+        if found is None:
+            found = StopBounds.of(self.problem, battery, chargers, aim, self)
+            self._bounds.append((*given, found))
+        if aim.unlimited or stops:
+            return found
+        rest = found.rest_both
+        if found.per_wh:
+            rest = self.problem.rests.of(aim.arm_cost, beyond=BEYOND)
+        return replace(found, rest=rest)
 
 
 def needs_stop(

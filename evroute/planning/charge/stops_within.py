@@ -3,13 +3,14 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from evroute.arms import Route
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
-from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, stops_at
+from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
 from evroute.planning.charge.stop_bounds import EnergiesLeft
-from evroute.planning.charge.stops import StopPlan, best_plan, shown
+from evroute.planning.charge.stops import best_plan, shown
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
@@ -43,13 +44,20 @@ def stops_within(
     fastest = None if plan is None else shown(problem, battery, plan, wishes)
     if fastest is None or within(*fastest[:2]):
         return fastest
+
+    @cache
+    def raised_of(route: Route, visits: tuple[Visit, ...]) -> tuple[Route, Stops] | None:
+        return _raised(problem, battery, wishes, (route, visits), within)
+
     found = None
     low_wh, high_wh = battery.reserve_wh, battery.start_wh
     least_wh = low_wh
-    for _ in range(HALVINGS):
-        given = problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes
-        tried = best_plan(*given, left=left)
-        raised = tried and _raised(problem, battery, wishes, tried, within)
+    tried = plan
+    for halving in range(HALVINGS):
+        if halving:
+            given = problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes
+            tried = best_plan(*given, left=left)
+        raised = tried and raised_of(tried.route, tried.visits)
         if tried and raised:
             found = raised
         if tried and not raised:
@@ -72,7 +80,11 @@ def stops_within(
 
 
 def _raised(
-    problem: SearchProblem, battery: Battery, wishes: StopWishes, plan: StopPlan, within: Within
+    problem: SearchProblem,
+    battery: Battery,
+    wishes: StopWishes,
+    plan: tuple[Route, tuple[Visit, ...]],
+    within: Within,
 ) -> tuple[Route, Stops] | None:
     """Return the route and stops of a plan with as many more per cents charged as the risk needs.
 
@@ -80,7 +92,7 @@ def _raised(
     """
 
     def charged(more: int) -> tuple[Route, Stops]:
-        return stops_at(problem, battery, plan.route, plan.visits, wishes, more=more)
+        return stops_at(problem, battery, *plan, wishes, more=more)
 
     if not within(*charged(100)):
         return None

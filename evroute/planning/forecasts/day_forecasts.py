@@ -2,22 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import legs_between
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
 from evroute.planning.forecasts.learned import Day
+from evroute.planning.forecasts.route_risks import RouteRisks, followed
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
+from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
 
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
@@ -82,7 +83,7 @@ class DayForecasts:
         driven, legs = self.numbers.driven(route), []
         positions = np.arange(len(driven.arms))
         for leg, started in legs_between(self.fading(battery), positions, pairs):
-            energy, charge = self._followed(driven, leg, started)
+            energy, charge = followed(self.day, driven, leg, started)
             legs.append((energy, energy.charge(started, charge)))
         return legs[0][0], with_stops([charge for _, charge in legs])
 
@@ -96,29 +97,12 @@ class DayForecasts:
         risk
             Greatest probability of ever falling below the reserve, in (0, 0.5].
         """
+        bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks()
+        return RiskSearch(bounds, battery, risk, risks.risk_of, risks.least_of)
 
-        @cache
-        def driven_of(route: Route) -> DrivenArms:
-            return self.numbers.driven(route)
-
-        @cache
-        def followed(route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
-            driven = driven_of(route)
-            return self._followed(driven, np.arange(len(driven.arms)), self.fading(battery))
-
-        @cache
-        def risk_of(route: Route, battery: Battery) -> float:
-            energy, charge = followed(route, battery)
-            return 1.0 - energy.charge(self.fading(battery), charge).never_below_reserve
-
-        @cache
-        def least_of(route: Route, battery: Battery) -> float:
-            energy, charge = followed(route, battery)
-            left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
-            return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
-
-        bounds = RiskBounds(problem, self.std_wh(problem))
-        return RiskSearch(bounds, battery, risk, risk_of, least_of)
+    def risks(self) -> RouteRisks:
+        """Return the risks of the routes of one request."""
+        return RouteRisks(self.day, self.numbers, self.fading)
 
     def std_wh(self, problem: SearchProblem) -> FloatArray:
         """Return the deviation of the energy of each arm of a request, with noise, (a,) Wh."""
@@ -138,23 +122,3 @@ class DayForecasts:
     def _std_wh(self) -> FloatArray:
         posterior_wh2, noise_wh2 = self._variances_wh2
         return np.sqrt(posterior_wh2 + noise_wh2)
-
-    def _followed(
-        self, driven: DrivenArms, leg: IntArray, battery: Battery
-    ) -> tuple[EnergyForecast, ChargeTrace]:
-        """Return the forecast of the energy of a leg, and the charge by expected energies.
-
-        Parameters
-        ----------
-        driven
-            The arms of a route.
-        leg
-            (k,) positions of the leg among them.
-        battery
-            Charge that it begins with.
-        """
-        charge = driven.charge.follow(battery, leg)
-        energy = self.day.forecast(
-            driven.arms[leg], driven.energy_wh[leg], charge, driven.stretches[leg]
-        )
-        return energy, charge

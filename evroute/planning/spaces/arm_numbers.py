@@ -6,7 +6,7 @@ plus the share of the edge that is driven of what is learned or raised beyond ph
 driver's physics ends at standstill: its last arm has a last step, which returns kinetic energy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -122,6 +122,20 @@ class ArmNumbers:
         pairs = zip(parts, shares, strict=True)
         length_m = [along_m(network, part.rows, share) for part, share in pairs]
         return replace(driven, length_m=np.concatenate(length_m))
+
+    def driven_by(self, routes: Sequence[Route]) -> tuple[DrivenArms, IntArray]:
+        """Return the arms of routes, one route after the other, and the first of each, (r,).
+
+        Parameters
+        ----------
+        routes
+            The r routes, one or more.
+        """
+        parts = [part.rows for route in routes for part in route.parts]
+        start = np.cumsum([0, *map(len, parts[:-1])])
+        arms = self.space.arms_of_routes(np.concatenate(parts), start)
+        driven = Stretches.of_routes(self.network, routes, halts=self.space.halts)
+        return self.of_parts(arms, driven), np.cumsum([0, *map(len, routes[:-1])])
 
     def of_parts(self, arms: IntArray, stretches: Stretches) -> DrivenArms:
         """Return arms by parts of their edges.

@@ -1,0 +1,194 @@
+"""RouteRisks: probabilities that the charge on routes of one request ever falls below the reserve.
+
+Each takes a forecast of the whole route. Before that a route is judged by a lower bound: the
+probability that it arrives below the reserve. The bounds of many routes are computed at once, from
+one table of their different arms, where the belief has moments of many trips.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
+from evroute.planning.charge.chargers import ChargingStop
+from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.forecasts.learned import Day
+from evroute.planning.forecasts.many_trips import ManyTrips
+from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
+
+
+class RouteRisks:
+    """Risks of the routes of one request, each computed once.
+
+    Parameters
+    ----------
+    day
+        Energies of the arms with their joint uncertainty.
+    numbers
+        Expected energies and charge functions of the arms.
+    fading
+        Function that returns a battery with the fade of regeneration of the day.
+    """
+
+    def __init__(self, day: Day, numbers: ArmNumbers, fading: Callable[[Battery], Battery]) -> None:
+        self._day, self._numbers = day, numbers
+        self._fading = fading
+        self._arms: dict[Route, DrivenArms] = {}
+        self._forecasts: dict[tuple[Route, Battery], tuple[EnergyForecast, ChargeTrace]] = {}
+        self._risks: dict[tuple[Route, Battery], float] = {}
+        self._legs: dict[tuple[Hashable, ...], float] = {}
+
+    def risk_of(self, route: Route, battery: Battery) -> float:
+        """Return the probability that the charge on a route ever falls below the reserve.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with.
+        """
+        key = route, battery
+        if key not in self._risks:
+            energy, charge = self._followed(route, battery)
+            self._risks[key] = _risk(energy, charge, self._fading(battery))
+        return self._risks[key]
+
+    def _driven(self, route: Route) -> DrivenArms:
+        if route not in self._arms:
+            self._arms[route] = self._numbers.driven(route)
+        return self._arms[route]
+
+    def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
+        key = route, battery
+        if key not in self._forecasts:
+            driven = self._driven(route)
+            leg = np.arange(len(driven.arms))
+            self._forecasts[key] = followed(self._day, driven, leg, self._fading(battery))
+        return self._forecasts[key]
+
+    def least_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
+        """Return lower bounds of the risks of routes.
+
+        Parameters
+        ----------
+        routes, battery
+            The routes, and the charge that each begins with.
+        """
+        if len(routes) < 2 or not isinstance(self._day, ManyTrips):
+            return [_least(*self._followed(route, battery), battery) for route in routes]
+        driven, first = self._numbers.driven_by(routes)
+        begin_wh, end_wh, lost = _follow_all(driven.charge, first, self._fading(battery))
+        given = driven.arms, first, begin_wh, driven.stretches
+        variance_wh2 = self._day.moments_of_trips(*given)[1]
+        deviates = ((end_wh - battery.reserve_wh) / np.sqrt(variance_wh2)).tolist()
+        beyond = self._followed(routes[0], battery)[0].beyond
+        pairs = zip(deviates, lost.tolist(), strict=True)
+        return [0.0 if loses else beyond(above) for above, loses in pairs]
+
+    def keeps(
+        self, route: Route, battery: Battery, stops: Sequence[ChargingStop], most: float
+    ) -> bool:
+        """Return True if the sum of the risks of the legs of a route is at most a limit.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with.
+        stops
+            Stops to charge, each of which ends a leg.
+        most
+            Limit of the risk.
+        """
+        pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
+        driven, risk = self._driven(route), 0.0
+        positions = np.arange(len(driven.arms))
+        for leg, started in legs_between(self._fading(battery), positions, pairs):
+            risk += self._risk_of_leg(driven, leg, started, most)
+            if max(1.0 - risk, 0.0) < 1.0 - most:
+                return False
+        return True
+
+    def _risk_of_leg(
+        self, driven: DrivenArms, leg: IntArray, started: Battery, most: float
+    ) -> float:
+        """Return the risk of a leg, or a lower bound above a limit."""
+        parts = driven.stretches[leg]
+        columns = driven.arms[leg], parts.from_m, parts.to_m, parts.halts
+        key = *(each.tobytes() for each in columns), started
+        if key not in self._legs:
+            energy, charge = followed(self._day, driven, leg, started)
+            risk = _least(energy, charge, started)
+            if risk <= most:
+                risk = _risk(energy, charge, started)
+            self._legs[key] = risk
+        return self._legs[key]
+
+
+def followed(
+    day: Day, driven: DrivenArms, leg: IntArray, battery: Battery
+) -> tuple[EnergyForecast, ChargeTrace]:
+    """Return the forecast of the energy of a leg, and the charge by expected energies.
+
+    Parameters
+    ----------
+    day
+        Energies of the arms with their joint uncertainty.
+    driven
+        The arms of a route.
+    leg
+        (k,) positions of the leg among them.
+    battery
+        Charge that it begins with.
+    """
+    charge = driven.charge.follow(battery, leg)
+    arms, energy_wh = driven.arms[leg], driven.energy_wh[leg]
+    return day.forecast(arms, energy_wh, charge, driven.stretches[leg]), charge
+
+
+def _risk(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> float:
+    return 1.0 - energy.charge(battery, charge).never_below_reserve
+
+
+def _least(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> float:
+    """Return a lower bound of the risk of a route: of arriving below the reserve."""
+    left_wh = float(charge.charge_wh[-1]) - battery.reserve_wh
+    return 0.0 if charge.lost_wh else energy.beyond(left_wh / energy.std_wh)
+
+
+def _follow_all(
+    charge: ChargeFunctions, first: IntArray, battery: Battery
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the charges at the start of each arm, (k,), and of the end of each route, (r,), Wh.
+
+    Parameters
+    ----------
+    charge
+        Charge functions of the k arms of all routes, one route after the other.
+    first
+        (r,) position of the first arm of each route.
+    battery
+        Charge that each route begins with.
+
+    Returns
+    -------
+    begin_wh, end_wh
+        The charges.
+    lost
+        (r,) whether regeneration is lost on a route.
+    """
+    k, r = len(charge.energy_wh), len(first)
+    count = np.diff(np.append(first, k))
+    used_wh = np.append(0.0, np.cumsum(charge.step_wh))
+    before_wh = used_wh[charge.start[first]]
+    begin_wh = battery.start_wh - (used_wh[charge.start[:-1]] - np.repeat(before_wh, count))
+    end_wh = battery.start_wh - (used_wh[charge.start[np.append(first[1:], k)]] - before_wh)
+    least_wh = np.minimum.reduceat(used_wh[1:], charge.start[first]) - before_wh
+    lost = np.zeros(r, dtype=np.bool_)
+    for row in np.flatnonzero(battery.start_wh - least_wh > battery.lossless_wh).tolist():
+        arms = np.arange(first[row], first[row] + count[row])
+        trace = charge.follow(battery, arms)
+        begin_wh[arms], end_wh[row] = trace.charge_wh[:-1], trace.charge_wh[-1]
+        lost[row] = trace.lost_wh != 0.0
+    return begin_wh, end_wh, lost
