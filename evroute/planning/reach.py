@@ -5,7 +5,7 @@ exact as the searches of single plans are (`labels`). Forecasts follow the tree 
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -174,8 +174,7 @@ def reach(
     within = np.zeros(n, dtype=bool)
     within[tree.edges] = True
     expected = np.full(n, np.nan)
-    halt_wh = planner.numbers.halt_wh[tree.edges].tolist()
-    stood_wh = np.array(list(map(battery.after, tree.end_wh.tolist(), halt_wh)))
+    stood_wh = _stood_wh(battery, tree.end_wh, planner.numbers.halt_wh[tree.edges])
     expected[tree.edges] = stood_wh / battery.capacity_wh * 100
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
@@ -196,6 +195,14 @@ def reach(
             within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
     note = note_of(planner.belief)
     return Reach(planner.network, origins, full, risk, within, charge_percent, note)
+
+
+def _stood_wh(battery: Battery, end_wh: FloatArray, halt_wh: FloatArray) -> FloatArray:
+    """Return charges (k,) Wh after standstills that take energies (k,) Wh, at most 0."""
+    stood_wh = end_wh - halt_wh
+    for row in np.flatnonzero(stood_wh > battery.lossless_wh).tolist():
+        stood_wh[row] = battery.after(float(end_wh[row]), float(halt_wh[row]))
+    return stood_wh
 
 
 def _std_wh(planner: Planner, tree: ChargeTree, used_wh: FloatArray) -> FloatArray:
@@ -260,26 +267,34 @@ def _kept(
     It never falls along a route, and lies between the risk at the worst point and its bound along
     the trip (`EnergyForecast.ever_beyond`): routes between these are bisected.
     """
-    worst = (tree.low_wh - battery.reserve_wh) / std_wh
+    least = ((tree.low_wh - battery.reserve_wh) / std_wh).tolist()
     for position, previous in enumerate(tree.before.tolist()):
-        if previous >= 0:
-            worst[position] = min(worst[position], worst[previous])
+        if previous >= 0 and least[previous] < least[position]:
+            least[position] = least[previous]
+    worst, risks = np.array(least), planner.forecasts.risks()
 
     def keeps(position: int) -> bool:
-        charges = planner.forecasts.of_route(tree.route(position), battery)[1]
-        return charges.never_below_reserve >= 1.0 - risk
+        return risks.keeps(tree.route(position), battery, (), risk)
 
-    kept = np.array([first.ever_beyond(z) <= risk for z in worst.tolist()], dtype=bool)
-    open_ = np.array([first.beyond(z) <= risk for z in worst.tolist()], dtype=bool)
-    open_ &= ~kept
+    kept = worst >= _least(worst, lambda z: first.ever_beyond(z) <= risk)
+    open_ = (worst >= _least(worst, lambda z: first.beyond(z) <= risk)) & ~kept
     for position in np.flatnonzero(open_)[::-1].tolist():
+        if not open_[position]:  # and so are all before it
+            continue
         route = way(tree.before, position)
         unknown = route[open_[route]]
-        if open_[position] and (kept | open_)[route].all():
+        if (kept[route] | open_[route]).all():
             begins = bisect_left(unknown, True, key=lambda each: not keeps(each))
             kept[unknown[:begins]] = True
         open_[unknown] = False
     return kept
+
+
+def _least(values: FloatArray, holds: Callable[[float], bool]) -> float:
+    """Return the least of some values that holds, as do all greater ones, or infinity."""
+    ordered = np.unique(values).tolist()
+    first = bisect_left(ordered, True, key=holds)
+    return ordered[first] if first < len(ordered) else np.inf
 
 
 def charge_needed(planner: Planner, destination: int | str, battery: Battery) -> FloatArray:
