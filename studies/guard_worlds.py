@@ -21,6 +21,8 @@ takes at least 0.5 % less than the last 50 trips.
 """
 
 import argparse
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -29,6 +31,7 @@ import pandas as pd
 from scipy.stats import t as student_t
 from threadpoolctl import threadpool_limits
 
+from evroute.arms import Feedback, Round, Route
 from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.play import run_loop
@@ -54,6 +57,7 @@ METHODS = {
     "unguarded": TURNS,
     "tested": TURNS | {"change_test": True},  # unguarded, begins anew after a change
     "twenty-trips": "recommended",  # a budget of 20 trips at the start
+    "unlucky": "recommended",  # the first drive of each route but the first takes more
     "regression": {"model": "physics", "index": "greedy", "arms": "turns", "learn_speeds": True},
     "static": {"model": "factor", "index": "greedy", "arms": "turns", "factor_std": 1e-6},
 }
@@ -61,6 +65,9 @@ LAST, HEADROOM, LOSES = 50, 0.005, 0.005
 STATIC = ("rough", "congestion", "physics-right")
 """Families in which a route takes the same energy on all trips."""
 FEW_DRIVES, BETTER = 3, 0.005
+BAD_LUCK = 0.15
+"""Share of energy that the first drive of a further route takes more if ``unlucky``: three
+deviations of the factor of a trip."""
 
 
 def world(method: str, family: str, city: str, seed: int) -> pd.DataFrame:
@@ -79,6 +86,8 @@ def world(method: str, family: str, city: str, seed: int) -> pd.DataFrame:
     seeds = streams(run, setting)
     trips = load_demand(run.trip, setting, seeds.trips)
     environment = run.world.build(setting, trips, seeds.world)
+    if method == "unlucky":
+        environment.drive = unlucky(environment.drive)
     agent = make_learners(run, ("",), seeds.policy, seeds.model)[""].agent
     if method == "twenty-trips":
         eq8 = make_scorers(run, ("",))[""].physics_route(environment.observe(1))
@@ -92,6 +101,21 @@ def world(method: str, family: str, city: str, seed: int) -> pd.DataFrame:
     )
     columns = ("t", "true_wh", "eq8_wh", "best_wh")
     return pd.DataFrame({name: log.rounds[name] for name in columns} | dict(log.diagnostics))
+
+
+def unlucky(drive: Callable[[Round, Route], Feedback]) -> Callable[[Round, Route], Feedback]:
+    """Return how trips are driven where the first drive of each further route has bad luck."""
+    driven: set[tuple[int, ...]] = set()
+
+    def drive_unlucky(request: Round, route: Route) -> Feedback:
+        feedback = drive(request, route)
+        if driven and route.edges not in driven:
+            more_wh = BAD_LUCK * np.abs(feedback.energy_wh)
+            feedback = replace(feedback, energy_wh=feedback.energy_wh + more_wh)
+        driven.add(route.edges)
+        return feedback
+
+    return drive_unlucky
 
 
 def play(
