@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 PLAIN = {
@@ -17,6 +18,7 @@ PLAIN = {
     "tell, told, hear": {"tell", "tells", "told", "telling", "hear", "hears"},
 }
 MANY = 3
+REPEATED = 6
 OPTIONS = """
 import typer
 from typer.main import get_command, get_group
@@ -51,6 +53,30 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
                 yield node
             else:
                 yield from functions(node)
+
+
+def own_lines(text: str, *, docstrings: bool) -> list[str]:
+    """Return the lines of a module without blank lines and imports, and without docstrings."""
+    left_out: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            left_out.update(range(node.lineno, (node.end_lineno or 0) + 1))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and not docstrings:
+            first = node.body[0]
+            if ast.get_docstring(node) is not None:
+                left_out.update(range(first.lineno, (first.end_lineno or 0) + 1))
+    lines = enumerate(text.splitlines(), start=1)
+    return [line for number, line in lines if line.strip() and number not in left_out]
+
+
+def repeated(modules: list[list[str]]) -> int:
+    """Return the number of pairs of places with six or more equal lines, each pair once."""
+    places: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for k, lines in enumerate(modules):
+        for start in range(len(lines) - REPEATED + 1):
+            places.setdefault(tuple(lines[start : start + REPEATED]), []).append((k, start))
+    pairs = {pair for equal in places.values() for pair in combinations(equal, 2)}
+    return sum(((a, i - 1), (b, j - 1)) not in pairs for (a, i), (b, j) in pairs)
 
 
 def figures(root: Path) -> dict[str, str]:
@@ -91,6 +117,10 @@ def figures(root: Path) -> dict[str, str]:
         found[f'"{name}" per 1,000 of them'] = f"{rate:.2f}"
     share = f"{100 * documented / many:.0f} % of {many}"
     found["public callables with 3 or more parameters that document them"] = share
+    for name, docstrings in (("", False), (", with docstrings", True)):
+        pairs = repeated([own_lines(text, docstrings=docstrings) for text in texts])
+        lines = sum(text.count("\n") for text in texts)
+        found[f"pairs of repeats in 10,000 lines{name}"] = f"{1e4 * pairs / lines:.1f}"
     found["options of all commands"] = counted[0]
     found["arguments without a name"] = counted[1]
     return found
