@@ -107,7 +107,7 @@ def ask(request: Request, plan: Plan, name: str) -> None:
             st.error(sentence(_without_ids(str(error))))
             return
         trips = counted(learned.trips.num_rows, "trip")
-        done = f"added; the page My car shows {trips} of this car"
+        done = f"added. The page My car shows {trips} of this car"
         st.session_state[ADDED] = Added(request.places, (done, *judged))
         choose_next("folder", learned.folder.name)
         st.rerun()

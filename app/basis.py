@@ -58,7 +58,7 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
         st.caption(
             literal(
                 f"The trips of {folder} are of '{car}', a car of its own file. `evroute route` "
-                "plans with them; this page plans by physics."
+                "plans with them. This page plans by physics."
             )
         )
         return "", ""

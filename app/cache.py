@@ -66,8 +66,8 @@ def choose_network() -> RoadNetwork:
         roads = read_upload(file.name, file.getvalue(), _content(heights), _content(chargers))
         if roads.name in network_names():
             raise EvrouteError(
-                f"the file holds a network '{roads.name}', and one of that name exists; "
-                "build it under another name"
+                f"the file holds a network '{roads.name}', and one of that name exists. "
+                "Build it under another name"
             )
         st.session_state[UPLOADED] = roads
         choose_next("network", roads.name)
@@ -164,7 +164,7 @@ def network(name: str) -> RoadNetwork:
     return _network(name, network_version(name))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Loading; a city is built on first use …")
+@st.cache_resource(max_entries=4, show_spinner="Loading, a city is built on first use …")
 def _network(name: str, version: tuple[object, ...]) -> RoadNetwork:
     return load_network(name)
 
@@ -268,7 +268,7 @@ def price_s(experiment: Experiment) -> float:
     return experiment.seeds * (few + (experiment.horizon - TIMED_TRIPS[0]) * per_trip)
 
 
-@st.cache_data(show_spinner="Timing a few trips; a city's covariance is prepared on first use …")
+@st.cache_data(show_spinner="Timing a few trips, a city's covariance is prepared on first use …")
 def _timed_s(experiment_json: str) -> float:
     experiment = Experiment.model_validate_json(experiment_json)
     with TemporaryDirectory() as folder:

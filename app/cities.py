@@ -108,8 +108,8 @@ def ask_city() -> None:
         "Your city",
         key=WRITTEN,
         placeholder="City, district or region",
-        help="Roads, names and charging stations of OpenStreetMap, heights of Copernicus; "
-        "needs internet.",
+        help="Roads, names and charging stations of OpenStreetMap, heights of Copernicus. "
+        "Needs internet.",
         max_chars=200,
     ).strip()
     if not place:

@@ -155,7 +155,7 @@ def trip_words(trip: int, now: "pd.Series[Any]") -> str:
         against = "as much energy as the route by physics"
     best = f"{lost_wh} Wh more than the best route" if lost_wh > 0 else "as little as the best one"
     return (
-        f"trip {trip} over the roads of earlier trips in the first world; it takes "
+        f"trip {trip} over the roads of earlier trips in the first world. It takes "
         f"{against}, and {best}"
     )
 

@@ -29,7 +29,7 @@ PARAMETER = "token"
 LOCAL = ("127.0.0.1", "localhost")
 REFUSED = "This dashboard needs the address with the token that `evroute app --lan` prints.\n"
 READS_ONLY = (
-    "this tab comes from the network, so it plans and reads; `evroute app --lan-write` lets it "
+    "this tab comes from the network, so it plans and reads. `evroute app --lan-write` lets it "
     "learn and remember"
 )
 
@@ -115,7 +115,7 @@ def _announcement(token: str) -> str:
     segno.make(outside[0], micro=False).terminal(code, compact=True)
     learns = "They learn and remember as this machine does."
     if os.environ[VARIABLE] != WRITE:
-        learns = "They plan and read; --lan-write lets them learn."
+        learns = "They plan and read. --lan-write lets them learn."
     lines = [
         "",
         f"On this machine:  {addresses[0]}",

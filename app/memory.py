@@ -96,7 +96,7 @@ def load() -> tuple[Profile, str]:
     except FileNotFoundError:
         return Profile(), ""
     except (OSError, EvrouteError) as error:
-        return Profile(), f"the profile cannot be read ({_line(error)}); nothing is remembered"
+        return Profile(), f"the profile cannot be read ({_line(error)}). Nothing is remembered"
     except ValueError:
         return _mended()
 
@@ -169,7 +169,7 @@ def _read() -> Profile:
         raise ValueError("it holds no table")
     version = content.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise EvrouteError(f"{path()} is of version {version}; this evroute reads {VERSION}")
+        raise EvrouteError(f"{path()} is of version {version}. This evroute reads {VERSION}")
     if version != VERSION:
         raise ValueError(f"its version is {version!r:.40}")
     inputs = {str(name): value for name, value in _table(content, "inputs").items()}

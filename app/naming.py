@@ -35,7 +35,7 @@ def check_place(roads: RoadNetwork, text: str) -> None:
         if spellings(roads, text):
             raise
         raise EvrouteError(
-            f"no place is called '{text}'; choose one of the list or click the map"
+            f"no place is called '{text}'. Choose one of the list or click the map"
         ) from None
 
 

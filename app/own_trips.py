@@ -272,7 +272,7 @@ def add_planned(
     driven, route = planned.stretches, planned.route
     if any(route.without(pause) is route for pause in route.pauses):
         raise EvrouteError(
-            "this plan turns round at a charging station, which no recorded trip does; record the "
+            "this plan turns round at a charging station, which no recorded trip does. Record the "
             "trips to the station and from it"
         )
     vehicle, conditions = planner.vehicle, planner.conditions

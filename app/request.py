@@ -357,7 +357,7 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             key=key("time_value"),
             persist_state=WHILE_CLOSED,
             disabled=risky or not price,
-            help="With a price, the plan of least cost is recommended; not with stops and a risk.",
+            help="With a price, the plan of least cost is recommended. Not with stops and a risk.",
         )
     return {
         "depart": depart or None,

@@ -134,7 +134,7 @@ def on_a_phone(roads: RoadNetwork, plan: Plan, name: str) -> None:
     """
     link = google_maps_link(roads, plan, name)
     if link is None:
-        st.caption("Google Maps takes three stops on the way; this trip has more. Use the GPX.")
+        st.caption("Google Maps takes three stops on the way. This trip has more. Use the GPX.")
         return
     st.link_button("Open in Google Maps", link)
     code = io.BytesIO()

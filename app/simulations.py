@@ -93,7 +93,7 @@ def stop(folder: RunFolder) -> None:
         pid, node = writer
         if node != platform.node():
             raise EvrouteError(
-                f"process {pid} works on {folder.path} on machine {node}; end it there"
+                f"process {pid} works on {folder.path} on machine {node}. End it there"
             )
         os.kill(pid, SIGTERM)
         deadline = monotonic() + PATIENCE_S

@@ -48,7 +48,7 @@ class MissingPackageError(EvrouteError):
     """A feature whose extra is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; run: pip install 'evroute[{extra}]'")
+        super().__init__(f"{package} is not installed. Run: pip install 'evroute[{extra}]'")
 
 
 def require(condition: object, message: str, error: type[Exception] = EvrouteError) -> None:

@@ -92,11 +92,11 @@ def private_folder(path: Path) -> Path:
     found = path.stat()
     require(
         fcntl is None or found.st_uid == os.getuid(),
-        f"{path} belongs to another user; choose a folder of your own",
+        f"{path} belongs to another user. Choose a folder of your own",
     )
     require(
         fcntl is None or not found.st_mode & 0o022,
-        f"other users can write {path}; run: chmod 700 {path}",
+        f"other users can write {path}. Run: chmod 700 {path}",
     )
     return path
 

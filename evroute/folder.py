@@ -60,7 +60,7 @@ class Folder:
         """
         if not (self.path / "manifest.json").exists():
             if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
-                raise EvrouteError(f"{self.path} exists and is not a folder of runs; {self.remedy}")
+                raise EvrouteError(f"{self.path} exists and is not a folder of runs. {self.remedy}")
             self.write_manifest(manifest)
             return
         there, here = _ADDED | dict(_flat(self.manifest())), _ADDED | dict(_flat(manifest))
@@ -78,7 +78,7 @@ class Folder:
                 else ""
             )
             raise EvrouteError(
-                f"{self.path} holds runs of another configuration ({shown}{more}); name another "
+                f"{self.path} holds runs of another configuration ({shown}{more}). Name another "
                 "folder with --out"
             )
 
@@ -112,20 +112,20 @@ class Folder:
                 f"{self.path} is not a folder of runs: it has no manifest.json"
             ) from None
         except ValueError:
-            raise DamagedFileError(f"{target} is unreadable; {self.remedy}") from None
+            raise DamagedFileError(f"{target} is unreadable. {self.remedy}") from None
         if not isinstance(manifest, dict):
-            raise DamagedFileError(f"{target} holds no table; {self.remedy}")
+            raise DamagedFileError(f"{target} holds no table. {self.remedy}")
         for name in sorted(_TABLES & manifest.keys()):
             if not isinstance(manifest[name], dict):
-                raise DamagedFileError(f"{name} in {target} is no table; {self.remedy}")
+                raise DamagedFileError(f"{name} in {target} is no table. {self.remedy}")
         return manifest
 
     @property
     def remedy(self) -> str:
         """The remedy of a damaged manifest, for messages."""
         if (self.path / "measured").is_dir():
-            return f"its trips can be learned again: evroute learn --repair {self.path}"
-        return "choose another --out"
+            return f"Its trips can be learned again: evroute learn --repair {self.path}"
+        return "Choose another --out"
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:
         """Return the path of a run's belief, or of another vehicle's belief in that run."""
@@ -160,10 +160,10 @@ class Folder:
         lock, mine = FileLock(self.path / ".lock"), self.path / ".writer"
         held = _acquired(lock, min(wait_s, BRIEF_S))
         if not held and wait_s > BRIEF_S:
-            log.warning("another process is writing %s; waiting %g s for it", self.path, wait_s)
+            log.warning("another process is writing %s, waiting %g s for it", self.path, wait_s)
             held = _acquired(lock, wait_s)
         require(
-            held, f"another process is writing {self.path}; wait for it, or choose another --out"
+            held, f"another process is writing {self.path}. Wait for it, or choose another --out"
         )
         try:
             sweep(self.path.rglob(TEMPORARY))

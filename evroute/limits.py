@@ -32,7 +32,7 @@ LIMITS = {
     "unpacked_mb": (2_000, "Largest size of a compressed file once it is unpacked, MB."),
     "unpacked_ratio": (
         30,
-        "Largest ratio of unpacked to packed size; files that unpack to 32 MB or less have none.",
+        "Largest ratio of unpacked to packed size. Files that unpack to 32 MB or less have none.",
     ),
     "toml_mb": (1, "Largest TOML file, MB."),
     "json_mb": (20, "Largest JSON file, MB."),
@@ -74,7 +74,7 @@ def limit(name: str) -> int:
     text = os.environ.get(variable, str(LIMITS[name][0]))
     require(
         re.fullmatch(r"[1-9]\d{0,17}", text),
-        f"{variable} is '{text}'; it must be a positive whole number",
+        f"{variable} is '{text}'. It must be a positive whole number",
     )
     return int(text)
 
@@ -98,7 +98,7 @@ def check(name: str, value: float, message: str) -> None:
     """
     if value > (most := limit(name)):
         found = message.format(f"{math.ceil(value):,}")
-        raise LimitError(f"{found}; the limit is {most:,}; {_variable(name)} changes it")
+        raise LimitError(f"{found}. The limit is {most:,}, and {_variable(name)} changes it")
 
 
 def _variable(name: str) -> str:
@@ -392,7 +392,7 @@ def within_time(call: Callable[[Event], T], message: str) -> T:
     if not wait([result], limit("download_s")).done:
         over.set()
         raise LimitError(
-            f"{message} (after {limit('download_s'):,} s; "
+            f"{message} (after {limit('download_s'):,} s, "
             f"{_variable('download_s')} changes the limit)"
         )
     return result.result()

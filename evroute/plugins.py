@@ -48,7 +48,7 @@ def use(name: str) -> None:
         If it cannot be imported. The message has the reason.
     """
     if not _MODULE.fullmatch(name) and not is_part(name):
-        raise EvrouteError(f"'{name}' is no plug-in; give a module, or module:name")
+        raise EvrouteError(f"'{name}' is no plug-in. Give a module, or module:name")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     try:
@@ -60,7 +60,7 @@ def use(name: str) -> None:
         raise
     except Exception as error:  # whatever the code of somebody else raises
         raise EvrouteError(
-            f"the plug-in '{name}' cannot be imported ({type(error).__name__}: {error}); it must "
+            f"the plug-in '{name}' cannot be imported ({type(error).__name__}: {error}). It must "
             "be installed, or lie in the current folder"
         ) from error
     _used[name] = None
@@ -130,10 +130,10 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     if is_part(name) and kind in GROUPS:
         module = name.partition(":")[0]
         raise UnknownNameError(
-            f"{kind} '{name}' is a plug-in; if you trust its code, repeat with --plugin {module}"
+            f"{kind} '{name}' is a plug-in. If you trust its code, repeat with --plugin {module}"
         )
     known = ", ".join([*table, *sorted(installed)])
-    raise UnknownNameError(f"unknown {kind} '{name}'; there are {known}")
+    raise UnknownNameError(f"unknown {kind} '{name}'. There are {known}")
 
 
 def _resolved(kind: str, name: str) -> Any:

@@ -38,7 +38,7 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
     for text in texts:
         if not text.isprintable() and (found := UNPRINTABLE.search(text)):
             raise EvrouteError(
-                f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown; remove "
+                f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown. Remove "
                 "it"
             )
 

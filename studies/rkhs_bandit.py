@@ -47,7 +47,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.smoothness not in NAMES:
-            raise ValueError(f"smoothness is {self.smoothness:g}; it must be 1.5, 2.5 or inf")
+            raise ValueError(f"smoothness is {self.smoothness:g}. It must be 1.5, 2.5 or inf")
 
     def kernel(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the kernel between points (a, d) and (b, d), (a, b)."""

@@ -32,7 +32,7 @@ class Without:
 sys.meta_path[:] = [Without(each) for each in sys.meta_path]
 """
 """Start of a process in which packages are as absent as in an environment without them."""
-MISSING = re.compile(r"evroute: \S+ is not installed; run: pip install 'evroute\[(\w+)\]'\n")
+MISSING = re.compile(r"evroute: \S+ is not installed. Run: pip install 'evroute\[(\w+)\]'\n")
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_python_of_the_readme_names_the_extra_of_its_map(bare: Bare) -> None:
     done = bare.python("-c", code)
     assert " kWh by physics\n" in done.stdout
     assert done.stdout.endswith(" kWh in 90 % of trips\n")
-    assert done.stderr.splitlines()[-1].endswith("run: pip install 'evroute[report]'")
+    assert done.stderr.splitlines()[-1].endswith("Run: pip install 'evroute[report]'")
 
 
 @pytest.mark.parametrize(

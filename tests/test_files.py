@@ -91,7 +91,7 @@ def test_a_private_folder_is_its_users_alone(tmp_path: Path) -> None:
     assert made.stat().st_mode & 0o777 == 0o700
     assert private_folder(made) == made
     made.chmod(0o777)
-    with pytest.raises(EvrouteError, match=f"other users can write {made}; run: chmod 700 {made}"):
+    with pytest.raises(EvrouteError, match=f"other users can write {made}. Run: chmod 700 {made}"):
         private_folder(made)
 
 

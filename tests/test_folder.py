@@ -50,7 +50,7 @@ def test_the_writer_of_a_folder_is_known_by_its_process(tmp_path: Path) -> None:
 
 def test_a_second_writer_waits_and_then_is_refused_in_one_line(tmp_path: Path, caplog) -> None:
     with held(tmp_path) as process:
-        refused = pytest.raises(EvrouteError, match=r"another process is writing .*; wait for it")
+        refused = pytest.raises(EvrouteError, match=r"another process is writing .*. Wait for it")
         with refused, Folder(tmp_path).locked(1.2):
             pytest.fail("two writers at once")
         (notice,) = caplog.messages
@@ -86,5 +86,5 @@ def test_files_of_killed_writers_below_a_folder_are_deleted(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["configuration", "method", "networks", "vehicle"])
 def test_a_manifest_whose_tables_are_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "manifest.json").write_text(f'{{"kind": "learned", "{name}": 5}}')
-    with pytest.raises(EvrouteError, match=rf"^{name} in .*manifest\.json is no table; .*--out$"):
+    with pytest.raises(EvrouteError, match=rf"^{name} in .*manifest\.json is no table, .*--out$"):
         Folder(tmp_path).manifest()

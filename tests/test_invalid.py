@@ -24,11 +24,11 @@ class Car(BaseModel):
     ("car", "clause"),
     [
         ({}, "mass_kg is missing"),
-        ({"mass_kg": -1}, "mass_kg is -1; it must be greater than 0"),
-        ({"mass_kg": 1, "wheels": 4}, "unknown key 'wheels'; known: mass_kg, seats, flying"),
-        ({"mass_kg": 1, "seat": [4]}, "unknown key 'seat'; known: seats"),
+        ({"mass_kg": -1}, "mass_kg is -1. It must be greater than 0"),
+        ({"mass_kg": 1, "wheels": 4}, "unknown key 'wheels'. Known: mass_kg, seats, flying"),
+        ({"mass_kg": 1, "seat": [4]}, "unknown key 'seat'. Known: seats"),
         ({"mass_kg": 1, "seats": []}, "seats has fewer items than 1"),
-        ({"mass_kg": 1, "seats": [1, "x"]}, "seats.1 is 'x'; it must be a valid integer"),
+        ({"mass_kg": 1, "seats": [1, "x"]}, "seats.1 is 'x'. It must be a valid integer"),
         ({"mass_kg": 9999}, "mass_kg: at most 3,500 kg"),
     ],
 )

@@ -100,5 +100,5 @@ def test_a_row_that_is_missing_is_refused_in_one_line(plan: Any) -> None:
 
     stopping = replace(plan, routes={"time": plan.fastest}, recommended="time")
     for name, words in (("least_energy", "least energy"), ("shortest", "least distance")):
-        with pytest.raises(EvrouteError, match=f"this plan has no route of {words}; it has time"):
+        with pytest.raises(EvrouteError, match=f"this plan has no route of {words}. It has time"):
             getattr(stopping, name)

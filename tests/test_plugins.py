@@ -72,7 +72,7 @@ class CautiousOptions(IndexOptions):
         return Cautious(self.share)
 '''
 EVIL = 'from pathlib import Path\nPath(__file__).with_name("ran").touch()\nclass X: pass\n'
-REFUSED = r"'evil:X' is a plug-in; if you trust its code, repeat with --plugin evil"
+REFUSED = r"'evil:X' is a plug-in. If you trust its code, repeat with --plugin evil"
 
 
 @pytest.fixture(autouse=True)
@@ -129,8 +129,8 @@ def test_a_part_of_another_kind_is_refused(outside: Path) -> None:
         ("nowhere", "'nowhere' cannot be imported .ModuleNotFoundError"),
         ("mypart:Nothing", "cannot be imported .AttributeError"),
         ("broken", "cannot be imported .ZeroDivisionError: division by zero"),
-        ("../mypart", "is no plug-in; give a module"),
-        ("a:b:c", "is no plug-in; give a module"),
+        ("../mypart", "is no plug-in. Give a module"),
+        ("a:b:c", "is no plug-in. Give a module"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_refused_in_one_line(
@@ -164,7 +164,7 @@ def test_installed_packages_register_parts_and_shipped_names_win(
     ]
     assert load_bandit(bandit_file(outside, "rbf", "cautious")).kernel == "rbf"
     with pytest.raises(
-        UnknownNameError, match=r"unknown index 'x'; there are ucb.*, cautious, gone"
+        UnknownNameError, match=r"unknown index 'x'. There are ucb.*, cautious, gone"
     ):
         index_options("x")
     with pytest.raises(EvrouteError, match="index 'gone' cannot be imported from the installed"):

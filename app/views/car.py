@@ -223,7 +223,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     using = basis(roads, vehicle) == folder.path.name
     st.write(
         sentence(
-            f"{counted(rows.num_rows, 'trip')}; plans of this car "
+            f"{counted(rows.num_rows, 'trip')}. Plans of this car "
             f"{'use them, in any weather' if using else 'use another source'}"
         )
     )

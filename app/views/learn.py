@@ -124,7 +124,7 @@ def ask() -> Experiment | None:
         st.info("Choose a trip and at least one method.")
         return None
     if is_file(trip):
-        raise EvrouteError(f"'{trip}' is a file; files of trips are for `evroute simulate`")
+        raise EvrouteError(f"'{trip}' is a file. Files of trips are for `evroute simulate`")
     try:
         return Experiment(
             trips={network_name: (trip,)},

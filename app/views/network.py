@@ -61,7 +61,7 @@ def main() -> None:
         show_source(roads)
     if (posterior := believed.edge_posterior) is not None:
         st.header("Roads that differ most from physics", anchor=False)
-        st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
+        st.caption("z: the difference in standard deviations. Beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         table = table.drop(columns="edge")
         st.dataframe(table.style.format(precision=1), hide_index=True)
@@ -98,7 +98,7 @@ def show_source(roads: RoadNetwork) -> None:
     smoothing = (
         f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
     )
-    st.write(f"Heights: {literal(about['elevation'])}; {literal(smoothing)}.")
+    st.write(f"Heights: {literal(about['elevation'])}, {literal(smoothing)}.")
     for note in about["notes"]:
         st.write(f"- {literal(note)}")
     st.caption(literal(about["attribution"]))

@@ -315,7 +315,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
     best = plan.recommended_route
     if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
         at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.charge.step_wh))
-        advice = f"; with {at_most:.0f} % or less at the start none is lost" if at_most > 0 else ""
+        advice = f", with {at_most:.0f} % or less at the start none is lost" if at_most > 0 else ""
         st.warning(
             sentence(
                 f"{energy_text(best.charge.lost_wh)} of regeneration do not fit into the battery"

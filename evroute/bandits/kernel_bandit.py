@@ -136,7 +136,7 @@ def _table(
         try:
             return read_columns(path)
         except (OSError, pa.ArrowException):
-            log.warning("%s is damaged; playing that run again", path)
+            log.warning("%s is damaged, playing that run again", path)
     rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
@@ -208,7 +208,7 @@ def make_player(
         if given.get("method") == "sup-k-ucb":
             options = {name: value for name, value in given.items() if name != "method"}
             if unknown := sorted(options.keys() - SupKernelOptions.model_fields):
-                raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}; its options are eta, ridge")
+                raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}. Its options are eta, ridge")
             return (
                 " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]),
                 SupKernelUCB(
@@ -227,7 +227,7 @@ def make_player(
         if not issubclass(of_model, NystromOptions):
             able = [name for name in MODELS if issubclass(model_options(name), NystromOptions)]
             raise EvrouteError(
-                f"model '{parts.model}' needs a road network; on a kernel bandit use one of "
+                f"model '{parts.model}' needs a road network. On a kernel bandit use one of "
                 f"{', '.join(['sup-k-ucb', *able])}"
             )
         model = of_model.checked(parts.options).build(setting, model_seed)

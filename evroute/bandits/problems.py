@@ -41,7 +41,7 @@ class VectorKernel:
         for name, value in (("variance", variance), ("lengthscale", lengthscale)):
             require(
                 0 < value < np.inf,
-                f"the kernel's {name} is {value:g}; it must be positive",
+                f"the kernel's {name} is {value:g}. It must be positive",
                 ValueError,
             )
         self._context = context_kernel(context)

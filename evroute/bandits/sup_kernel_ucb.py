@@ -78,7 +78,7 @@ class SupKernelUCB:
         widest = float((noise_std_wh[arms.id] * np.sqrt(prior / options.ridge)).max())
         require(
             self._eta * widest > self._narrow,
-            f"option eta is {self._eta:g}; it must be above "
+            f"option eta is {self._eta:g}. It must be above "
             f"{self._narrow / widest:.3g}, or no width exceeds 1/sqrt(T) and nothing is learned",
         )
         self._rng = rng

@@ -127,7 +127,7 @@ def _options(
             PLUGIN,
             metavar="MODULE",
             help="A module with models, indices, kernels, worlds or readers of your own, which "
-            "runs its code; it may stand after the command; repeatable.",
+            "runs its code. It may stand after the command. Repeatable.",
         ),
     ] = None,
 ) -> None:
@@ -158,7 +158,7 @@ def _run() -> None:
             print(message, file=sys.stderr)
             sys.exit(2)
         if error.ctx and type(error) is not typer.BadParameter:
-            message = f"{message.rstrip('.?')}; see '{error.ctx.command_path} --help'"
+            message = f"{message.rstrip('.?')}. See '{error.ctx.command_path} --help'"
         _fail(" ".join(message.split()), 2)
     except EvrouteError as error:
         _fail(str(error), 2)
@@ -173,7 +173,7 @@ def _run() -> None:
         if os.environ.get("EVROUTE_DEBUG") == "1":
             traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"
-        _fail(f"internal error; EVROUTE_DEBUG=1 shows its traceback: {reason}", 70)
+        _fail(f"internal error. EVROUTE_DEBUG=1 shows its traceback: {reason}", 70)
 
 
 def _with_value(error: Any) -> str:

@@ -26,12 +26,12 @@ def app(
         bool,
         typer.Option(
             "--lan",
-            help="Let phones and computers of the network plan and read; prints an address with a "
+            help="Let phones and computers of the network plan and read. Prints an address with a "
             "token. Not encrypted.",
         ),
     ] = False,
     lan_write: Annotated[
-        bool, typer.Option("--lan-write", help="As --lan; they may also learn and remember.")
+        bool, typer.Option("--lan-write", help="As --lan. They may also learn and remember.")
     ] = False,
 ) -> None:
     """Open the dashboard in a browser. Ctrl-C ends it."""
@@ -71,5 +71,5 @@ def hosts_in_network() -> list[str]:
         found += [str(address[0]) for *_, address in own]
     hosts = [each for each in dict.fromkeys(found) if not each.startswith(("127.", "0."))]
     if not hosts:
-        raise EvrouteError("this machine has no address in a network; leave out --lan")
+        raise EvrouteError("this machine has no address in a network. Leave out --lan")
     return hosts

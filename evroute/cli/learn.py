@@ -28,7 +28,7 @@ def learn(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the belief; earlier trips in it are kept.")
+        Path | None, typer.Option(help="Folder of the belief. Earlier trips in it are kept.")
     ] = None,
     network: Annotated[
         str | None,
@@ -38,7 +38,7 @@ def learn(
     model: Annotated[
         str | None,
         typer.Option(
-            help="trips: coefficients of whole trips, with calibrated intervals; or a "
+            help="trips: coefficients of whole trips, with calibrated intervals, or a "
             "model of edges from 'evroute method list'. [the model of --out, or trips]"
         ),
     ] = None,
@@ -47,7 +47,7 @@ def learn(
         typer.Option(
             help="NAME=VALUE, an option of the model, such as physics=eq8, or arms=turns of a "
             "model of edges; terrain=edge for one slope per edge; for a model of edges "
-            "prior=dissipation or prior=paper, the size of prior deviations; repeatable."
+            "prior=dissipation or prior=paper, the size of prior deviations. Repeatable."
         ),
     ] = None,
     kernel: Annotated[
@@ -75,7 +75,7 @@ def learn(
     reset: Annotated[
         bool,
         typer.Option(
-            "--reset", help="Start afresh; earlier trips are moved to reset-DATE in --out."
+            "--reset", help="Start afresh. Earlier trips are moved to reset-DATE in --out."
         ),
     ] = False,
     mended: Annotated[
@@ -83,7 +83,7 @@ def learn(
         typer.Option(
             "--repair",
             metavar="FOLDER",
-            help="Learn the intact trips of a damaged folder again; damaged files are moved to "
+            help="Learn the intact trips of a damaged folder again. Damaged files are moved to "
             "repair-DATE in it.",
         ),
     ] = None,
@@ -95,14 +95,14 @@ def learn(
     prior, terrain = (options.pop(name, None) for name in ("prior", "terrain"))
     for name, given in (("prior", prior), ("terrain", terrain)):
         valid = given is None or (isinstance(given, str) and given)
-        require(valid, f"--option {name} is '{given}'; give one name")
+        require(valid, f"--option {name} is '{given}'. Give one name")
     with progress(quiet=quiet) as report:
         if mended is not None:
             refuse(
-                (reader, "--repair reads no table; leave --reader out"),
-                (table or out, "--repair takes no table and no --out; learn a table afterwards"),
-                (cars, "--repair reads no table; leave --cars out"),
-                (reset, "--repair and --reset exclude each other; give one of them"),
+                (reader, "--repair reads no table. Leave --reader out"),
+                (table or out, "--repair takes no table and no --out. Learn a table afterwards"),
+                (cars, "--repair reads no table. Leave --cars out"),
+                (reset, "--repair and --reset exclude each other. Give one of them"),
             )
             learned = repair(
                 mended,

@@ -24,7 +24,7 @@ def merge(
         typer.echo(f"evroute: missing: {name}", err=True)
     if missing:
         typer.echo(
-            f"evroute: {len(missing)} runs of the grid are missing; 'evroute simulate' of the "
+            f"evroute: {len(missing)} runs of the grid are missing. 'evroute simulate' of the "
             f"whole experiment with --out {out} plays them",
             err=True,
         )

@@ -62,7 +62,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     parts = METHODS.get(name, {"model": name, "index": name})
     found = {kind: _options_of(kind, part) for kind, part in parts.items() if kind in OPTIONS}
     require(
-        any(found.values()), f"unknown method '{name}'; see 'evroute method list'", UnknownNameError
+        any(found.values()), f"unknown method '{name}'. See 'evroute method list'", UnknownNameError
     )
     for kind, options in found.items():
         if options is None:

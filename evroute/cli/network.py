@@ -40,7 +40,7 @@ Elevation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RASTER|copernicus",
-        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 "
+        help="Heights: a raster (GeoTIFF, HGT, any CRS), or 'copernicus' for Copernicus GLO-30 "
         "from the internet. "
         "Of several, the first with a value at a place is used.",
     ),
@@ -87,7 +87,7 @@ def build(
         str, typer.Argument(help="Name of the network: letters, digits, '.', '_', '-'.")
     ],
     place: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A place in OpenStreetMap; needs internet.")
+        str | None, typer.Option(metavar="TEXT", help="A place in OpenStreetMap. Needs internet.")
     ] = None,
     osm: Annotated[
         Path | None,
@@ -103,7 +103,7 @@ def build(
         str | None,
         typer.Option(
             metavar="driven|junctions",
-            help="Lengths of a SUMO network: as cars drive (default), by lanes and turns; or to "
+            help="Lengths of a SUMO network: as cars drive (default), by lanes and turns, or to "
             "the centres of junctions, as in the figures of the papers. Without --sumo, of a "
             "network of the data folder.",
         ),
@@ -119,7 +119,7 @@ def build(
             min=0,
             max=GREATEST_SMOOTHING_M,
             metavar="METRES",
-            help="Strength of the smoothing of heights; 0 for none.",
+            help="Strength of the smoothing of heights, 0 for none.",
         ),
     ] = DEFAULT_SMOOTHING_M,
     names: Annotated[
@@ -146,7 +146,7 @@ def build(
     ((option, source),) = given.items()
     require(
         lengths is None or sumo is not None,
-        "--lengths is an option of --sumo; leave it out",
+        "--lengths is an option of --sumo. Leave it out",
         typer.BadParameter,
     )
     check_name(name)
@@ -176,7 +176,7 @@ def get(
     check_name(chosen)
     require(
         chosen not in network_names(),
-        f"a network '{chosen}' exists; give another name with --as",
+        f"a network '{chosen}' exists. Give another name with --as",
     )
     console = plain_console(stderr=True)
     found = city.look_up(place)
@@ -244,13 +244,13 @@ def close(
     ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="One edge id; repeatable."),
+        typer.Option(metavar="ID", help="One edge id. Repeatable."),
     ] = None,
     area: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AREA",
-            help="lat,lon,lat,lon of two corners; repeatable.",
+            help="lat,lon,lat,lon of two corners. Repeatable.",
         ),
     ] = None,
 ) -> None:
@@ -274,7 +274,7 @@ def chargers(
         Path,
         typer.Argument(
             help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv (name, lat, "
-            "lon, socket, kw, status; the last two may be missing)."
+            "lon, socket, kw, status, of which the last two may be missing)."
         ),
     ],
     out: Annotated[
@@ -385,7 +385,7 @@ def _print_table(about: dict[str, Any]) -> None:
         "edges with negative energy": (
             f"{about['negative_prior_edges']:,} (at steady speeds, {VEHICLE})"
         ),
-        "heights": f"{about['elevation']}; {smoothed}",
+        "heights": f"{about['elevation']}, {smoothed}",
         **{key.replace("_", " "): about[key] for key in SHOWN_SOURCE},
     }
     notes = (("note", note) for note in about["notes"])

@@ -47,7 +47,7 @@ def route(
         str | None,
         typer.Option(
             help="Slopes: profile (inside edges, where the network has one), or edge (one per "
-            "edge). [profile; with --belief the folder's]"
+            "edge). [profile, with --belief the folder's]"
         ),
     ] = None,
     belief: Belief = None,
@@ -64,8 +64,8 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Answer rows of a CSV table (id, trip | {', '.join(_COLUMNS)}) with JSON lines; "
-            "empty cells use the options.",
+            help=f"Answer rows of a CSV table (id, trip | {', '.join(_COLUMNS)}) with JSON lines. "
+            "Empty cells use the options.",
         ),
     ] = None,
     out: Annotated[
@@ -104,7 +104,7 @@ def route(
         typer.Option(
             "--reduced",
             help="Add reduced energies to --matrix, whole tenths of a Wh and at least 0, for "
-            "solvers of routing problems; over a closed tour they sum to its energy.",
+            "solvers of routing problems. Over a closed tour they sum to its energy.",
         ),
     ] = False,
     only: Annotated[
@@ -124,7 +124,7 @@ def route(
     tables = batch is not None or matrix is not None
     workers = Workers(jobs, cluster, mixed)
     refuse(
-        (terrain and belief, "--belief has its own terrain; leave --terrain out"),
+        (terrain and belief, "--belief has its own terrain. Leave --terrain out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (only is not None and batch is None, "--only energy goes with --batch"),
         (out and not tables, "--out goes with --batch or --matrix"),
@@ -132,7 +132,7 @@ def route(
             tables and (json or any(files.paths) or not texts.keys().isdisjoint(PLACES)),
             "--batch and --matrix read places from files, and print no other form of plan",
         ),
-        (batch and matrix, "--matrix does not go with --batch; leave one of them out"),
+        (batch and matrix, "--matrix does not go with --batch. Leave one of them out"),
         (not tables and workers.given, OF_TABLES),
         ((by, sd, reduced) != (None, False, False) and matrix is None, OF_MATRIX),
     )

@@ -18,13 +18,13 @@ def serve(
         Path,
         typer.Option(metavar="FOLDER", help="Folder of the beliefs that learn the measured trips."),
     ] = Path("beliefs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port, 0 for a free one.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; all but 127.0.0.1 need --token-file.")
+        str, typer.Option(help="Address to listen on. All but 127.0.0.1 need --token-file.")
     ] = LOCAL,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Further name of this machine in requests; repeatable."),
+        typer.Option(metavar="NAME", help="Further name of this machine in requests. Repeatable."),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -46,10 +46,10 @@ def serve(
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
     if token_file and len(token) < LEAST_TOKEN:
         raise EvrouteError(
-            f"{token_file} has a token of {len(token)} characters; expected at least {LEAST_TOKEN}"
+            f"{token_file} has a token of {len(token)} characters, expected at least {LEAST_TOKEN}"
         )
     if host != LOCAL and not token:
-        raise EvrouteError(f"--host {host} is open to others; give a secret: --token-file FILE")
+        raise EvrouteError(f"--host {host} is open to others. Give a secret: --token-file FILE")
     from evroute.service.app import LOCAL_HOSTS
     from evroute.service.workers import Service, listen, run
 
@@ -58,7 +58,7 @@ def serve(
         server = listen(host, port)
     except OSError as error:
         raise EvrouteError(
-            f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}); give "
+            f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}). Give "
             "another --port, or --port 0 for a free one"
         ) from None
     with server as listening:

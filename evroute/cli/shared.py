@@ -50,12 +50,12 @@ Map = Annotated[
 ]
 
 
-Jobs = Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes. The results do not depend on it.")]
 Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="tcp://HOST:8786|local:N",
-        help="A Dask scheduler whose workers do the work, or a Dask cluster of N processes; "
+        help="A Dask scheduler whose workers do the work, or a Dask cluster of N processes, "
         "instead of --jobs, with the same results.",
     ),
 ]
@@ -132,7 +132,7 @@ def parsed_options(given: list[str] | None) -> dict[str, Any]:
     for option in given or ():
         name, separator, value = option.partition("=")
         require(separator and name, f"--option '{option}' is not NAME=VALUE")
-        require(name not in options, f"--option {name} is given twice; give one value of it")
+        require(name not in options, f"--option {name} is given twice. Give one value of it")
         value = value.lower() if value in {"True", "False"} else value
         try:
             options[name] = parse_toml(f"value = {value}", f"--option {name}")["value"]

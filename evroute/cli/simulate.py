@@ -39,10 +39,10 @@ def simulate(
     experiment: Annotated[
         Path | None,
         typer.Argument(
-            help="A TOML file (see data/experiments); or describe a grid by the options."
+            help="A TOML file (see data/experiments), or describe a grid by the options."
         ),
     ] = None,
-    network: Annotated[list[str] | None, typer.Option(help="Network; repeat for several.")] = None,
+    network: Annotated[list[str] | None, typer.Option(help="Network. Repeat for several.")] = None,
     trip: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,19 +50,19 @@ def simulate(
             "--trips",
             help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', "
             "'random pair 2-5 km', or a file of trips: .csv, "
-            ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml; "
+            ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml. "
             "repeatable. [A]",
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="A named method, such as gp-ts; see 'evroute method list'; repeatable."),
+        typer.Option(help="A named method, such as gp-ts. See 'evroute method list'; repeatable."),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model: each goes with every --index; repeatable. [exact]"),
+        typer.Option(help="A model: each goes with every --index. Repeatable. [exact]"),
     ] = None,
-    index: Annotated[list[str] | None, typer.Option(help="An index; repeatable. [ts]")] = None,
+    index: Annotated[list[str] | None, typer.Option(help="An index. Repeatable. [ts]")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,7 +73,7 @@ def simulate(
     search: Annotated[
         list[str] | None,
         typer.Option(
-            help="potential-rectified, rectified (the paper), potential, clamped; repeatable. "
+            help="potential-rectified, rectified (the paper), potential, clamped. Repeatable. "
             "[potential-rectified]"
         ),
     ] = None,
@@ -86,24 +86,24 @@ def simulate(
     vehicle: Annotated[
         list[str] | None,
         typer.Option(
-            help="A vehicle of the catalogue, or a .toml file; for several, a column of --trips."
+            help="A vehicle of the catalogue, or a .toml file. For several, a column of --trips."
         ),
     ] = None,
     world: Annotated[
         list[str] | None,
         typer.Option(
-            help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. "
+            help="A kind of world, one of data/worlds by name, or a .toml file. Repeatable. "
             "[sampled-gp]"
         ),
     ] = None,
     variance_scale: Annotated[
         float | None,
-        typer.Option(help="Factor on the variance of Thompson samples; smaller explores less. [1]"),
+        typer.Option(help="Factor on the variance of Thompson samples. Smaller explores less. [1]"),
     ] = None,
     kernel: Annotated[
         str | None,
         typer.Option(
-            help="Kernel between contexts, see 'evroute method list'; two may be joined by + or *. "
+            help="Kernel between contexts, see 'evroute method list'. Two may be joined by + or *. "
             "[matern-5/2]"
         ),
     ] = None,
@@ -165,7 +165,7 @@ def _one_vehicle(vehicle: list[str] | None) -> str | None:
     """Return the vehicle of all trips that name none."""
     if vehicle and len(vehicle) > 1:
         raise EvrouteError(
-            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a "
+            f"--vehicle is given {len(vehicle)} times. For several vehicles, name them in a "
             "column of the table of --trips"
         )
     return vehicle[0] if vehicle else None
@@ -175,7 +175,7 @@ def _refuse_changes(experiment: Path, names: list[str]) -> None:
     """Refuse options that an experiment file has to hold itself."""
     if names:
         option = names[0].replace("_", "-")
-        raise EvrouteError(f"--{option} cannot change an experiment file; edit {experiment}")
+        raise EvrouteError(f"--{option} cannot change an experiment file. Edit {experiment}")
 
 
 def _grid(parts: dict[str, Any], of_methods: dict[str, Any], fields: dict[str, Any]) -> Experiment:
@@ -227,7 +227,7 @@ def _played(
             )
     except KeyboardInterrupt:
         typer.echo(
-            f"evroute: interrupted; finished runs are kept in {out}: the same command continues",
+            f"evroute: interrupted. Finished runs are kept in {out}: the same command continues",
             err=True,
         )
         raise typer.Exit(130) from None
@@ -238,7 +238,7 @@ def _print_results(folder: RunFolder) -> None:
     failures = folder.failures()
     _print_failures(failures)
     if failures:
-        typer.echo(f"evroute: {len(failures)} runs failed; see {folder.path}/failures", err=True)
+        typer.echo(f"evroute: {len(failures)} runs failed. See {folder.path}/failures", err=True)
     if not folder.finished_runs():
         raise typer.Exit(1)
     _print_tables(folder)
@@ -318,7 +318,7 @@ def _print_estimate(requested: Experiment, out: Path, jobs: int) -> None:
     typer.echo(
         f"{counted(result.runs, 'run')}{finished}: networks {len(requested.trips)}, trips "
         f"{sum(map(len, requested.trips.values()))}, methods {len(requested.methods)}, "
-        f"worlds {len(requested.world)}, seeds {requested.seeds}, {requested.horizon} rounds each; "
+        f"worlds {len(requested.world)}, seeds {requested.seeds}, {requested.horizon} rounds each, "
         f"{result.rounds:,} rounds to play"
     )
     typer.echo(

@@ -98,7 +98,7 @@ def answer_batch(
             typer.echo(f"evroute: {batch.table}: not read: {ignored}", err=True)
         if batch.only and not (numba_installed() or contraction_installed()):
             typer.echo(
-                "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                "evroute: three times slower without numba. Run: pip install 'evroute[fast]'",
                 err=True,
             )
         if engine == 1:
@@ -170,7 +170,7 @@ def write_pairs(
     by, out = matrix.by or AIMS[0], matrix.out
     _refuse_others("--matrix", texts, also=OF_DETOURS if by == RECOMMENDED else ())
     refuse(
-        (by not in AIMS, f"--by is '{by}'; expected {', '.join(AIMS[:-1])} or {AIMS[-1]}"),
+        (by not in AIMS, f"--by is '{by}', expected {', '.join(AIMS[:-1])} or {AIMS[-1]}"),
         (out is None, "--matrix needs --out FILE"),
     )
     assert out is not None
@@ -222,6 +222,6 @@ def _refuse_others(option: str, texts: Mapping[str, str], *, also: Sequence[str]
     if others:
         of_detours = " or send --by recommended" if not also and others[0] in OF_DETOURS else ""
         raise EvrouteError(
-            f"{option} plans for one car and day, without wishes of single plans; leave out "
+            f"{option} plans for one car and day, without wishes of single plans. Leave out "
             f"--{others[0].replace('_', '-')}{of_detours}"
         )

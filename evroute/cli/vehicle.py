@@ -31,7 +31,7 @@ def list_vehicles(
             for word in words or ()
         )
     ]
-    require(kept, f"no vehicle of the catalogue has '{' '.join(words or ())}'; drop a word")
+    require(kept, f"no vehicle of the catalogue has '{' '.join(words or ())}'. Drop a word")
     names = ["vehicle", "class", "road load"]
     numbers = ["mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"]
     rows = (

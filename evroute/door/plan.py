@@ -62,14 +62,14 @@ def plan(
     if isinstance(origin, PlanRequest):
         require(
             destination is None and not waypoints and not wishes,
-            "give a PlanRequest alone; change its wishes with request.model_copy(update=...)",
+            "give a PlanRequest alone. Change its wishes with request.model_copy(update=...)",
         )
         request = origin
     else:
         request = _request(origin, destination, waypoints, wishes)
     require(
         not isinstance(belief, (str, Path)),
-        f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)",
+        f"belief is the path {str(belief)!r}. Give evroute.load_belief(FOLDER)",
     )
     planner = planner_for(
         network,
@@ -92,6 +92,6 @@ def _request(
             origin is None and destination is None and not wishes.get("via"),
             "give origin and destination with via between, or waypoints alone",
         )
-        require(len(waypoints) > 1, "give origin and destination; got 1 place")
+        require(len(waypoints) > 1, "give origin and destination, got 1 place")
         origin, *wishes["via"], destination = waypoints
     return PlanRequest(origin=origin, destination=destination, **wishes)

@@ -48,7 +48,7 @@ def reachable(
     if isinstance(origin, RangeRequest):
         require(
             not wishes,
-            "a RangeRequest has all wishes; change it with request.model_copy(update=...)",
+            "a RangeRequest has all wishes. Change it with request.model_copy(update=...)",
         )
         request = origin
     else:

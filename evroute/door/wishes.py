@@ -53,6 +53,6 @@ def in_fields(wishes: dict[str, Any]) -> dict[str, Any]:
     found = dict(wishes)
     for older, name in ALSO.items():
         if older in found:
-            require(name not in found, f"{older} and {name} are the same; give one of them")
+            require(name not in found, f"{older} and {name} are the same. Give one of them")
             found[name] = found.pop(older)
     return found

@@ -31,5 +31,5 @@ def check_physics(physics: str, kinds: tuple[str, ...] = KINDS_OF_PHYSICS) -> st
         If it is none of them.
     """
     if physics not in kinds:
-        raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(kinds)}")
+        raise UnknownNameError(f"unknown physics '{physics}'. There are {', '.join(kinds)}")
     return physics

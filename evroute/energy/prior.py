@@ -71,7 +71,7 @@ def check_spread(name: str) -> str:
         If the name is unknown. The message lists the names.
     """
     if name not in SPREADS:
-        raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
+        raise UnknownNameError(f"unknown prior '{name}'. There are {', '.join(SPREADS)}")
     return name
 
 

@@ -72,7 +72,7 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
     if abs(difference[worst]) > WORST or not coefficients.all():
         raise EvrouteError(
             f"{where} consumption: no rolling resistance and drag explain it (off by "
-            f"{100 * difference[worst]:+.0f} % at {kmh[worst]:g} km/h); check the table, mass_kg "
+            f"{100 * difference[worst]:+.0f} % at {kmh[worst]:g} km/h). Check the table, mass_kg "
             "and auxiliary_w"
         )
     return float(coefficients[0]), float(coefficients[1])

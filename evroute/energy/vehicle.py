@@ -139,7 +139,7 @@ def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
     if found is None:
         near = find_vehicles(name_or_path)[:LISTED] or [defaults.VEHICLE]
         raise UnknownNameError(
-            f"unknown vehicle '{name_or_path}'; near are {', '.join(near)}; choose one of 'evroute "
+            f"unknown vehicle '{name_or_path}'. Near are {', '.join(near)}. Choose one of 'evroute "
             "vehicle list', or give a .toml file of your own"
         )
     return found
@@ -225,7 +225,7 @@ def _read(path: Path) -> Vehicle:
         if given := [name for name in ("rolling", "drag") if name in table]:
             raise EvrouteError(
                 f"{where} it has {' and '.join(given)} and a table of consumption, which contradict"
-                "; keep one of them"
+                ". Keep one of them"
             )
         rolling, drag = road_load_of(consumption, table, where)
         table |= {"rolling": rolling, "drag": drag, "road_load": "table"}
@@ -239,7 +239,7 @@ def _read(path: Path) -> Vehicle:
     check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))
     require(
         vehicle.road_load != "measured" or {"rolling", "drag"} <= set(vehicle.sources),
-        f"{where} a measured road load needs the [sources] of rolling and drag; add them",
+        f"{where} a measured road load needs the [sources] of rolling and drag. Add them",
     )
     if vehicle.charging_curve:
         check_curve(where, vehicle.charging_curve)
@@ -258,12 +258,12 @@ def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:
     where
         Beginning of the messages of errors.
     """
-    require(isinstance(name, str), f"{where} like is {name!r}; give a name of the catalogue")
+    require(isinstance(name, str), f"{where} like is {name!r}. Give a name of the catalogue")
     car = _catalogue().get(name) or _with_words(name)
     if car is None:
         near = find_vehicles(name)[:LISTED] or [defaults.VEHICLE]
         raise EvrouteError(
-            f"{where} like: unknown vehicle '{name}'; near are {', '.join(near)}; choose one of "
+            f"{where} like: unknown vehicle '{name}'. Near are {', '.join(near)}. Choose one of "
             "'evroute vehicle list'"
         )
     given = {"rolling", "drag"} if "consumption" in table else set()
@@ -284,6 +284,6 @@ def check_curve(where: str, curve: tuple[tuple[float, float], ...]) -> None:
     require(
         covers and weakest[1] > 0,
         f"{where} charging_curve: charges (%) must rise from 0 to 100 and powers (kW) be above "
-        f"0; it has {weakest[1]:g} kW at {weakest[0]:g} %, from {charges[0]:g} to "
+        f"0. It has {weakest[1]:g} kW at {weakest[0]:g} %, from {charges[0]:g} to "
         f"{charges[-1]:g} %",
     )

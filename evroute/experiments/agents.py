@@ -113,7 +113,7 @@ def check_shared(method: Method) -> None:
         )
     else:
         return
-    raise EvrouteError(f"share_belief: {what}; omit it: each vehicle then learns separately")
+    raise EvrouteError(f"share_belief: {what}. Omit it: each vehicle then learns separately")
 
 
 def check_vehicles(
@@ -140,12 +140,12 @@ def check_vehicles(
     names = [Path(vehicle).stem for vehicle in (*vehicles, run_vehicle)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise EvrouteError(
-            f"trips {trip} name two vehicles called '{twice[0]}'; rename one of the files"
+            f"trips {trip} name two vehicles called '{twice[0]}'. Rename one of the files"
         )
     if single := [world.label for world in worlds if not world.several_vehicles]:
         raise EvrouteError(
             f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{single[0]}' "
-            "has one only; choose a world of kind physics or sumo, or omit the column"
+            "has one only. Choose a world of kind physics or sumo, or omit the column"
         )
 
 

@@ -81,7 +81,7 @@ def cluster(address: str) -> Iterator[Engine]:
             client = Client(place, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise EvrouteError(
-                f"there is no Dask scheduler at {address} ({type(error).__name__}); start it with "
+                f"there is no Dask scheduler at {address} ({type(error).__name__}). Start it with "
                 "'dask scheduler', or give --cluster local:2"
             ) from error
         stack.callback(_close, client)
@@ -92,7 +92,7 @@ def cluster(address: str) -> Iterator[Engine]:
                 check()
                 sleep(POLL_S)
         threads = max(sum(client.nthreads().values()), count)
-        require(threads, f"the Dask scheduler at {address} has no worker; start 'dask worker'")
+        require(threads, f"the Dask scheduler at {address} has no worker. Start 'dask worker'")
         executor = client.get_executor(pure=False, retries=RETRIES)
         yield Engine(executor, AHEAD * threads, check=check)
 
@@ -106,10 +106,10 @@ class _Check:
         self._seen_s = monotonic()
 
     def __call__(self) -> None:
-        kept = "repeat the command, which keeps finished runs"
+        kept = "Repeat the command, which keeps finished runs"
         require(
             self._client.status == "running",
-            f"the Dask scheduler at {self._address} is lost; {kept}",
+            f"the Dask scheduler at {self._address} is lost. {kept}",
         )
         now_s = monotonic()
         if self._cluster is None or self._cluster.scheduler.workers:
@@ -118,7 +118,7 @@ class _Check:
             self._replace()
         require(
             now_s - self._seen_s < START_S,
-            f"no process of --cluster {self._address} was there for {START_S} s; {kept}",
+            f"no process of --cluster {self._address} was there for {START_S} s. {kept}",
         )
 
     def _replace(self) -> None:

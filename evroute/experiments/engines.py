@@ -127,7 +127,7 @@ def execute_by(
     here = {} if engine.mixed else machine()
     flow = _Flow(engine.executor, folder, Inputs(near=False), play_task, here)
     try:
-        with as_one_line("the runs finished so far are kept: the same command continues"):
+        with as_one_line("The runs finished so far are kept: the same command continues"):
             for run in flow.play(iter(runs), engine.ahead, engine.check):
                 finished(run)
     finally:
@@ -154,13 +154,13 @@ def as_one_line(kept: str) -> Iterator[None]:
         raise
     except ImportError as error:
         raise EvrouteError(
-            f"a worker cannot import what runs need ({error}); install the same evroute, and parts "
+            f"a worker cannot import what runs need ({error}). Install the same evroute, and parts "
             "of your own, on the workers"
         ) from error
     except Exception as error:  # of the executor: runs answer their own errors
         lines = str(error).splitlines() or [""]
         raise EvrouteError(
-            f"the executor is lost ({type(error).__name__}: {lines[0][:160]}); {kept}"
+            f"the executor is lost ({type(error).__name__}: {lines[0][:160]}). {kept}"
         ) from error
 
 
@@ -184,7 +184,7 @@ def check_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
             if each and there.get(name) != each
         ]
         raise EvrouteError(
-            f"a worker would give other last digits ({'; '.join(other)}); install the same "
+            f"a worker would give other last digits ({'; '.join(other)}). Install the same "
             "versions there, or accept it with --mixed"
         )
 

@@ -78,7 +78,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     EvrouteError
         If a network, trip or vehicle is unknown, or an option of a method out of its range.
     """
-    require(jobs >= 1, f"jobs is {jobs}; it must be at least 1", ValueError)
+    require(jobs >= 1, f"jobs is {jobs}. It must be at least 1", ValueError)
     manifest(experiment)  # checks that networks, trips and vehicles exist
     folder, runs = RunFolder(out), list(experiment.runs())
     left = [run for run in runs if not folder.is_finished(run)]

@@ -63,7 +63,7 @@ def warn_of_exact_time(runs: Iterable[Run]) -> None:
         if (foretold_s := exact_time_s(run)) > WARNED_S:
             log.warning(
                 "run %s: contexts vary, and predictions of the exact model take about %.0f min of "
-                "CPU, most of them in the last trips; the time of a trip of model 'bounded' does "
+                "CPU, most of them in the last trips. The time of a trip of model 'bounded' does "
                 "not grow",
                 run.name,
                 foretold_s / 60.0,

@@ -268,7 +268,7 @@ def grid(
     names = " and not ".join(f"{each['model']} with {each['index']}" for each in pairs)
     for idle in sorted(options.keys() - known):
         there = ", ".join(sorted(known))
-        raise EvrouteError(f"no method takes {idle}: not {names}; options are {there}")
+        raise EvrouteError(f"no method takes {idle}: not {names}. Options are {there}")
     chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
@@ -336,8 +336,8 @@ def simulate(
         If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
         being written by another process, or the executor is lost.
     """
-    require(jobs >= 1, f"jobs is {jobs}; it must be at least 1", ValueError)
-    require(ahead >= 1, f"ahead is {ahead}; it must be at least 1", ValueError)
+    require(jobs >= 1, f"jobs is {jobs}. It must be at least 1", ValueError)
+    require(ahead >= 1, f"ahead is {ahead}. It must be at least 1", ValueError)
     if not isinstance(experiment, Experiment):
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))

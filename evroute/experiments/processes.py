@@ -79,7 +79,7 @@ class Pool:
         """
         require(
             self.shared.started.value,
-            "no process of --jobs can start (out of memory?); a script has to call evroute "
+            "no process of --jobs can start (out of memory?). A script has to call evroute "
             "under: if __name__ == '__main__':",
         )
 

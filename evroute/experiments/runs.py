@@ -143,7 +143,7 @@ class RunFolder(Folder):
         begun = set(self.finished_runs())
         if damaged := [run.name for run in left if run.name in begun]:
             log.warning(
-                "%s has %d runs with damaged files, first %s; simulating them again",
+                "%s has %d runs with damaged files, first %s, simulating them again",
                 self.path,
                 len(damaged),
                 damaged[0],
@@ -206,13 +206,13 @@ class RunFolder(Folder):
         target = self.path / "rounds.parquet"
         require(
             target.is_file(),
-            f"{self.path} has no rounds.parquet: the simulation is not finished; run it again",
+            f"{self.path} has no rounds.parquet: the simulation is not finished. Run it again",
         )
         try:
             check_size(target)
             return pq.read_table(target)
         except (OSError, pa.ArrowException):
-            raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None
+            raise EvrouteError(f"{target} is damaged. Simulate again to mend it") from None
 
     def _table(self, kind: str, run_name: str) -> Path:
         return self.path / kind / f"{run_name}.parquet"

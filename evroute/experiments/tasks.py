@@ -241,7 +241,7 @@ def bytes_of(digests: tuple[str, ...], paths: Mapping[str, Path]) -> dict[str, b
     for digest in digests:
         found[digest] = paths[digest].read_bytes()
         same = hashlib.sha256(found[digest]).hexdigest() == digest
-        require(same, f"{paths[digest]} has changed since the command began; repeat the command")
+        require(same, f"{paths[digest]} has changed since the command began. Repeat the command")
     return found
 
 

@@ -37,7 +37,7 @@ def unite(paths: Sequence[Path], out: Path) -> tuple[RunFolder, list[str]]:
         If a folder is no run folder, the experiments differ in more than methods and seeds, or
         there is a gap between the seeds.
     """
-    require(len(paths) > 1, f"got {len(paths)} folder; name two or more to merge")
+    require(len(paths) > 1, f"got {len(paths)} folder. Name two or more to merge")
     folders = [RunFolder(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
     for folder, manifest in zip(folders[1:], manifests[1:], strict=True):
@@ -71,7 +71,7 @@ def _check_equal(
     require(
         not different,
         f"{first.path} and {folder.path} are not parts of one experiment: they differ in "
-        f"{', '.join(different)}; parts may differ in methods and seeds",
+        f"{', '.join(different)}. Parts may differ in methods and seeds",
     )
 
 
@@ -79,7 +79,7 @@ def _without_axes(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return a manifest with the fields of its configuration among its own, without the axes."""
     require(
         {"configuration", "versions"} <= manifest.keys(),
-        "a folder to merge holds no runs of 'evroute simulate'; name its run folders",
+        "a folder to merge holds no runs of 'evroute simulate'. Name its run folders",
     )
     fields = manifest["configuration"].items()
     return {name: value for name, value in manifest.items() if name != "configuration"} | {
@@ -98,7 +98,7 @@ def _configuration(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
     least, most = min(seeds), max(seeds)
     if gap := sorted(set(range(least, most)) - seeds):
         raise EvrouteError(
-            f"no folder has seed {gap[0]}, between {least} and {most}; name the folders of all "
+            f"no folder has seed {gap[0]}, between {least} and {most}. Name the folders of all "
             "seeds"
         )
     first_seed = {"first_seed": least} if least else {}

@@ -90,7 +90,7 @@ def continued(path: Path, setting: Setting) -> Belief:
     about = stored.about
     require(
         stored.travels or about.digest == setting.network.digest,
-        f"{path} was learned on network '{about.network}' by an earlier version; prepare it for "
+        f"{path} was learned on network '{about.network}' by an earlier version. Prepare it for "
         f"other networks: evroute learn --repair {path.parents[1]} --network {about.network}",
     )
     belief = _kind(stored.about).load(stored, setting)
@@ -127,7 +127,7 @@ def _kind(about: Description) -> type[Belief]:
 def _choose(folder: Path, run: str | None) -> str:
     require(
         folder.is_dir(),
-        f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders",
+        f"there is no folder {folder}. 'evroute simulate' and 'evroute learn' write such folders",
     )
     there = Folder(folder).beliefs()
     require(there, f"{folder} holds no finished run")
@@ -137,6 +137,6 @@ def _choose(folder: Path, run: str | None) -> str:
         wrong = "holds several runs" if run is None else f"has no run '{run}'"
         more = f" and {len(there) - SHOWN_RUNS} more" if len(there) > SHOWN_RUNS else ""
         raise UnknownNameError(
-            f"{folder} {wrong}; name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}"
+            f"{folder} {wrong}. Name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}"
         )
     return run

@@ -80,7 +80,7 @@ def recent(trips: pa.Table) -> str:
     held = ((low <= energy_wh) & (energy_wh <= high)).sum()
     n = late.num_rows
     return (
-        f"forecasts are {100 * error:.0f} % off (last {n} trip{'s' * (n > 1)}); "
+        f"forecasts are {100 * error:.0f} % off (last {n} trip{'s' * (n > 1)}), "
         f"90 % intervals held {held} of {n}"
     )
 
@@ -120,7 +120,7 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
         last = f", {held[-LAST:].sum()} of the last {LAST}" if len(held) > LAST else ""
         width = float((high - low)[known].mean())
         shown = f"{width:.0f} Wh" if unit == "wh" else f"{width / 60:.1f} min"
-        yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}; mean width {shown}"
+        yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}, mean width {shown}"
 
 
 def numbers_of(trips: pa.Table) -> dict[str, FloatArray]:

@@ -236,7 +236,8 @@ def check_way(trip: MeasuredTrip, network: RoadNetwork) -> None:
         first_m, last_m = network.length_m[edge[[0, -1]]].tolist()
         raise ImpossibleTripError(
             f"it begins at {trip.start_m:g} m of an edge of {first_m:.1f} m and ends at "
-            f"{trip.end_m:g} m of one of {last_m:.1f} m; start_m and end_m lie along these edges"
+            f"{trip.end_m:g} m of one of {last_m:.1f} m. The "
+            "places start_m and end_m lie along these edges"
         )
     length_m = float((share * network.length_m[edge]).sum()) / trip.routes
     limit = LIMITS["length_m"]
@@ -333,7 +334,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         worst = int(np.argmax(np.abs(energy_wh) / room_wh))
         raise ImpossibleTripError(
             f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
-            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
+            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible. Check the units"
         )
     length_m = float((share * network.length_m[edge]).sum()) / trip.routes
     expected_wh = float(dissipated_wh.sum()) / trip.routes
@@ -346,5 +347,5 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
             f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
-            "energy that physics dissipates, which is impossible; check the units"
+            "energy that physics dissipates, which is impossible. Check the units"
         )

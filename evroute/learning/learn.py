@@ -199,7 +199,7 @@ def _read(
     require(
         fresh.of_fleets or not any(trip.car for trip in measured.trips),
         f"model '{fresh.method_table['model']}' does not tell cars apart, which trip table {table} "
-        f"names; learn with model {MODEL}, or leave the names of cars out",
+        f"names. Learn with model {MODEL}, or leave the names of cars out",
     )
     return measured
 
@@ -261,19 +261,19 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
             learner = belief.continued(path, start.setting)
         check_numbers(learner)
     except DamagedFileError as error:
-        log.warning("%s; learning its trips again", str(error).partition("; make it again")[0])
+        log.warning("%s, learning its trips again", str(error).partition(". Make it again")[0])
         return None
     except ArithmeticError as error:
-        log.warning("%s cannot plan (%s); learning its trips again", path, error)
+        log.warning("%s cannot plan (%s), learning its trips again", path, error)
         return None
     if read(path).about.type_names != tuple(each.vehicle.name for each in start.setting.of_types):
-        log.info("%s is of other types of cars; learning its trips by these", path)
+        log.info("%s is of other types of cars, learning its trips by these", path)
         return None
     if numbers_of(learner.vehicle) != numbers_of(read(path).about.vehicle):
-        log.info("%s has other numbers of the vehicle; learning its trips by these", path)
+        log.info("%s has other numbers of the vehicle, learning its trips by these", path)
         return None
     if learner.trips > len(history.rows):
-        log.warning("%s has learned other trips than those recorded; learning these again", path)
+        log.warning("%s has learned other trips than those recorded, learning these again", path)
         return None
     return learner
 
@@ -334,7 +334,7 @@ def _notes(measured: Measured, conflicts: list[str], late: set[str]) -> list[str
         others = " and others" if len(conflicts) > 1 else ""
         notes.append(
             f"trip '{conflicts[0]}'{others}: recorded before with "
-            "other measurements, which are kept; give new measurements a new id"
+            "other measurements, which are kept. Give new measurements a new id"
         )
     if healed := len(late - {trip.trip for trip in measured.trips}):
         notes.append(f"{counted(healed, 'trip')} recorded before: learned now")

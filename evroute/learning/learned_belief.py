@@ -210,7 +210,7 @@ class LearnedBelief(Belief):
         if trip.whole and not isinstance(self.model, LearnsTotals):
             raise EvrouteError(
                 f"model '{self.method.model}' learns single edges, and only the total energy of "
-                "the trip was measured; learn it with model trips, exact or physics+gp"
+                "the trip was measured. Learn it with model trips, exact or physics+gp"
             )
         self._take_around(trip, expected)
         if trip.whole and isinstance(self.model, LearnsTotals):

@@ -181,7 +181,7 @@ def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
     others = _texts(table, "vehicle", rows) - set(names)
     if others:
         raise ImpossibleTripError(
-            f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
+            f"driven by vehicle '{min(others)}'. Learn it with --vehicle into another folder"
         )
     if "car" not in table.column_names:
         return ""
@@ -189,7 +189,7 @@ def car_of(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> str:
     require(cars, "it names no car, as other trips of the table do", ImpossibleTripError)
     require(
         len(cars) == 1,
-        f"it names several cars, {', '.join(sorted(cars)[:3])}; a trip is of one",
+        f"it names several cars, {', '.join(sorted(cars)[:3])}. A trip is of one",
         ImpossibleTripError,
     )
     return cars.pop()

@@ -83,7 +83,7 @@ class Stored(NamedTuple):
             self.travels
             or not about.profile
             or (roads.pieces and roads.pieces.digest == about.profile),
-            f"{path} is a belief about another profile of network '{about.network}'; build the "
+            f"{path} is a belief about another profile of network '{about.network}'. Build the "
             "network as it was, or learn again",
         )
         assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
@@ -170,7 +170,7 @@ def read(path: Path) -> Stored:
 
 def damaged(path: Path, wrong: object) -> DamagedFileError:
     """Return the error of a file of a belief, with the command that makes it again."""
-    return DamagedFileError(f"{wrong}; make it again with {_maker(path)}")
+    return DamagedFileError(f"{wrong}. Make it again with {_maker(path)}")
 
 
 @contextmanager
@@ -248,10 +248,10 @@ def check_vehicle(source: str, setting: Setting, vehicle: Vehicle) -> None:
     """
     same = setting.vehicle.name == vehicle.name
     remedy = (
-        " with these numbers; learn its trips by them: evroute learn --repair FOLDER --vehicle "
+        " with these numbers. Learn its trips by them: evroute learn --repair FOLDER --vehicle "
         f"{vehicle.name}, or its file"
         if same
-        else f"; give --vehicle {setting.vehicle.name}"
+        else f". Give --vehicle {setting.vehicle.name}"
     )
     require(
         numbers_of(setting.vehicle) == numbers_of(vehicle),

@@ -99,7 +99,7 @@ class Method(BaseModel):
         rest = {name: value for name, value in data.items() if name != "method"}
         if clash := sorted(rest.keys() & {"model", "index"}):
             raise EvrouteError(
-                f"method '{data['method']}' names its {clash[0]}; leave one of them out"
+                f"method '{data['method']}' names its {clash[0]}. Leave one of them out"
             )
         return pair(data["method"]) | rest
 
@@ -121,29 +121,29 @@ class Method(BaseModel):
             if self.change_test:
                 raise EvrouteError(
                     f"model '{self.model}' takes no change_test: its coefficients belong to the "
-                    "vehicle, not to roads that change; leave it out"
+                    "vehicle, not to roads that change. Leave it out"
                 )
         if self.fit_hyperparameters and self.arms:
             raise EvrouteError(
-                "fit_hyperparameters is for arms on edges; omit it, or omit arms = 'turns'"
+                "fit_hyperparameters is for arms on edges. Omit it, or omit arms = 'turns'"
             )
         if self.fit_hyperparameters and lacking(Refitting, made_by(index).needs):
             raise EvrouteError(
-                f"index '{self.index}' needs a kernel fixed before the run; leave "
+                f"index '{self.index}' needs a kernel fixed before the run. Leave "
                 "fit_hyperparameters out"
             )
 
     def _check_guard(self) -> None:
         """Refuse a budget without a guard."""
         if self.guard_wh and not self.guard:
-            raise EvrouteError("guard_wh is the budget of a guard; give guard = true too")
+            raise EvrouteError("guard_wh is the budget of a guard. Give guard = true too")
 
     def _check_arms(self, model: type[ModelOptions]) -> None:
         """Refuse options of turns without arms on turns, and options of edges with them."""
         if not self.arms:
             for name in ("learn_speeds", "controls"):
                 if getattr(self, name):
-                    raise EvrouteError(f"{name} is for arms on turns; give arms = 'turns' too")
+                    raise EvrouteError(f"{name} is for arms on turns. Give arms = 'turns' too")
         elif model.only_edges:
             raise EvrouteError(f"model '{self.model}' has no arms on turns: {model.only_edges}")
 
@@ -154,7 +154,7 @@ class Method(BaseModel):
             able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not "
-                f"{needs.__name__}; use one of: {', '.join(able)}"
+                f"{needs.__name__}. Use one of: {', '.join(able)}"
             )
 
     def _check_options(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
@@ -163,8 +163,8 @@ class Method(BaseModel):
         given = self.__pydantic_extra__ or {}
         if unknown := sorted(given.keys() - known):
             raise EvrouteError(
-                f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}; "
-                f"their options are {', '.join(sorted(known)) or 'none'}"
+                f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}. "
+                f"Their options are {', '.join(sorted(known)) or 'none'}"
             )
         given |= model.checked(given).model_dump(exclude_unset=True)
         given |= index.checked(given).model_dump(exclude_unset=True)

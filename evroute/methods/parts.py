@@ -101,7 +101,7 @@ def pair(name: str) -> dict[str, Any]:
     """
     require(
         name in METHODS,
-        f"unknown method '{name}'; there are {', '.join(METHODS)}",
+        f"unknown method '{name}'. There are {', '.join(METHODS)}",
         UnknownNameError,
     )
     return dict(METHODS[name])

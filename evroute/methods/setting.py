@@ -129,7 +129,7 @@ class Setting:
             first = vehicles.setdefault(vehicle.name, vehicle)
             require(
                 numbers_of(first) == numbers_of(vehicle),
-                f"two types of cars have the name '{vehicle.name}' and other numbers; rename one",
+                f"two types of cars have the name '{vehicle.name}' and other numbers. Rename one",
             )
         others = list(vehicles.values())[1:]
         return (self, *(Setting(self.network, each, self.assumed) for each in others))
@@ -251,7 +251,7 @@ class Setting:
         named, places = (None, (origin, destination)) if separator else (trip, ())
         first, last = stops(self.network, named, places)
         if first == last:
-            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
+            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge. Choose two places")
         return first, last
 
 

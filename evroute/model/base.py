@@ -239,7 +239,7 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
     if failed and np.all(np.isfinite(diagonal)):
         jitter = JITTER * float(diagonal.mean())
         log.warning(
-            "%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter
+            "%s: pivot %d is not positive, adding %.3g to the diagonal", what, failed, jitter
         )
         for row in range(len(factor)):
             factor[row + 1 :, row] = factor[row, row + 1 :]
@@ -247,8 +247,8 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
         failed = _factorise(factor)
     if failed:
         raise CovarianceError(
-            f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added; "
-            "check the lengthscales, the prior deviations and the noise deviations"
+            f"{what} is not positive definite, even with {JITTER:.0e} of its mean diagonal added. "
+            "Check the lengthscales, the prior deviations and the noise deviations"
         )
     for row in range(len(factor)):
         factor[row, row + 1 :] = 0.0

@@ -386,7 +386,7 @@ class ExactGP:
         prior = self._slots.among(slots).T
         if (drift := core.correct(slots, prior, CHECK_ARMS)) > DRIFT_TOLERANCE:
             log.info(
-                "rounding errors of %.1g after %d updates; computing afresh", drift, self._updates
+                "rounding errors of %.1g after %d updates, computing afresh", drift, self._updates
             )
             prior = self._slots.among(np.arange(core.size))
             core.refresh(0.5 * (prior + prior.T))

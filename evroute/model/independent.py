@@ -217,7 +217,7 @@ class EdgeSpeeds(Diagonal):
         edge, travel_s = feedback.id[timed], feedback.travel_s[timed]
         if np.any(travel_s <= 0):
             raise ValueError(
-                f"a trip took {travel_s.min():g} s on an edge; travel times must be positive"
+                f"a trip took {travel_s.min():g} s on an edge. Travel times must be positive"
             )
         assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(
             feedback.features[timed]

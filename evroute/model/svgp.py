@@ -72,11 +72,11 @@ class SVGPOptions(ModelOptions):
         default=1.0,
         gt=0,
         le=1,
-        description="step size of the variational distribution; 1 with all measurements is its "
+        description="step size of the variational distribution. 1 with all measurements is its "
         "optimum, smaller ones lag behind it",
     )
     adam_rate: float = Field(
-        default=0.0, ge=0, description="step size of the inducing contexts; 0 keeps them"
+        default=0.0, ge=0, description="step size of the inducing contexts. 0 keeps them"
     )
     device: str = Field(default="cpu", description="device: cpu, cuda")
 

@@ -177,12 +177,12 @@ class Variational:
             moments, adam_steps = _array(torch.stack([first, second])), adam_steps + 1
         precision = -2.0 * q.natural_mat.detach()
         if not (torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all()):
-            raise DivergedError(f"a parameter is not finite; the loss was {lost:.3g}")
+            raise DivergedError(f"a parameter is not finite, the loss was {lost:.3g}")
         try:
             psd_safe_cholesky(precision)
             self._prior_factor(points.detach())
         except NotPSDError as error:
-            raise DivergedError(f"{error}; the loss was {lost:.3g}") from None
+            raise DivergedError(f"{error}, the loss was {lost:.3g}") from None
         return Inducing(
             _array(points), _array(q.natural_vec), _array(precision), moments, adam_steps
         )
@@ -318,10 +318,10 @@ def _find_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         device = torch.device("meta")
-    require(device.type in ("cpu", "cuda"), f"unknown device '{name}'; use cpu or cuda")
+    require(device.type in ("cpu", "cuda"), f"unknown device '{name}'. Use cpu or cuda")
     require(
         device.type != "cuda" or (device.index or 0) < torch.cuda.device_count(),
-        f"device '{name}' is missing; use cpu",
+        f"device '{name}' is missing. Use cpu",
     )
     return device
 

@@ -69,11 +69,11 @@ def load_network(name: str | Path) -> RoadNetwork:
         f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to the folder "
         "of its source"
         if name in published()
-        else f"Build it with 'evroute network build {name} --osm FILE'; its --help lists other "
+        else f"Build it with 'evroute network build {name} --osm FILE'. Its --help lists other "
         "sources"
     )
     raise UnknownNameError(
-        f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
+        f"there is no network '{name}'. There are: {', '.join(network_names())}. {advice}"
     )
 
 
@@ -231,7 +231,7 @@ def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork
 
     check_name(name)
     if path.name.endswith(".npz"):
-        require(not rasters, "a stored network has its heights; give its source with rasters")
+        require(not rasters, "a stored network has its heights. Give its source with rasters")
         return _load(path)
     readers = {
         (".net.xml", ".net.xml.gz"): sumo_net.read,
@@ -264,7 +264,7 @@ def built_with(name: str, lengths: str) -> RoadNetwork:
     found = _recipes_at_hand()
     require(
         name in found,
-        f"the data folder has no network '{name}'; there are: {', '.join(found) or 'none'}. Set "
+        f"the data folder has no network '{name}'. There are: {', '.join(found) or 'none'}. Set "
         "EVROUTE_DATA_DIR, or name a source of roads such as --sumo FILE",
         UnknownNameError,
     )
@@ -387,6 +387,6 @@ def _save(network: RoadNetwork, path: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> EvrouteError:
     return EvrouteError(
-        f"cannot write {path}: {error.strerror or error}; "
-        "set EVROUTE_CACHE_DIR to a folder with room to write"
+        f"cannot write {path}: {error.strerror or error}. "
+        "Set EVROUTE_CACHE_DIR to a folder with room to write"
     )

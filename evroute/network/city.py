@@ -60,8 +60,8 @@ class City:
         plural = "" if minutes == 1 else "s"
         size = f"{self.area_km2:,.0f}" if self.area_km2 >= 10 else f"{self.area_km2:.1f}"
         return (
-            f"{self.area.title}: {size} km², {self.ways:,} roads, about {megabytes:,} MB; "
-            f"loading takes about {minutes} minute{plural}"
+            f"{self.area.title}: {size} km², {self.ways:,} roads, about {megabytes:,} MB. "
+            f"Loading takes about {minutes} minute{plural}"
         )
 
     @property
@@ -88,11 +88,11 @@ def look_up(place: str) -> City:
     LimitError
         If it has more roads than a network may have.
     """
-    require(place.strip(), "no place is given; name a city, district or region")
+    require(place.strip(), "no place is given. Name a city, district or region")
     cache = _answers()
     area = osm.find_area(place, cache)
     ways = osm.count_ways(area, cache)
-    require(ways, f"'{place}' has no road in OpenStreetMap; name a city, district or region")
+    require(ways, f"'{place}' has no road in OpenStreetMap. Name a city, district or region")
     check_memory(EDGES_A_WAY * ways, TURNS_A_WAY * ways, f"'{place}'")
     square_m = abs(pyproj.Geod(ellps="WGS84").geometry_area_perimeter(area.shape)[0])
     return City(area, square_m / 1e6, ways)

@@ -44,7 +44,7 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
-    note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
+    note = f"closed in '{network.name}': {n_closed} edges ({listed}), {cut_off} more are cut off"
     left = replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
     stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
     return add_tables(left, network).with_tables(
@@ -85,7 +85,7 @@ def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:
     for edge_id in ids:
         if edge_id not in network.row_of:
             raise UnknownNameError(
-                f"network '{network.name}' has no edge '{edge_id}'; give each --edges one id of "
+                f"network '{network.name}' has no edge '{edge_id}'. Give each --edges one id of "
                 "those that 'evroute network export' writes"
             )
     return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])

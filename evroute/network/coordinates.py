@@ -81,13 +81,13 @@ def check_places(
     """
     if (stray := np.flatnonzero((lon == 0) & (lat == 0))).size:
         raise NetworkFormatError(
-            f"node {names[stray[0]]} lies at 0,0, which is no place of a road; mend or remove it"
+            f"node {names[stray[0]]} lies at 0,0, which is no place of a road. Mend or remove it"
         )
     if (far := np.flatnonzero(step_m > LONGEST_STEP_M)).size:
         k = far[0]
         raise NetworkFormatError(
             f"node {names[k]} lies at {lat[k]:.4f},{lon[k]:.4f}, {step_m[k] / 1000:,.0f} km from "
-            f"the next one of its road, node {names[k + 1]}; mend or remove one of them"
+            f"the next one of its road, node {names[k + 1]}. Mend or remove one of them"
         )
 
 

@@ -39,7 +39,7 @@ def check_columns(network: Any) -> None:
     for what, ids in (("edge", network.edge_id), ("junction", network.junction_id)):
         if len(set(ids)) != len(ids):
             twice = Counter(ids).most_common(1)[0][0]
-            raise NetworkFormatError(f"duplicate {what} id '{twice}'; ids must be unique")
+            raise NetworkFormatError(f"duplicate {what} id '{twice}'. Ids must be unique")
     for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
         if n_bad := np.count_nonzero(~np.isfinite(getattr(network, column))):
             raise NetworkFormatError(f"{column} holds {n_bad} values that are not finite")
@@ -49,14 +49,14 @@ def check_columns(network: Any) -> None:
         e = int(bad.argmax())
         check(
             not bad[e],
-            f"{column} of edge '{network.edge_id[e]}' is {values[e]}; it must be a positive "
+            f"{column} of edge '{network.edge_id[e]}' is {values[e]}. It must be a positive "
             f"number ({int(bad.sum())} such edges)",
         )
     longest = int(network.length_m.argmax())
     check(
         network.length_m[longest] <= LONGEST_EDGE_M,
         f"edge '{network.edge_id[longest]}' is {network.length_m[longest] / 1000:,.0f} km long, "
-        f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions",
+        f"above {LONGEST_EDGE_M / 1000:,.0f} km. Check the positions of its junctions",
     )
     check(
         min(network.tail.min(), network.head.min()) >= 0
@@ -75,7 +75,7 @@ def check_columns(network: Any) -> None:
     check(
         abs(network.climb_m[e]) <= network.length_m[e],
         f"edge '{network.edge_id[e]}' climbs {network.climb_m[e]:.1f} m over "
-        f"{network.length_m[e]:.1f} m of road; set heights with evroute.network.heights.elevation, "
+        f"{network.length_m[e]:.1f} m of road. Set heights with evroute.network.heights.elevation, "
         "which lengthens such edges",
     )
     if len(network.turns):
@@ -88,7 +88,7 @@ def check_columns(network: Any) -> None:
         check(
             network.head[a] == network.tail[b],
             f"a turn joins edge '{network.edge_id[a]}' to edge '{network.edge_id[b]}', which do "
-            "not meet; rebuild the network from its source",
+            "not meet. Rebuild the network from its source",
         )
         check(np.all(np.diff(left * n + entered) > 0), "turns must be sorted and unique")
     check(

@@ -75,8 +75,8 @@ class StoredTables(Mapping[str, Table]):
                 self._read[name] = self._columns(name, about)
             except DAMAGE as error:
                 raise NetworkFormatError(
-                    f"table '{name}' of {self._path} is damaged or was replaced ({error}); "
-                    "load the network again, or build it again"
+                    f"table '{name}' of {self._path} is damaged or was replaced ({error}). "
+                    "Load the network again, or build it again"
                 ) from error
         return self._read[name]
 

@@ -184,7 +184,7 @@ class RoadNetwork:
             return Pieces.from_table(self.tables["profile"], self.length_m, *ends_m)
         except (KeyError, ValueError) as error:
             raise NetworkFormatError(
-                f"the profile of network '{self.name}' is damaged ({error}); build it again"
+                f"the profile of network '{self.name}' is damaged ({error}). Build it again"
             ) from error
 
     @cached_property
@@ -287,7 +287,7 @@ class RoadNetwork:
         """
         if unknown := [name for name in tables if name not in TABLES]:
             raise ValueError(
-                f"unknown table '{unknown[0]}'; a network may have {', '.join(TABLES)}"
+                f"unknown table '{unknown[0]}'. A network may have {', '.join(TABLES)}"
             )
         other = copy(self)
         maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])

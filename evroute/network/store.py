@@ -94,7 +94,7 @@ def load(path: Path, checked: Path | None = None) -> RoadNetwork:
             document = limits.parse_json(stored["document"].tobytes(), str(path))
             require(
                 document["format"] in _READ,
-                f"{path} has format {document['format']}, this evroute reads {FORMAT}; build "
+                f"{path} has format {document['format']}, this evroute reads {FORMAT}. Build "
                 "the network again",
                 NetworkFormatError,
             )
@@ -125,7 +125,7 @@ def load(path: Path, checked: Path | None = None) -> RoadNetwork:
         return network.with_tables(StoredTables(path, document.get("tables", {})))
     except DAMAGE as error:
         raise NetworkFormatError(
-            f"{path} is not a stored network, or is damaged ({error}); build it again"
+            f"{path} is not a stored network, or is damaged ({error}). Build it again"
         ) from error
 
 

@@ -21,7 +21,7 @@ def check_name(name: str) -> None:
     """
     require(
         isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".npz"),
-        f"{shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'",
+        f"{shown(name)} cannot name a network. Use letters, digits, '.', '_' and '-'",
         NetworkFormatError,
     )
 

@@ -56,7 +56,7 @@ def check_out(path: Path, *inputs: Path) -> None:
     require(path.suffix in SUFFIXES, f"--out {path} must end in {' or '.join(SUFFIXES)}")
     require(
         path.resolve() not in [each.resolve() for each in inputs],
-        f"--out {path} is also read; choose another name, so that it is kept",
+        f"--out {path} is also read. Choose another name, so that it is kept",
     )
 
 
@@ -104,7 +104,7 @@ def _file(path: Path, names: Sequence[str]) -> Iterator[Take]:
 
     def take(rows: pa.Table) -> None:
         kept.append(rows)
-        message = "--out has {} rows; name a folder, whose files have some each"
+        message = "--out has {} rows. Name a folder, whose files have some each"
         limits.check("rows", sum(map(len, kept)), message)
 
     yield take

@@ -235,4 +235,4 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> Places | str:
 def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:
     require(None not in row, "the row has more cells than the table has columns")
     if unknown := [column for column in row if column not in columns]:
-        raise EvrouteError(f"unknown column '{unknown[0]}'{where}; there are {', '.join(columns)}")
+        raise EvrouteError(f"unknown column '{unknown[0]}'{where}. There are {', '.join(columns)}")

@@ -59,7 +59,7 @@ class Battery:
         require(
             0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh,
             f"the battery starts with {self.percent(self.start_wh):.4g} % and keeps a reserve "
-            f"of {self.percent(self.reserve_wh):.4g} %; expected 0 <= reserve <= start <= 100",
+            f"of {self.percent(self.reserve_wh):.4g} %, expected 0 <= reserve <= start <= 100",
         )
 
     @classmethod

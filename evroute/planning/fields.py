@@ -53,7 +53,7 @@ DEPART = Clock(
 SOC = Number("Charge at the start, % of the usable battery.", unit="%", least=0, most=100)
 RESERVE = Number("Lowest allowed charge, %. Needs --soc. [0]", unit="%", least=0, most=100)
 RISK = Share(
-    "Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; without "
+    "Greatest probability of ever falling below the reserve, such as 1%. Needs --soc, without "
     "--belief by the uncertainty of physics.",
     metavar="SHARE",
     above=0,
@@ -138,7 +138,7 @@ class Request(BaseModel):
             entry = known.get(name)
             if entry is None:
                 raise EvrouteError(
-                    f"there is no '{name}' of {cls.subject}; there are {', '.join(known)}"
+                    f"there is no '{name}' of {cls.subject}. There are {', '.join(known)}"
                 )
             if text is not None:
                 (day if entry.of_day else values)[entry.field] = text

@@ -53,7 +53,7 @@ def check_folder(path: Path) -> None:
         If it is no new or empty folder.
     """
     empty = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    require(empty, f"--out {path} is not empty; name a new folder, or a .csv or .parquet file")
+    require(empty, f"--out {path} is not empty. Name a new folder, or a .csv or .parquet file")
 
 
 @contextmanager

@@ -127,8 +127,8 @@ def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
     pinned = not via and not {*texts} & network.row_of.keys()
     if pinned and apart_m(network, starts[0], ends[0]) < 2 * JUNCTION_M:
         raise EvrouteError(
-            f"origin and destination are one point of {edge_label(network, starts[0].edge)}; "
-            "choose two places"
+            f"origin and destination are one point of {edge_label(network, starts[0].edge)}. "
+            "Choose two places"
         )
     between = [_via_title(network, edges) for edges in via]
     titles = (position_title(network, starts), *between, position_title(network, ends))
@@ -142,12 +142,12 @@ def _check_different(
     places = [named_place(network, text) for text in texts]
     for k, (place, following) in enumerate(pairwise(places)):
         if place is not None and place == following:
-            raise EvrouteError(f"'{place.label}' follows itself; choose places further apart")
+            raise EvrouteError(f"'{place.label}' follows itself. Choose places further apart")
         one_edge = texts[k] == texts[k + 1] and texts[k] in network.row_of
         if one_edge or (len(texts) > 2 and set(edges[k]) == set(edges[k + 1])):
             ends = "origin and destination" if len(texts) == 2 else "two successive places"
             raise EvrouteError(
-                f"{ends} lie on the same block of {edge_label(network, edges[k][0])}; choose two "
+                f"{ends} lie on the same block of {edge_label(network, edges[k][0])}. Choose two "
                 "places"
             )
 
@@ -190,20 +190,20 @@ def _texts(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> 
     )
     if trip is None:
         given = counted(len(waypoints), "place")
-        require(len(waypoints) > 1, f"give origin and destination; got {given}")
+        require(len(waypoints) > 1, f"give origin and destination, got {given}")
         return waypoints
     trips = load_trips(network.name)
-    known = f"it has {', '.join(trips)}" if trips else "none ship for it"
+    known = f"It has {', '.join(trips)}: give one, or two places" if trips else "Give two places"
     require(
         trip in trips,
-        f"network '{network.name}' has no trip '{trip}'; {known}; or give two places",
+        f"network '{network.name}' has no trip '{trip}'. {known}",
         UnknownNameError,
     )
     ends = trips[trip].origin, trips[trip].destination
     if missing := [edge for edge in ends if edge not in network.row_of]:
         raise UnknownNameError(
-            f"trip '{trip}' needs edge '{missing[0]}', which this network '{network.name}' lacks; "
-            "give two places"
+            f"trip '{trip}' needs edge '{missing[0]}', which this network '{network.name}' lacks. "
+            "Give two places"
         )
     return ends
 
@@ -228,7 +228,7 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     _check_different(network, (origin, destination), (first, last))
     if not set(first).isdisjoint(last):
         raise EvrouteError(
-            f"'{origin}' and '{destination}' are one place or the ends of one road; choose places "
+            f"'{origin}' and '{destination}' are one place or the ends of one road. Choose places "
             "further apart"
         )
     if len(first) == len(last) == 1:

@@ -218,7 +218,7 @@ class Plan:
     def _row(self, name: str, words: str) -> PlannedRoute:
         if name not in self.routes:
             rows = ", ".join(self.routes)
-            raise EvrouteError(f"this plan has no route of {words}; it has {rows}")
+            raise EvrouteError(f"this plan has no route of {words}. It has {rows}")
         return self.routes[name]
 
     def to_geodataframe(self) -> "gpd.GeoDataFrame":
@@ -261,7 +261,7 @@ class Plan:
                 f"{100 * kept:.1f} % of trips instead of {100 * would:.1f} %"
             )
         if risk < safe.charge_forecast.supported_risk:
-            words += f"; {100 * risk:.4g} % is extrapolated: past trips are too few to confirm it"
+            words += f". {100 * risk:.4g} % is extrapolated: past trips are too few to confirm it"
         return words
 
     def energy_cost(self, name: str) -> float | None:
@@ -319,7 +319,7 @@ class Plan:
             words = f"{charged[0].upper()}{charged[1:]}"
             if other := self.routes.get("time-without-stop"):
                 extra_s = other.time_s - self.recommended_route.time_s
-                words += f"; without a stop {_minutes(extra_s)}"
+                words += f", without a stop {_minutes(extra_s)}"
             return words
         energy = self.routes.get("energy")
         least = energy is None or self.recommended_route.route == energy.route
@@ -337,7 +337,7 @@ class Plan:
             words = "the fastest route is recommended: no detour saves enough for its time"
         if least:
             return words
-        return f"{words}; least energy of all: {self._against_fastest('energy')}"
+        return f"{words}. Least energy of all: {self._against_fastest('energy')}"
 
     def _against_fastest(self, name: str) -> str:
         route, fastest = self.routes[name], self.routes["time"]

@@ -88,7 +88,7 @@ class Planner(SeesDay):
         single: bool = False,
     ) -> None:
         require(
-            physics is None or belief is None, "a belief has its own physics; leave physics out"
+            physics is None or belief is None, "a belief has its own physics. Leave physics out"
         )
         self.physics = defaults.check_physics(physics or defaults.PHYSICS)
         self.conditions = conditions
@@ -177,7 +177,7 @@ class Planner(SeesDay):
         own = belief_of_car(self.belief, car)
         require(
             self._named is None or own.car.name == self.vehicle.name,
-            f"car '{car}' is of type '{own.car.name}', not '{self.vehicle.name}'; leave that out",
+            f"car '{car}' is of type '{own.car.name}', not '{self.vehicle.name}'. Leave that out",
         )
         return self._like(None, own, conditions=self.conditions)
 
@@ -220,8 +220,8 @@ class Planner(SeesDay):
         named = request.vehicle
         if named not in (None, self._named) and vehicle_of(named, self.belief) != self.vehicle:
             raise EvrouteError(
-                f"the planner is of vehicle '{self.vehicle.name}', the request of another one; "
-                "make a Planner of that vehicle"
+                f"the planner is of vehicle '{self.vehicle.name}', the request of another one. "
+                "Make a Planner of that vehicle"
             )
         given = "conditions" in request.model_fields_set
         day = day_of(request.conditions if given else self.conditions, request.depart)

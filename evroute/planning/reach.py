@@ -179,7 +179,7 @@ def reach(
     charge_percent = {LEVELS[0]: expected}
     if risk is not None:
         require(
-            0 < risk <= 0.5, f"risk is {100 * risk:.6g} %; it must be above 0 % and at most 50 %"
+            0 < risk <= 0.5, f"risk is {100 * risk:.6g} %. It must be above 0 % and at most 50 %"
         )
         require(planner.learned or planner.uncertainty, NO_BELIEF)
     if len(tree.edges) and (risk or planner.learned or planner.uncertainty):

@@ -71,7 +71,7 @@ class PlanRequest(Request):
     destination: Annotated[str | None, DESTINATION] = None
     via: Annotated[
         tuple[str, ...],
-        Places("A place to pass on the way; repeatable, in order.", metavar="PLACE", most=MOST_VIA),
+        Places("A place to pass on the way. Repeatable, in order.", metavar="PLACE", most=MOST_VIA),
     ] = ()
     trip: Annotated[str | None, Form("A named trip of the network, instead of two places.")] = None
     vehicle: VehicleField = None
@@ -79,7 +79,7 @@ class PlanRequest(Request):
     avoid: Annotated[
         tuple[str, ...],
         Places(
-            "A road to leave out: the name of a street, or an edge id; repeatable.",
+            "A road to leave out: the name of a street, or an edge id. Repeatable.",
             metavar="ROAD",
             most=MOST_AVOIDED,
         ),
@@ -94,7 +94,7 @@ class PlanRequest(Request):
     max_extra_time: Annotated[
         float | None,
         Share(
-            "Longest extra time over the fastest route, such as 10%; the shortest is exempt.",
+            "Longest extra time over the fastest route, such as 10%. The shortest is exempt.",
             metavar="SHARE",
             least=0,
         ),
@@ -160,7 +160,7 @@ class PlanRequest(Request):
         tuple[str, ...],
         Places(
             "Stations to leave out: an id, or the name of the station or its charging network, or "
-            "a part of it; repeatable.",
+            "a part of it. Repeatable.",
             metavar="STATION",
             most=MOST_AVOIDED,
         ),
@@ -189,7 +189,7 @@ class PlanRequest(Request):
     detour_wh_per_minute: Annotated[
         float,
         Number(
-            "Energy that is worth a minute to a recommended detour, Wh; --time-value replaces it.",
+            "Energy that is worth a minute to a recommended detour, Wh. --time-value replaces it.",
             metavar="WH",
             unit="Wh",
             least=0,
@@ -266,7 +266,7 @@ class PlanRequest(Request):
             names.pop(name, None)
         for road in names.values():
             near = get_close_matches(road, {*network.street, *network.edge_id} - {""})
-            similar = f"; similar: {'; '.join(near)}" if near else ""
+            similar = f". Similar: {'; '.join(near)}" if near else ""
             raise UnknownNameError(f"network '{network.name}' has no road '{road}'{similar}")
         return tuple(sorted(rows))
 
@@ -297,16 +297,16 @@ class PlanRequest(Request):
         if self.risk is not None and self.soc is None:
             yield "a risk needs the charge at the start: soc"
         if self.risk is not None and self.alternatives:
-            yield "a risk does not go with alternatives; leave one of them out"
+            yield "a risk does not go with alternatives. Leave one of them out"
         if self.charge and self.soc is None:
             yield "charging on the way needs the charge at the start: soc"
         if self.charge and (self.alternatives or self.max_extra_time is not None):
             yield (
-                "charging on the way takes neither extra time nor alternatives; leave out "
+                "charging on the way takes neither extra time nor alternatives. Leave out "
                 "max_extra_time and alternatives"
             )
         if self.charge and self.time_value is not None and self.risk is not None:
-            yield "a risk does not go with stops of least cost; leave out risk or time_value"
+            yield "a risk does not go with stops of least cost. Leave out risk or time_value"
 
     def _contradictions_of_stops(self) -> Iterator[str]:
         own = [name for name in OF_STOPS if getattr(self, name) != self._default(name)]
@@ -314,7 +314,7 @@ class PlanRequest(Request):
             yield f"{own[0]} goes with charging on the way: charge"
         if self.stop_from >= self.stop_to:
             yield (
-                f"stop_from is {self.stop_from:g} %; it must be below stop_to, {self.stop_to:g} %"
+                f"stop_from is {self.stop_from:g} %. It must be below stop_to, {self.stop_to:g} %"
             )
 
     @classmethod

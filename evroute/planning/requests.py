@@ -77,7 +77,7 @@ def read_requests(
             header = next(lines, "").removeprefix(BYTE_ORDER_MARK)
             require(
                 header,
-                f"{path} is empty; its first line must name columns of {', '.join(columns)}",
+                f"{path} is empty. Its first line must name columns of {', '.join(columns)}",
             )
             separator = max(SEPARATORS, key=header.count)
             table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)

@@ -170,8 +170,8 @@ def choose_rows(
         shortest, also = problem.keeping_reserve(battery, problem.length_m, shortest, least)
         if not (found and also):
             caveat = (
-                "; the fastest or shortest that keeps the reserve was not found, "
-                "this route replaces it"
+                ". The fastest or shortest that keeps the reserve was not found. "
+                "This route replaces it"
             )
     routes = {"energy": least, "time": fastest, "distance": shortest}
     rows = Rows(routes, {"energy": proof}, "time")

@@ -116,5 +116,5 @@ def check_search(name: str) -> str:
         If the name is unknown. The message lists the rules.
     """
     known = ", ".join(WEIGHT_RULES)
-    require(name in WEIGHT_RULES, f"unknown search '{name}'; there are {known}", UnknownNameError)
+    require(name in WEIGHT_RULES, f"unknown search '{name}'. There are {known}", UnknownNameError)
     return name

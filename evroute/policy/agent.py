@@ -55,7 +55,7 @@ class Agent:
     ) -> None:
         if missing := lacking(type(model), index.needs):
             raise TypeError(
-                f"{type(index).__name__} needs a model that is {index.needs.__name__}; "
+                f"{type(index).__name__} needs a model that is {index.needs.__name__}. "
                 f"{type(model).__name__} has no {', '.join(missing)}"
             )
         self.model = model

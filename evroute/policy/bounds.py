@@ -245,7 +245,7 @@ class SetBound(Index):
         wanted = max(self.norm, NORM_FACTOR * self.b_min)
         if self.B != "auto":
             log.warning(
-                "no function of norm B = %.3g fits; the smallest B that fits is %.3g; B is now "
+                "no function of norm B = %.3g fits. The smallest B that fits is %.3g. B is now "
                 "%.3g, without guarantee",
                 self.norm,
                 self.b_min,

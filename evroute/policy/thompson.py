@@ -73,7 +73,7 @@ class _VarianceScale(IndexOptions):
     variance_scale: float = Field(
         default=DEFAULT_VARIANCE_SCALE,
         gt=0,
-        description="factor of the sampled variances; 1 is the paper's, smaller explores less",
+        description="factor of the sampled variances. 1 is the paper's, smaller explores less",
     )
 
 

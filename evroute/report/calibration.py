@@ -138,7 +138,7 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
         .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
         .encode(x="level:Q", y="level:Q")
     )
-    title = "Intervals that held; lines Gaussian, points conformal"
+    title = "Intervals that held, lines Gaussian, points conformal"
     header = alt.Header(labelLimit=LABEL_LIMIT)
     return (
         alt.layer(diagonal, line, points, data=alt.Data(values=rows))

@@ -42,7 +42,7 @@ def regret_words(rounds: "DataFrame") -> str:
         f"{wh / 1000:.2f} kWh{f' by {name}' if several else ''}" for name, wh in methods.items()
     )
     return (
-        f"{last} trips lost {learned} against the best routes; by physics alone they would lose "
+        f"{last} trips lost {learned} against the best routes, by physics alone they would lose "
         f"{lost_wh[PHYSICS] / 1000:.2f} kWh."
     )
 

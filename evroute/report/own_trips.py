@@ -45,10 +45,10 @@ COLUMNS = {
 }
 """Columns of the table of trips, by their names in ``trips.parquet``."""
 READINGS = {
-    "energies": "Each point is a trip; on the line, measured and expected energy are equal.",
+    "energies": "Each point is a trip. On the line, measured and expected energy are equal.",
     "intervals": "Each bar is the 90 % interval of a trip around its expected energy, each point "
-    f"its error; wide bars are cut. Below: share of the last {LAST} trips within their intervals.",
-    "coefficients": "Mean and standard deviation (band) after each fit of the noise; the dotted "
+    f"its error. Wide bars are cut. Below: share of the last {LAST} trips within their intervals.",
+    "coefficients": "Mean and standard deviation (band) after each fit of the noise. The dotted "
     "line is the value of the vehicle file.",
 }
 LABELS = (
@@ -112,7 +112,7 @@ def build_trips_page(
     else:
         notes.append(
             f"Model '{learner.method_table['model']}' learns edges and has no coefficients of "
-            "trips; the default model, 'trips', has them."
+            "trips. The default model, 'trips', has them."
         )
     figures = []
     for name, (caption, draw) in drawings.items():
@@ -220,7 +220,7 @@ def road_deviations(learner: Belief, measured: Sequence[MeasuredTrip]) -> dict[s
     chart, legends = quantities_map(network, quantities, driven)
     caption = (
         f"Learned energy differs from physics by more than {CLEAR_SD:.0f} standard "
-        f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven; the mean difference is "
+        f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven. The mean difference is "
         f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {counted(len(known), 'trip')})."
     )
     return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
@@ -252,6 +252,6 @@ def read_trips(folder: Folder) -> pa.Table:
         return rows
     except (OSError, pa.ArrowException, LookupError) as error:
         raise DamagedFileError(
-            f"{path} is damaged ({str(error).splitlines()[0]}); write it again: evroute learn "
+            f"{path} is damaged ({str(error).splitlines()[0]}). Write it again: evroute learn "
             f"--repair {folder.path}"
         ) from None

@@ -34,7 +34,7 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
         If no run is finished, or a table cannot be read.
     """
     paths = sorted((folder.path / "parts").glob("[0-9]*-s*.parquet"))
-    require(paths, f"no run in {folder.path} is finished; run the bandit again")
+    require(paths, f"no run in {folder.path} is finished. Run the bandit again")
     return pd.concat(
         [_read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths],
         ignore_index=True,
@@ -103,7 +103,7 @@ def read_visits(
         counts = np.bincount(edges, minlength=n_edges)
         require(
             len(counts) <= n_edges,
-            f"{path} drives edges that the network does not have; it belongs to another network",
+            f"{path} drives edges that the network does not have. It belongs to another network",
         )
         visits += counts
     return visits
@@ -134,7 +134,7 @@ def read_route(folder: RunFolder, run: str, t: int) -> Route:
 
 def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
     names = folder.finished_runs()
-    require(names, f"no run in {folder.path} is finished; simulate again to continue it")
+    require(names, f"no run in {folder.path} is finished. Simulate again to continue it")
     tables = [_read(folder.path / kind / f"{name}.parquet") for name in names]
     try:
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
@@ -149,8 +149,8 @@ def _read(path: Path) -> pa.Table:
     try:
         return read_columns(path)
     except FileNotFoundError:
-        raise EvrouteError(f"{path} is missing; simulate again to mend its run") from None
+        raise EvrouteError(f"{path} is missing. Simulate again to mend its run") from None
     except (OSError, pa.ArrowException) as error:
         raise EvrouteError(
-            f"{path} is unreadable ({error}); simulate again to mend its run"
+            f"{path} is unreadable ({error}). Simulate again to mend its run"
         ) from None

@@ -30,7 +30,7 @@ MEANINGS = {
     "of the headroom (%)": "the part of the headroom that was saved",
     "of the headroom, median world (%)": "the same in the median world",
     "worlds above 60 % (%)": "worlds in which more than 60 % of the headroom was saved",
-    "worst world loses (Wh)": "loss on a trip in the worst world; negative if it saves too",
+    "worst world loses (Wh)": "loss on a trip in the worst world, negative if it saves too",
     "worlds that lose (%)": "worlds in which learning takes at least 0.5 % more than physics alone",
     "saved in all (kWh)": "saving of all trips together, trials included",
     "pays after (trips)": "trips after which all trips together stay ahead, in the median world",

@@ -147,10 +147,10 @@ class Plan(Answer):
     recommended: str = Field(description="Name of the recommended route.")
     proofs: dict[str, str]
     minutes_from: Literal["trips", "map"]
-    assumed: str = Field(description="Start, heating and day assumed, in words; may be empty.")
+    assumed: str = Field(description="Start, heating and day assumed, in words. May be empty.")
     note: str = Field(
-        description="Origin of the belief's numbers, also where they are of other roads, in words; "
-        "empty without a belief."
+        description="Origin of the belief's numbers, also where they are of other roads, in words. "
+        "Empty without a belief."
     )
     routes: dict[str, PlannedRoute]
 
@@ -210,8 +210,8 @@ class Range(Answer):
     levels: list[Within]
     edges: list[str] | None = Field(description="Ids of the roads within reach, on request.")
     note: str = Field(
-        description="Origin of the belief's numbers, also where they are of other roads, in words; "
-        "empty without a belief."
+        description="Origin of the belief's numbers, also where they are of other roads, in words. "
+        "Empty without a belief."
     )
 
 
@@ -274,8 +274,8 @@ class Needed(Answer):
         description="Least charge at the start that keeps the reserve by expected energies."
     )
     note: str = Field(
-        description="Origin of the belief's numbers, also where they are of other roads, in words; "
-        "empty without a belief."
+        description="Origin of the belief's numbers, also where they are of other roads, in words. "
+        "Empty without a belief."
     )
 
 
@@ -308,6 +308,6 @@ class NeededOfDay(Answer):
     mean_wh: float = Field(description="Expected energy of all trips.")
     sd_wh: float = Field(description="Standard deviation of the energy of all trips together.")
     note: str = Field(
-        description="Origin of the belief's numbers, also where they are of other roads, in words; "
-        "empty without a belief."
+        description="Origin of the belief's numbers, also where they are of other roads, in words. "
+        "Empty without a belief."
     )

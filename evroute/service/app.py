@@ -47,8 +47,8 @@ _REASONS = {
     408: "The body came too slowly.",
     413: "The body is too large.",
     415: "The body is no JSON by its content type.",
-    422: "The request cannot be met; `detail` names the first problem.",
-    429: "Too many requests at once; try again after `Retry-After` seconds.",
+    422: "The request cannot be met. `detail` names the first problem.",
+    429: "Too many requests at once. Try again after `Retry-After` seconds.",
     500: "An internal error, logged with its `id`.",
 }
 _CONFLICT = "An id already belongs to other measurements."
@@ -61,7 +61,7 @@ _BODIES: tuple[type[BaseModel], ...] = (
     Trips,
 )
 _TABLES = {
-    "description": "JSON; or a table with a row for each pair, by the header `Accept`.",
+    "description": "JSON, or a table with a row for each pair, by the header `Accept`.",
     "content": {
         kind: {"schema": {"type": "string", "format": "binary"}} for kind in (ARROW, PARQUET)
     },

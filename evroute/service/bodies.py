@@ -51,7 +51,7 @@ def parsed(model: type[B], body: bytes | bytearray, content_type: str) -> B:
     header["content-type"] = content_type
     if not re.fullmatch(r"application/(.+\+)?json", header.get_content_type()):
         raise RefusedError(
-            415, f"the content type is '{content_type}'; send JSON as application/json"
+            415, f"the content type is '{content_type}'. Send JSON as application/json"
         )
     check_shape(body)
     try:
@@ -81,17 +81,17 @@ def check_shape(body: bytes | bytearray) -> None:
     values = int(opening.sum() + (marks == _COMMA).sum())
     if values > MOST_VALUES:
         raise RefusedError(
-            413, f"a body has at most {MOST_VALUES:,} values, this one {values:,}; send fewer rows"
+            413, f"a body has at most {MOST_VALUES:,} values, this one {values:,}. Send fewer rows"
         )
     depth = np.cumsum(opening.astype(np.int32) - _CLOSING[marks])
     deepest = int(depth.max(initial=0))
     if deepest > MOST_DEPTH:
         raise RefusedError(
-            422, f"the body is nested {deepest:,} levels deep; expected at most {MOST_DEPTH}"
+            422, f"the body is nested {deepest:,} levels deep, expected at most {MOST_DEPTH}"
         )
     for level in range(1, deepest + 1):
         of_level = marks[depth == level]
         number = np.cumsum(_OPENING[of_level])
         most = int(np.bincount(number[of_level == _COLON], minlength=1).max())
         if most > MOST_KEYS:
-            raise RefusedError(422, f"an object has {most:,} keys; expected at most {MOST_KEYS}")
+            raise RefusedError(422, f"an object has {most:,} keys, expected at most {MOST_KEYS}")

@@ -102,11 +102,11 @@ def accepted(header: str, n_pairs: int) -> str:
     best = max(found, key=lambda each: found[each])
     if found[best] <= 0.0:
         raise RefusedError(
-            406, f"Accept is '{header}'; expected {', '.join(FORMATS[:-1])} or {PARQUET}"
+            406, f"Accept is '{header}', expected {', '.join(FORMATS[:-1])} or {PARQUET}"
         )
     require(
         best != JSON or n_pairs <= MOST_JSON_PAIRS,
-        f"the matrix has {n_pairs:,} pairs; expected at most {MOST_JSON_PAIRS:,} as JSON; send "
+        f"the matrix has {n_pairs:,} pairs, expected at most {MOST_JSON_PAIRS:,} as JSON. Send "
         f"Accept: {ARROW}",
     )
     return best

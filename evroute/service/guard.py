@@ -157,14 +157,14 @@ class LimitedService:
             if len(body) + len(part) > self.limits.body_bytes:
                 return self._too_large()
             if not self.shared.hold(len(part), self.limits.bodies_bytes):
-                return problem(429, "too many large bodies at once; try again", close=True)
+                return problem(429, "too many large bodies at once. Try again", close=True)
             body += part
             more = message.get("more_body", False)
         return None
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.shared.begin(self.limits.waiting):
-            refusal = problem(429, "too many requests at once; try again", close=True)
+            refusal = problem(429, "too many requests at once. Try again", close=True)
             await refusal(scope, receive, send)
             return
         try:
@@ -175,7 +175,7 @@ class LimitedService:
             self.shared.end()
 
     def _too_large(self) -> JSONResponse:
-        detail = f"a body has at most {self.limits.body_bytes:,} bytes; send fewer rows"
+        detail = f"a body has at most {self.limits.body_bytes:,} bytes. Send fewer rows"
         return problem(413, detail, close=True)
 
 
@@ -207,5 +207,5 @@ class LoggedFailures:
                 raise
             id = uuid.uuid4().hex
             log.exception("internal error %s at %s %r", id, scope["method"], scope["path"][:200])
-            detail = f"internal error {id}; the log of the service has its cause"
+            detail = f"internal error {id}. The log of the service has its cause"
             await problem(500, detail, id=id)(scope, receive, send)

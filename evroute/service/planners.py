@@ -110,7 +110,7 @@ class Planners:
         folder = self.beliefs / name
         require(
             Folder(folder).has_manifest,
-            f"there is no belief '{name}'; POST /v1/trips makes one",
+            f"there is no belief '{name}'. POST /v1/trips makes one",
             UnknownNameError,
         )
         return folder

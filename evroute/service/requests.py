@@ -35,7 +35,7 @@ MOST_TRIPS_OF_DAY = 20
 
 Name = Annotated[str, Field(pattern=NAME)]
 VehicleName = Annotated[Name | None, Form("Name of a vehicle. The belief's if null.")]
-BeliefName = Annotated[Name | None, Field(description="Belief to plan on; physics if null.")]
+BeliefName = Annotated[Name | None, Field(description="Belief to plan on. Physics if null.")]
 Place = Annotated[str, Field(min_length=1, max_length=200)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 
@@ -119,11 +119,11 @@ class DrivenEdge(Body):
 class Trip(Body):
     """One measured trip, by edges in driving order."""
 
-    trip: str = Field(min_length=1, max_length=200, description="Id; the same trip is one row.")
+    trip: str = Field(min_length=1, max_length=200, description="Id. The same trip is one row.")
     edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
     departed_s: float | None = Field(
         default=None,
-        description="Departure since 1970 (UTC), s; or below 1e8 a local clock; else unknown.",
+        description="Departure since 1970 (UTC), s, or below 1e8 a local clock. Else unknown.",
     )
     soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
     auxiliary_w: float | None = None
@@ -133,7 +133,7 @@ class Trip(Body):
         default=None,
         min_length=1,
         max_length=200,
-        description="Car of a fleet; all trips of a belief name their cars, or none.",
+        description="Car of a fleet. All trips of a belief name their cars, or none.",
     )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -281,7 +281,7 @@ class NeededRequest(Body):
     depart: Annotated[str | None, DEPART] = None
     temperature_c: Annotated[float | None, _DAY["temperature"].form] = None
     payload_kg: Annotated[float, _DAY["payload"].form] = 0.0
-    belief: Name | None = Field(default=None, description="Belief to go by; physics if left out.")
+    belief: Name | None = Field(default=None, description="Belief to go by. Physics if left out.")
 
     @property
     def conditions(self) -> DrivingConditions:

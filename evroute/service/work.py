@@ -107,7 +107,7 @@ class Work:
             try:
                 require(
                     time.monotonic() <= end,
-                    f"not planned within {self.most_s:g} s; send fewer requests at once",
+                    f"not planned within {self.most_s:g} s. Send fewer requests at once",
                 )
                 answers.append(
                     {"error": request} if isinstance(request, str) else self.plan(request)
@@ -246,7 +246,7 @@ class Work:
         if learned.conflicts:
             raise ConflictingTripsError(
                 f"{counted(len(learned.conflicts), 'trip')} ('{learned.conflicts[0]}' first) stand "
-                "as recorded before; send other measurements with a new id"
+                "as recorded before. Send other measurements with a new id"
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 
@@ -278,7 +278,7 @@ class Work:
         while True:
             require(
                 time.monotonic() <= end,
-                f"not answered within {self.most_s:g} s; send fewer places at once",
+                f"not answered within {self.most_s:g} s. Send fewer places at once",
             )
             with self._planning:
                 step = next(steps, None)

@@ -34,7 +34,7 @@ def refused(name: str, value: object, expected: str) -> PydanticCustomError:
     expected
         Words after "it must be".
     """
-    clause = f"{name} is {shown(value)}; it must be {expected}"
+    clause = f"{name} is {shown(value)}. It must be {expected}"
     return PydanticCustomError(SENTENCE, "{clause}", {"clause": clause})
 
 
@@ -120,7 +120,7 @@ class Place(Form):
     def read(self, name: str, value: Any) -> Any:
         """Return the text of a place."""
         if not isinstance(value, str):
-            clause = f"{shown(value)} is no edge id or place; give ids as text, such as '12'"
+            clause = f"{shown(value)} is no edge id or place. Give ids as text, such as '12'"
             raise PydanticCustomError(SENTENCE, "{clause}", {"clause": clause})
         return Form.read(self, name, value)
 
@@ -255,7 +255,7 @@ class Choice(Form):
     def read(self, name: str, value: Any) -> Any:
         """Return a known name."""
         if value not in self.names:
-            clause = f"unknown {name} {shown(value)}; there are {', '.join(self.names)}"
+            clause = f"unknown {name} {shown(value)}. There are {', '.join(self.names)}"
             raise PydanticCustomError(UNKNOWN_NAME, "{clause}", {"clause": clause})
         return value
 

@@ -42,14 +42,14 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
             return f"{field} is missing"
         case kind if kind in UNKNOWN_KEY:
             names = get_close_matches(field, known := list(known)) or known
-            return f"unknown key '{field}'" + (f"; known: {', '.join(names)}" if names else "")
+            return f"unknown key '{field}'" + (f". Known: {', '.join(names)}" if names else "")
         case "too_short":
             return f"{field} has fewer items than {problem['ctx']['min_length']}"
         case "value_error":
             return f"{field}: {message}" if field else message
         case _:
-            wanted = message.replace("Input should", "it must").replace("String should", "it must")
-            return f"{field or 'value'} is {shown(problem['input'])}; {wanted}"
+            wanted = message.replace("Input should", "It must").replace("String should", "It must")
+            return f"{field or 'value'} is {shown(problem['input'])}. {wanted}"
 
 
 def shown(value: Any) -> str:

@@ -176,6 +176,6 @@ def open_edges(
         if np.isfinite(search.distances(weights, ends[0])[ends[1]]):
             return np.flatnonzero(weights == 0.0)
     raise NoRouteError(
-        f"closing {share:.0%} of the edges cut the trip off in each of {ATTEMPTS} draws; "
-        "close fewer"
+        f"closing {share:.0%} of the edges cut the trip off in each of {ATTEMPTS} draws. "
+        "Close fewer"
     )

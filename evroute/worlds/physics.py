@@ -280,7 +280,7 @@ class Physics:
         if len(weight_wh) and weight_wh.min() < -ROUNDING_WH:
             raise EvrouteError(
                 f"world {conditions.label}: a tail wind drives vehicle '{assumed.name}' on "
-                f"{len(np.unique(target[weight_wh < -ROUNDING_WH]))} edges; lower wind_mps"
+                f"{len(np.unique(target[weight_wh < -ROUNDING_WH]))} edges. Lower wind_mps"
             )
         predecessors = np.bincount(target, minlength=network.n_edges)
         mean_wh, mean_gained_j = (

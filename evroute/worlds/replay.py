@@ -65,8 +65,8 @@ class ReplayWorld(World):
         driven = np.unique(np.concatenate([trip.edge for trip in measured.trips]))
         n_edges = setting.network.n_edges
         note = f"{len(measured.trips)} trips measured {len(driven)} of {n_edges} edges"
-        note += f"; {len(measured.skipped)} trips set aside" if measured.skipped else ""
-        note += "; the others take a multiple of eq. 8" if len(driven) < n_edges else ""
+        note += f", {len(measured.skipped)} trips set aside" if measured.skipped else ""
+        note += ". The others take a multiple of eq. 8" if len(driven) < n_edges else ""
         return {"sha256": hashlib.sha256(self.table.read_bytes()).hexdigest(), "note": note}
 
 

@@ -110,14 +110,14 @@ class SumoDrive:
                 self._sumo: Any = importlib.import_module("libsumo")
         except ImportError:
             raise EvrouteError(
-                "SUMO is missing; install it with: pip install 'evroute[sumo]'"
+                "SUMO is missing. Install it with: pip install 'evroute[sumo]'"
             ) from None
         require(
             source.is_file(),
-            f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'",
+            f"SUMO's network {source} does not exist. Give the .net.xml of '{network.name}'",
         )
         require(
-            not self._sumo.isLoaded(), "a SUMO simulation is open in this process; close it first"
+            not self._sumo.isLoaded(), "a SUMO simulation is open in this process. Close it first"
         )
         self.network = network
         self._folder = TemporaryDirectory(prefix="evroute-sumo-")

@@ -91,8 +91,8 @@ class SumoOptions(World):
         source = copy_of(self._file_name(setting)) or self.net or source_path(setting.network.name)
         if source is None:
             raise EvrouteError(
-                f"world {self.label}: no .net.xml of network '{setting.network.name}' is at hand; "
-                "set EVROUTE_DATA_DIR, or give option net"
+                f"world {self.label}: no .net.xml of network '{setting.network.name}' is at hand. "
+                "Set EVROUTE_DATA_DIR, or give option net"
             )
         require(source.is_file(), f"world {self.label}: net {source} does not exist")
         return source
@@ -112,7 +112,7 @@ class SumoOptions(World):
             libsumo = version("libsumo")
         except PackageNotFoundError:
             raise EvrouteError(
-                "libsumo is missing; install it with: pip install 'evroute[sumo]'"
+                "libsumo is missing. Install it with: pip install 'evroute[sumo]'"
             ) from None
         return {"net_sha256": digest, "libsumo": libsumo, "note": f"driven by libsumo {libsumo}"}
 

@@ -195,7 +195,7 @@ class SumoWorld:
             try:
                 return Passages(**read_arrays(path))
             except DamagedFileError as error:
-                _log.warning("%s; driving it again", error)
+                _log.warning("%s, driving it again", error)
         _log.info("SUMO survey of network %s: up to %d trips", network.name, options.survey_trips)
         passages = sumo_survey.drive_everywhere(
             lambda rows, seeds: self._driven(vehicle, rows, seeds),

@@ -140,7 +140,7 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
         named(WORLDS, "world", world)
     except UnknownNameError:
         raise UnknownNameError(
-            f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or "
+            f"unknown world '{world}'. There are {', '.join([*WORLDS, *shipped_worlds()])}, or "
             "give a .toml file"
         ) from None
     return _validated({"kind": world}, "world")
@@ -161,7 +161,7 @@ def _read(path: Path) -> World:
 def _validated(table: Mapping[str, Any], what: str) -> World:
     kind = table.get("kind")
     if kind is None:
-        raise EvrouteError(f"{what} names no kind; there are {', '.join(WORLDS)}")
+        raise EvrouteError(f"{what} names no kind. There are {', '.join(WORLDS)}")
     try:
         options: type[World] = named(WORLDS, "world", str(kind))
     except UnknownNameError as error:
@@ -172,7 +172,7 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
     if unknown := sorted(table.keys() - options.model_fields.keys()):
         there = [field for field in options.model_fields if field not in {"kind", "name"}]
         raise UnknownNameError(
-            f"{what}: kind '{kind}' has no option '{unknown[0]}'; it has {', '.join(there)}"
+            f"{what}: kind '{kind}' has no option '{unknown[0]}'. It has {', '.join(there)}"
         )
     try:
         return options.model_validate(table)

@@ -406,7 +406,7 @@ def test_own_trips_survive_a_reload_and_are_the_basis_of_plans(tabs: Tabs) -> No
     page.get_by_role("button", name="Learn these trips").click()
     expect(page.get_by_text("points.csv: learned 1 trip.")).to_be_visible()
     page = tabs.open("car", "dark")  # another session, as after a reload
-    expect(page.get_by_text("1 trip; plans of this car use them")).to_be_visible()
+    expect(page.get_by_text("1 trip. Plans of this car use them")).to_be_visible()
     page.locator(".evroute-map path").first.wait_for(state="attached")
     expect(page.get_by_test_id("stVegaLiteChart")).to_have_count(2)
     accessible(page, "My car, dark")

@@ -165,7 +165,7 @@ def test_without_an_address_in_a_network_the_command_says_so(
 
     monkeypatch.setattr(socket, "socket", lambda *_: Offline())
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(2, 1, 6, "", ("127.0.1.1", 0))])
-    with pytest.raises(EvrouteError, match="leave out --lan"):
+    with pytest.raises(EvrouteError, match="Leave out --lan"):
         command.hosts_in_network()
 
 
@@ -303,7 +303,7 @@ def test_lan_write_lets_tabs_from_the_network_learn(
     with serve(tmp_path, "--lan-write") as local:
         page = opened(browser, printed(tmp_path, local))
         after_the_trip(page).click()
-        expect(page.get_by_text("Added; the page My car shows 1 trip")).to_be_visible(
+        expect(page.get_by_text("Added. The page My car shows 1 trip")).to_be_visible(
             timeout=PATIENCE_MS
         )
         page.context.close()

@@ -107,7 +107,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     rows = read_columns(folder / "trips.parquet")
     assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
     assert any("Wh/km at your usual speed" in each.value for each in page.markdown)
-    assert any("plans of this car use them" in each.value for each in page.markdown)
+    assert any("Plans of this car use them" in each.value for each in page.markdown)
     (tmp_path / "wrong.csv").write_text("from,to\nA,B\n")
     add(page, tmp_path / "wrong.csv")
     assert page.error[0].value.startswith(r"wrong.csv\: has no column 'trip'")
@@ -233,7 +233,7 @@ def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) 
     error = (late["energy_wh"] - late["predicted_wh"]).abs().sum() / late["energy_wh"].sum()
     held = np.sum(late["energy_wh"].between(late["low90_wh"], late["high90_wh"]))
     assert recent(learned.trips) == (
-        f"forecasts are {100 * error:.0f} % off (last 20 trips); 90 % intervals held {held} of 20"
+        f"forecasts are {100 * error:.0f} % off (last 20 trips), 90 % intervals held {held} of 20"
     )
 
 
@@ -269,7 +269,7 @@ def test_a_corrected_number_and_a_closed_road_lose_no_trip(
         later.button(key="renew").click().run()
         assert not later.exception
         assert read_columns(folder / "trips.parquet").num_rows == 5
-        assert any("plans of this car use them" in each.value for each in later.markdown)
+        assert any("Plans of this car use them" in each.value for each in later.markdown)
         assert basis(opened("plan", vehicle="reference", network="mine")) == folder.name
         assert len(list(folder.glob("renewed-*/beliefs/*.npz"))) == 1, "nothing is lost"
     finally:

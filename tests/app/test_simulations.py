@@ -155,5 +155,5 @@ def test_a_process_on_another_machine_is_named_and_not_stopped(
     folder = RunFolder(tmp_path)
     with folder.locked():
         monkeypatch.setattr("platform.node", lambda: "elsewhere")
-        with pytest.raises(EvrouteError, match=rf"process {os.getpid()} works on .* end it there"):
+        with pytest.raises(EvrouteError, match=rf"process {os.getpid()} works on .* End it there"):
             stop(folder)

@@ -84,7 +84,7 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
     assert played == [("k-ucb", 0)]
     assert mended.drop_columns("seconds") == whole.drop_columns("seconds")
     assert caplog.messages == [
-        f"{tmp_path / 'parts' / '0-s0.parquet'} is damaged; playing that run again"
+        f"{tmp_path / 'parts' / '0-s0.parquet'} is damaged, playing that run again"
     ]
 
 
@@ -106,38 +106,38 @@ def test_learning_beats_chance_at_every_ridge(ridge, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ('problem = "golf"\nmethods = ["bkb"]', "problem is 'golf'; it must be"),
+        ('problem = "golf"\nmethods = ["bkb"]', "problem is 'golf'. It must be"),
         (
             'problem = "bump"\nmethods = ["gp-ts"]',
-            "model 'exact' needs a road network; on a kernel bandit",
+            "model 'exact' needs a road network. On a kernel bandit",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", q_bar = -1 }]',
-            "q_bar is -1; it must be greater than 0",
+            "q_bar is -1. It must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", ridge = 0 }]',
-            "ridge is 0; it must be greater than 0",
+            "ridge is 0. It must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bbkb", threshold = 0.5 }]',
-            "threshold is 0.5; it must be",
+            "threshold is 0.5. It must be",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", gamma = -1 }]',
-            "gamma is -1; it must be greater than or equal to 0",
+            "gamma is -1. It must be greater than or equal to 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", eps = 1 }]',
-            "eps is 1; it must be less than 1",
+            "eps is 1. It must be less than 1",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]',
-            "eta is 0; it must be greater than 0",
+            "eta is 0. It must be greater than 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0.03 }]\nhorizon = 1000',
-            "eta is 0.03; it must be above 0.0316",  # 1 / sqrt(1000)
+            "eta is 0.03. It must be above 0.0316",  # 1 / sqrt(1000)
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", gamma = 1 }]',
@@ -145,7 +145,7 @@ def test_learning_beats_chance_at_every_ridge(ridge, tmp_path):
         ),
         (
             'problem = "bump"\nmethods = ["bkb"]\nnoise_std = 0',
-            "it must be greater than 0",
+            "It must be greater than 0",
         ),
         ("problem", "is not TOML"),
     ],

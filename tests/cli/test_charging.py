@@ -45,7 +45,7 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     request = ("route", "--network", stored, "--trip", "B", "--soc", 2.7, "--reserve", 2)
     status, _, error = run(*request)
     assert status == 2
-    assert "; or charge at Blake Street <b>garage</b> to 4 % (--charge)" in error
+    assert ", or charge at Blake Street <b>garage</b> to 4 % (--charge)" in error
     gpx, page = tmp_path / "b.gpx", tmp_path / "b.html"
     status, out, _ = run(*request, "--charge", "--gpx", gpx, "--map", page)
     assert status == 0
@@ -82,10 +82,10 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     ("options", "message"),
     [
         (("--charge",), "needs the charge at the start: soc"),
-        (("--charge", "--soc", 9), "add them with 'evroute network chargers denver FILE'"),
+        (("--charge", "--soc", 9), "Add them with 'evroute network chargers denver FILE'"),
         (
             ("--charge", "--soc", 9, "--alternatives", 2),
-            "takes neither extra time nor alternatives; leave out",
+            "takes neither extra time nor alternatives. Leave out",
         ),
     ],
 )

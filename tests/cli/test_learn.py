@@ -67,14 +67,14 @@ def test_learning_prints_its_findings_and_plans_can_use_them(table, tmp_path) ->
     [
         (("--network", "atlantis"), "no network 'atlantis'"),
         (("--vehicle", "rocket"), "unknown vehicle 'rocket'"),
-        (("--model", "magic"), "unknown model 'magic'; there are trips, independent"),
+        (("--model", "magic"), "unknown model 'magic'. There are trips, independent"),
         (("--option", "arms=turns"), "model 'trips' learns whole trips and takes no arms"),
         (("--kernel", "rbf"), "model 'trips' learns whole trips and takes no kernel"),
         (("--option", "prior=paper"), "model 'trips' learns whole trips and takes no prior"),
-        (("--kernel", "cubic", "--model", "exact"), "unknown kernel 'cubic'; there are matern-1/2"),
+        (("--kernel", "cubic", "--model", "exact"), "unknown kernel 'cubic'. There are matern-1/2"),
         (
             ("--option", "arms=wheels", "--model", "exact"),
-            "method: arms is 'wheels'; it must be 'turns' or 'turns-braked'",
+            "method: arms is 'wheels'. It must be 'turns' or 'turns-braked'",
         ),
         (("--option", "arms=turns", "--model", "edge-speeds"), "has no arms on turns"),
         (("--option", "nonsense"), "not NAME=VALUE"),

@@ -45,7 +45,7 @@ def test_an_unforeseen_error_prints_one_line_and_ends_with_status_70(
     monkeypatch.delenv("EVROUTE_DEBUG", raising=False)
     assert ended(monkeypatch, error) == 70
     shown = capsys.readouterr().err
-    assert shown.startswith("evroute: internal error; EVROUTE_DEBUG=1 shows its traceback: ")
+    assert shown.startswith("evroute: internal error. EVROUTE_DEBUG=1 shows its traceback: ")
     assert type(error).__name__ in shown
     assert shown.count("\n") == 1
     assert len(shown) < 3_000

@@ -150,7 +150,7 @@ def test_an_interrupted_build_leaves_the_old_network_usable(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["info", "atlantis"], "there is no network 'atlantis'; there are: denver"),
+        (["info", "atlantis"], "there is no network 'atlantis'. There are: denver"),
         (["info", "../denver"], "'../denver' cannot name a network"),
         (["info", "none.npz"], "there is no stored network at none.npz"),
         (["build", "a/b", "--sumo", "NET"], "'a/b' cannot name a network"),
@@ -188,7 +188,7 @@ def test_an_unwritable_cache_is_reported_in_one_line(run: Run, net: Path, tmp_pa
     (tmp_path / "cache").write_text("a file where the folder should be")
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2
-    assert "set EVROUTE_CACHE_DIR to a folder with room to write" in err.splitlines()[-1]
+    assert "Set EVROUTE_CACHE_DIR to a folder with room to write" in err.splitlines()[-1]
 
 
 def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Pat
     kept.write_bytes(kept.read_bytes()[:-300])
     status, _, err = run("network", "info", "two")
     assert status == 2
-    assert "build it again: evroute network build two" in err.splitlines()[-1]
+    assert "Build it again: evroute network build two" in err.splitlines()[-1]
     assert run("network", "build", "two", "--sumo", net)[0] == 0
     assert load_network("two").content_digest == before.content_digest
 
@@ -207,7 +207,7 @@ def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Pat
 def test_a_smoothing_without_bounds_is_refused(run: Run, net: Path, smoothing: str) -> None:
     status, _, err = run("network", "build", "x", "--sumo", net, "--smoothing", smoothing)
     assert status == 2
-    assert "it must be less than or equal to 1000000" in err
+    assert "It must be less than or equal to 1000000" in err
     assert err.count("\n") == 1
 
 
@@ -234,7 +234,7 @@ def test_heights_that_cannot_be_true_are_refused_unless_unchecked(run: Run, tmp_
     path.write_text(NET.replace('z="10"', 'z="9500"'))
     status, _, err = run("network", "build", "high", "--sumo", path)
     assert status == 2
-    assert "junction 'B' lies at 9,500 m; --elevation-unchecked builds" in err
+    assert "junction 'B' lies at 9,500 m. --elevation-unchecked builds" in err
     assert err.count("\n") == 1
     assert run("network", "list")[1].count("high") == 0
     assert run("network", "build", "high", "--sumo", path, "--elevation-unchecked")[0] == 0

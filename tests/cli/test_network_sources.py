@@ -154,7 +154,7 @@ def test_roads_are_closed_under_another_name(run: Run) -> None:
         "close", "square", "--as", "roadworks", "--edges", "2,4,0", "--edges", "4,2,0"
     )
     assert status == 0
-    assert "closed in 'square': 2 edges (2,4,0; 4,2,0); 0 more are cut off" in out
+    assert "closed in 'square': 2 edges (2,4,0; 4,2,0), 0 more are cut off" in out
     assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {
         "2,4,0",
         "4,2,0",
@@ -189,12 +189,12 @@ def test_an_export_can_be_drawn(run: Run) -> None:
         ),
         (
             ["fetch", "atlantis"],
-            "no network 'atlantis' is published; there are: luxembourg, monaco",
+            "no network 'atlantis' is published. There are: luxembourg, monaco",
         ),
         (["export", "denver", "--to", "denver.kml"], "'denver.kml' names no format to export"),
         (
             ["close", "denver", "--as", "works", "--edges", "up"],
-            "network 'denver' has no edge 'up'; give each --edges one id",
+            "network 'denver' has no edge 'up'. Give each --edges one id",
         ),
         (["close", "denver", "--as", "works"], "no edge of network 'denver' is closed"),
         (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),

@@ -62,7 +62,7 @@ def test_prints_the_charge_that_roads_need_to_a_place() -> None:
         ([*FROM, "--soc", "2", "--run", "x"], "--belief"),
         (["range", "--to", "Blake Street & 17th Street", "--soc", "2"], "not with --to"),
         ([*FROM, "--soc", "2", "--reserve", "3"], "reserve"),
-        ([*FROM, "--soc", "2", "--wind", "50"], "wind is 50 m/s; it must be from 0 to 40 m/s"),
+        ([*FROM, "--soc", "2", "--wind", "50"], "wind is 50 m/s. It must be from 0 to 40 m/s"),
         ([*FROM, "--soc", "2", "--wind-from", "90"], "wind_from needs a wind speed"),
         ([*FROM, "--soc", "2", "--depart", "25:00"], "depart is '25:00'"),
     ],

@@ -223,7 +223,7 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--trip A --search clamped --soc 50", "clamped"),
         ("--trip A --run x", "--belief"),
         ("--batch trips.csv --map m.html", "--batch"),
-        ("--matrix a.csv b.csv --out m.csv --soc 50", "leave out --soc"),
+        ("--matrix a.csv b.csv --out m.csv --soc 50", "Leave out --soc"),
         ("--batch no-such-file.csv", "no-such-file.csv"),
     ],
 )
@@ -256,9 +256,9 @@ def test_percentages_out_of_range_are_refused(route: Run, arguments: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--soc 120", "soc is 120 %; it must be from 0 to 100 %"),
-        ("--price 0,35", "price is '0,35'; it must be a number above 0"),
-        ("--max-extra-time 10", "max_extra_time is '10'; it must be a share such as 10% or 0.1"),
+        ("--soc 120", "soc is 120 %. It must be from 0 to 100 %"),
+        ("--price 0,35", "price is '0,35'. It must be a number above 0"),
+        ("--max-extra-time 10", "max_extra_time is '10'. It must be a share such as 10% or 0.1"),
     ],
 )
 def test_a_refused_number_is_shown_with_its_range(route: Run, arguments: str, message: str) -> None:
@@ -344,11 +344,11 @@ def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: Road
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("Blake Street", "'Blake Street' may be 23 places of network 'denver'; give one of them: "),
-        ("Blke Street & 17th", "has no place 'Blke Street & 17th'; similar names: Blake Street & "),
+        ("Blake Street", "'Blake Street' may be 23 places of network 'denver'. Give one of them: "),
+        ("Blke Street & 17th", "has no place 'Blke Street & 17th'. Similar names: Blake Street & "),
         (
             "17th & blake",
-            "'Blake Street & 17th Street' follows itself; choose places further apart",
+            "'Blake Street & 17th Street' follows itself. Choose places further apart",
         ),
     ],
 )

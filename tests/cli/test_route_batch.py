@@ -91,7 +91,7 @@ def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
     asked = "--network", "denver", "--batch", str(path)
     safe, plain, high, unbounded, charging, unclear = answers(*asked)
     assert "has no charging stations" in charging["error"]
-    assert "charge is 'maybe'; it must be one of yes, true, no, false" in unclear["error"]
+    assert "charge is 'maybe'. It must be one of yes, true, no, false" in unclear["error"]
     assert safe["risk"] == 0.05
     assert all(each["forecast"]["never_below_reserve"] >= 0.95 for each in safe["routes"].values())
     assert "of trips" in safe["safety"]
@@ -144,7 +144,7 @@ def test_least_energies_alone_take_no_charge(tmp_path: Path) -> None:
     path.write_text("trip\nA\n")
     done = RUNNER.invoke(app, ["route", "--batch", str(path), "--only", "energy", "--soc", "50"])
     assert (
-        "--only energy plans for one car and day, without wishes of single plans; leave out --soc"
+        "--only energy plans for one car and day, without wishes of single plans. Leave out --soc"
         in (str(done.exception))
     )
     assert done.stdout == ""

@@ -152,21 +152,21 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
         (["--horizon", "0"], "--horizon"),
         (["--seeds", "0"], "--seeds"),
         (["--jobs", "0"], "--jobs"),
-        (["--index", "thompson"], "unknown index 'thompson'; there are ucb,"),
-        (["--model", "deep"], "unknown model 'deep'; there are independent, exact"),
-        (["--search", "best"], "unknown search 'best'; there are potential,"),
-        (["--trip", "Z"], "network 'denver' has no trip 'Z'; it has A, B"),
+        (["--index", "thompson"], "unknown index 'thompson'. There are ucb,"),
+        (["--model", "deep"], "unknown model 'deep'. There are independent, exact"),
+        (["--search", "best"], "unknown search 'best'. There are potential,"),
+        (["--trip", "Z"], "network 'denver' has no trip 'Z'. It has A, B"),
         (["--vehicle", "rocket"], "unknown vehicle 'rocket'"),
         (["--network", "atlantis"], "there is no network 'atlantis'"),
         (
             ["--index", "ucb", "--variance-scale", "1"],
             "no method takes variance_scale: not exact with ucb",
         ),
-        (["--variance-scale", "0"], "variance_scale is 0.0; it must be greater than 0"),
-        (["--index", "bayes-ucb", "--option", "xi=-1"], "xi is -1; it must be greater than 0"),
+        (["--variance-scale", "0"], "variance_scale is 0.0. It must be greater than 0"),
+        (["--index", "bayes-ucb", "--option", "xi=-1"], "xi is -1. It must be greater than 0"),
         (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
         (["--option", "depth=3"], "no method takes depth: not exact with ts"),
-        (["--method", "magic"], "unknown method 'magic'; there are recommended, gp-ucb"),
+        (["--method", "magic"], "unknown method 'magic'. There are recommended, gp-ucb"),
     ],
 )
 def test_bad_input_is_refused(tmp_path, arguments, message) -> None:
@@ -228,7 +228,7 @@ def test_the_model_options_are_checked(tmp_path) -> None:
     assert "literal" in refused(*SHORT, "--model", "svgp", "--option", "slots=sorted", *out)
     assert "abacus" in refused(*SHORT, "--model", "svgp", "--option", "device=abacus", *out)
     message = refused(*SHORT, "--option", "slots=literal", *out)
-    assert message.startswith("no method takes slots: not exact with ts; options are arms, change")
+    assert message.startswith("no method takes slots: not exact with ts. Options are arms, change")
 
 
 @pytest.mark.parametrize("value", ["True", "true"])

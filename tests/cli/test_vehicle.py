@@ -32,7 +32,7 @@ def test_the_list_keeps_the_cars_with_all_words() -> None:
 def test_words_that_no_car_has_are_refused_in_one_line() -> None:
     done = evroute("vehicle", "list", "tesla", "van")
     assert done.returncode == 2
-    assert done.stderr == "evroute: no vehicle of the catalogue has 'tesla van'; drop a word\n"
+    assert done.stderr == "evroute: no vehicle of the catalogue has 'tesla van'. Drop a word\n"
 
 
 def test_one_vehicle_shows_where_its_numbers_are_from() -> None:

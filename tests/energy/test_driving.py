@@ -92,10 +92,10 @@ def test_slower_speeds_take_less_drag_and_more_heating(denver) -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"wind_mps": -1.0}, "wind is -1 m/s; it must be from 0 to 40 m/s"),
+        ({"wind_mps": -1.0}, "wind is -1 m/s. It must be from 0 to 40 m/s"),
         ({"speed_factor": 0.0}, "speed_factor"),
         ({"temperature_c": float("nan")}, "temperature is nan"),
-        ({"payload_kg": 1e9}, "payload is 1000000000 kg; it must be from 0 to 20000 kg"),
+        ({"payload_kg": 1e9}, "payload is 1000000000 kg. It must be from 0 to 20000 kg"),
     ],
 )
 def test_conditions_out_of_range_are_refused_in_one_line(fields, told) -> None:

@@ -75,7 +75,7 @@ def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
 
 
 def test_physics_is_one_of_two(denver) -> None:
-    with pytest.raises(Exception, match="unknown physics 'magic'; there are eq8, driving"):
+    with pytest.raises(Exception, match=r"unknown physics 'magic'. There are eq8, driving"):
         Planner(denver, load_vehicle("reference"), physics="magic")
 
 

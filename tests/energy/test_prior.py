@@ -49,5 +49,5 @@ def test_a_dissipation_spread_is_a_quarter_of_the_energy_that_an_edge_dissipates
 
 
 def test_an_unknown_spread_is_refused(hill: RoadNetwork) -> None:
-    with pytest.raises(UnknownNameError, match="there are paper, dissipation"):
+    with pytest.raises(UnknownNameError, match="There are paper, dissipation"):
         prior.fit(hill, load_vehicle("reference"), "guess")

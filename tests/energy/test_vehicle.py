@@ -152,8 +152,8 @@ def test_a_file_begins_with_a_car_of_the_catalogue(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('like = "nisan-leaf-4"', "like: unknown vehicle 'nisan-leaf-4'; near are nissan-leaf-40"),
-        ("like = 4", "like is 4; give a name of the catalogue"),
+        ('like = "nisan-leaf-4"', "like: unknown vehicle 'nisan-leaf-4'. Near are nissan-leaf-40"),
+        ("like = 4", "like is 4. Give a name of the catalogue"),
         ('like = "renault-zoe"\nsources = 3', "sources"),
         ('like = "renault-zoe"\nmass_kg = -1', "mass_kg"),
         ('like = "renault-zoe"\nheat_pump = "yes"', "heat_pump"),
@@ -191,7 +191,7 @@ def test_a_bad_vehicle_file_is_refused_with_the_field(
 
 
 def test_an_unknown_vehicle_names_near_ones() -> None:
-    with pytest.raises(UnknownNameError, match="near are tesla-model-3"):
+    with pytest.raises(UnknownNameError, match="Near are tesla-model-3"):
         load_vehicle("tesla-modell-3")
 
 

@@ -316,7 +316,7 @@ def test_the_cap_is_told_once_and_kept(caplog):
     assert model.diagnostics()["capped"] == 4
     assert np.isnan(model.diagnostics()["effective_dimension"])
     assert [record.message for record in caplog.records if "cap of 5" in record.message] == [
-        "the dictionary has reached its cap of 5 points; its guarantees end here"
+        "the dictionary has reached its cap of 5 points. Its guarantees end here"
     ]
 
 

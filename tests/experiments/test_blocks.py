@@ -305,7 +305,7 @@ def test_workers_with_other_digits_and_lost_executors_end_in_one_line(
         found = request_blocks(iter(requests(denver, 2)), {}, "energy")
         assert len(list(in_order(DENVER, found, Engine(executor, mixed=True)))) == 1
     found = request_blocks(iter(requests(denver, 2)), {}, "energy")
-    with pytest.raises(EvrouteError, match=r"the executor is lost .*repeat the command"):
+    with pytest.raises(EvrouteError, match=r"the executor is lost .*Repeat the command"):
         list(in_order(DENVER, found, Engine(executor, mixed=True)))  # it was shut down
 
 
@@ -377,7 +377,7 @@ def test_a_batch_streams_to_a_folder_that_other_programs_read(
     assert "is not empty" in str(again.exception)
     done = RUNNER.invoke(app, [*asked, str(tmp_path / "one.parquet")])
     assert isinstance(done.exception, LimitError)
-    assert "name a folder" in str(done.exception)
+    assert "Name a folder" in str(done.exception)
     assert not (tmp_path / "one.parquet").exists()
 
 

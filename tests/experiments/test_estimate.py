@@ -64,7 +64,7 @@ def test_an_unknown_trip_is_refused(tmp_path) -> None:
 
 
 def test_an_option_out_of_its_range_is_refused(tmp_path) -> None:
-    with pytest.raises(EvrouteError, match=r"option q_bar is 0\.0; it must be greater than 0"):
+    with pytest.raises(EvrouteError, match=r"option q_bar is 0\.0. It must be greater than 0"):
         estimate(denver(models=["bkb"], indices=["ts"], options={"q_bar": 0.0}), tmp_path / "runs")
 
 

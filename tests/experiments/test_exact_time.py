@@ -59,6 +59,6 @@ def test_a_warning_names_the_minutes_and_the_bounded_model(caplog, monkeypatch) 
         exact_time.warn_of_exact_time([run_of(), run_of()])
     assert [record.message for record in caplog.records] == [
         f"run {run_of().name}: contexts vary, and predictions of the exact model take about "
-        "10 min of CPU, most of them in the last trips; the time of a trip of model 'bounded' does "
+        "10 min of CPU, most of them in the last trips. The time of a trip of model 'bounded' does "
         "not grow"
     ]

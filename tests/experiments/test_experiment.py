@@ -81,7 +81,7 @@ def test_priors_and_lengthscales_multiply_the_grid() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("prior", ["guess"], "unknown prior 'guess'; there are paper, dissipation"),
+        ("prior", ["guess"], "unknown prior 'guess'. There are paper, dissipation"),
         ("lengthscale", [0.0], "lengthscale.0"),
     ],
 )
@@ -133,18 +133,18 @@ def test_an_option_that_no_index_takes_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("horizon = 3", "horizon = 0"), "horizon is 0; it must be greater than 0"),
-        (("seeds = 2", "seeds = -1"), "seeds is -1; it must be greater than 0"),
-        (("seeds = 2", 'seeds = "many"'), "seeds is 'many'; it must be a valid integer"),
+        (("horizon = 3", "horizon = 0"), "horizon is 0. It must be greater than 0"),
+        (("seeds = 2", "seeds = -1"), "seeds is -1. It must be greater than 0"),
+        (("seeds = 2", 'seeds = "many"'), "seeds is 'many'. It must be a valid integer"),
         (("horizon = 3", "horizont = 3"), "unknown key 'horizont'"),
         (('index = "ts"', 'index = "ts", speed = 2'), "takes speed"),
         (('["A"]', "[]"), "trips.denver has fewer items than 1"),
         (('["A"]', '["A", "A"]'), "run denver-A-exact-ts-potential-rectified-s0 occurs twice"),
-        (("horizon = 3", "closed_share = 1.0"), "closed_share is 1.0; it must be less than 1"),
+        (("horizon = 3", "closed_share = 1.0"), "closed_share is 1.0. It must be less than 1"),
         (("horizon = 3", "horizon = 3 ="), "is not TOML"),
-        (("horizon = 3", 'search = ["fastest"]'), "unknown search 'fastest'; there are potential,"),
-        (("horizon = 3", 'world = "real"'), "unknown world 'real'; there are sampled-gp"),
-        (('index = "ts"', 'index = "tsm"'), "unknown index 'tsm'; there are ucb,"),
+        (("horizon = 3", 'search = ["fastest"]'), "unknown search 'fastest'. There are potential,"),
+        (("horizon = 3", 'world = "real"'), "unknown world 'real'. There are sampled-gp"),
+        (('index = "ts"', 'index = "tsm"'), "unknown index 'tsm'. There are ucb,"),
     ],
 )
 def test_a_bad_file_is_one_clear_line(tmp_path, change, message) -> None:
@@ -170,7 +170,7 @@ def test_keyword_arguments_replace_fields_of_a_file(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("trips", "message"),
     [
-        ({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; it has A, B"),
+        ({"denver": ["Z"]}, "network 'denver' has no trip 'Z'. It has A, B"),
         ({"nowhere": ["A"]}, "'nowhere'"),
     ],
 )

@@ -200,7 +200,7 @@ def test_an_interrupted_command_leaves_finished_runs_and_no_debris(tmp_path) -> 
     assert process.returncode == 130
     assert (
         stderr
-        == f"evroute: interrupted; finished runs are kept in {out}: the same command continues\n"
+        == f"evroute: interrupted. Finished runs are kept in {out}: the same command continues\n"
     )
     finished = {path: path.stat().st_mtime_ns for path in (out / "parts").glob("*.parquet")}
     assert 1 <= len(finished) <= 2
@@ -265,7 +265,7 @@ def test_everything_is_run_again_on_request_to_the_same_result(finished, tmp_pat
 def test_a_folder_of_another_configuration_is_refused_with_the_difference(finished) -> None:
     other = EXPERIMENT.model_copy(update={"horizon": 6})
     with pytest.raises(
-        EvrouteError, match=r"\(horizon: 5 there, 6 now\); name another folder with --out"
+        EvrouteError, match=r"\(horizon: 5 there, 6 now\). Name another folder with --out"
     ):
         simulate(other, finished)
     assert json.loads((finished / "manifest.json").read_text())["configuration"]["horizon"] == 5

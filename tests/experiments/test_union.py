@@ -80,7 +80,7 @@ def test_folders_that_are_no_parts_of_one_experiment_are_refused(tmp_path: Path)
     for paths, why in (
         ([a, b], r"a and .*b are not parts of one experiment: they differ in trips"),
         ([a, far], r"no folder has seed 1, between 0 and 5"),
-        ([a], r"got 1 folder; name two or more"),
+        ([a], r"got 1 folder. Name two or more"),
         ([a, tmp_path], r"is not a folder of runs"),
     ):
         with pytest.raises(EvrouteError, match=why) as refused:

@@ -76,11 +76,11 @@ def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None
     model, setting, method = learned
     save_as_finished(tmp_path, "two", model, method, setting)
     with pytest.raises(
-        UnknownNameError, match=r"holds several runs; name one with --run: one, two"
+        UnknownNameError, match=r"holds several runs. Name one with --run: one, two"
     ):
         load_belief(tmp_path, None, network=hill)
     with pytest.raises(
-        UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"
+        UnknownNameError, match=r"has no run 'three'. Name one with --run: one, two"
     ):
         load_belief(tmp_path, "three", network=hill)
     load_belief(tmp_path, "two", network=hill)

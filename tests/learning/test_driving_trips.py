@@ -136,5 +136,5 @@ def test_a_belief_keeps_its_physics_on_disk(hill, tmp_path) -> None:
     for physics in ("eq8", "driving"):
         TripEnergies(setting, physics=physics).save(path)
         assert belief.continued(path, setting).physics == physics
-    with pytest.raises(UnknownNameError, match="unknown physics 'magic'; there are eq8, driving"):
+    with pytest.raises(UnknownNameError, match=r"unknown physics 'magic'. There are eq8, driving"):
         TripEnergies(setting, physics="magic")

@@ -52,7 +52,7 @@ def test_errors_and_intervals_are_counted() -> None:
     assert "trips 1 to 2" in sentence
     assert "before learning trips 1 to 2: 15 Wh a trip, 15.0% of the energy" in sentence
     assert "physics alone 50 Wh a trip, 50.0% of the energy" in sentence
-    assert list(intervals(columns)) == ["90 % intervals held 1 of 2 trips; mean width 50 Wh"]
+    assert list(intervals(columns)) == ["90 % intervals held 1 of 2 trips, mean width 50 Wh"]
     unknown = columns | {"low90_wh": np.full(2, np.nan)}
     assert not list(intervals(unknown))
 
@@ -119,7 +119,7 @@ def test_refused_trips_are_named(belief) -> None:
         belief.learn(row, energy_wh)
     (sentence,) = refusals(belief, ["a", "b", "c"])
     assert "1 trip not learned, with an energy over 8 deviations" in sentence
-    assert "expected one: b;" in sentence
+    assert "expected one: b." in sentence
 
 
 def test_the_deviation_of_roads_is_a_share_of_the_noise(belief) -> None:

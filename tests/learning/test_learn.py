@@ -212,7 +212,7 @@ def of_another(columns, rows):
         (spoiled("edge", "nowhere"), "no edge 'nowhere'"),
         (spoiled("energy_wh", 40_000.0), "40 kWh, which is impossible"),
         (spoiled("energy_wh", None), "has no energy"),
-        (scaled, "which is impossible; check the units"),
+        (scaled, "which is impossible. Check the units"),
         (of_another, "driven by vehicle 'truck'"),
     ],
 )
@@ -360,5 +360,7 @@ def test_a_new_folder_has_both_physics_and_an_older_one_keeps_its_own(setting, t
     assert load_belief(alone).physics == "driving"
     assert load_belief(older).physics == "eq8"
     assert Folder(older).manifest()["method"] == {"model": "trips"}  # as in earlier versions
-    with pytest.raises(EvrouteError, match="unknown physics 'magic'; there are both, eq8, driving"):
+    with pytest.raises(
+        EvrouteError, match=r"unknown physics 'magic'. There are both, eq8, driving"
+    ):
         learn(first, tmp_path / "third", vehicle="reference", options={"physics": "magic"})

@@ -162,7 +162,7 @@ def test_a_date_after_trips_without_one_counts_for_nothing_and_says_so(setting, 
 def test_a_day_of_a_plan_is_a_date_or_refused_in_one_line() -> None:
     assert conditions(date=" 2026-02-28 ").date == "2026-02-28"
     for wrong in ("2026-02-30", "28.2.2026", "today", 20260228):
-        with pytest.raises(EvrouteError, match="it must be a day as YYYY-MM-DD"):
+        with pytest.raises(EvrouteError, match="It must be a day as YYYY-MM-DD"):
             conditions(date=wrong)
 
 

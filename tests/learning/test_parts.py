@@ -278,7 +278,7 @@ def test_a_belief_of_an_earlier_version_is_named_so_and_its_trips_are_learned_ag
         arrays = {name: stored[name] for name in stored.files if name != "sha256"}
     np.savez(path, **arrays)
     learn(tables[1], out, **MODEL)
-    assert "an earlier version wrote it; learning its trips again" in caplog.text
+    assert "an earlier version wrote it, learning its trips again" in caplog.text
     assert state(out) == whole
 
 

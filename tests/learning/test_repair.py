@@ -203,7 +203,7 @@ def test_a_folder_without_an_intact_file_stays_as_it_is(folder) -> None:
 def test_a_folder_without_measured_trips_is_refused_in_one_line(tmp_path, make) -> None:
     if make:
         (tmp_path / "out").mkdir()
-    with pytest.raises(EvrouteError, match="holds no measured trips; learn their tables"):
+    with pytest.raises(EvrouteError, match=r"holds no measured trips. Learn their tables"):
         repair(tmp_path / "out")
 
 
@@ -217,7 +217,7 @@ def test_without_settings_the_network_is_asked_for_and_the_others_are_chosen(
         metadata = {k: v for k, v in table.schema.metadata.items() if k != b"manifest"}
         pq.write_table(table.replace_schema_metadata(metadata), path)
     before = content(folder)
-    with pytest.raises(EvrouteError, match="no settings left; name the network"):
+    with pytest.raises(EvrouteError, match=r"no settings left. Name the network"):
         repair(folder)
     with pytest.raises(EvrouteError, match="network 'hill' does not have all edges of trip"):
         repair(folder, network=hill)

@@ -116,7 +116,7 @@ def test_a_belief_of_edges_on_another_profile_is_refused(
     words = f"route --network {path} --from in --to out --terrain edge --belief".split()
     told = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
     assert isinstance(told.exception, EvrouteError)
-    assert "--belief has its own terrain; leave --terrain out" in str(told.exception)
+    assert "--belief has its own terrain. Leave --terrain out" in str(told.exception)
 
 
 @pytest.mark.parametrize("seed", range(5))

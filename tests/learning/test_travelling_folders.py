@@ -250,7 +250,7 @@ def test_changed_numbers_of_the_car_lose_no_trip(grid, folder, tmp_path, change)
 def test_repair_learns_by_changed_numbers(grid, folder) -> None:
     changed = replace(CAR, drag=0.4)
     belief = evroute.load_belief(folder, network=grid)
-    with pytest.raises(EvrouteError, match=r"with these numbers; .* --repair FOLDER --vehicle"):
+    with pytest.raises(EvrouteError, match=r"with these numbers. .* --repair FOLDER --vehicle"):
         evroute.plan(grid, "0>1", "20>21", belief=belief, vehicle=changed)
     repair(folder, network=grid, vehicle=changed)
     belief = evroute.load_belief(folder, network=grid)
@@ -332,7 +332,7 @@ def test_a_folder_of_an_earlier_version_is_prepared_by_its_next_call(
     with pytest.raises(EvrouteError, match="belief about network 'grid'"):
         evroute.load_belief(folder, network=far)
     table = table_of(far, tmp_path / "far.csv", 2, 3, "far")
-    with pytest.raises(EvrouteError, match=r"by an earlier version; prepare it .* --repair"):
+    with pytest.raises(EvrouteError, match=r"by an earlier version. Prepare it .* --repair"):
         learn(table, folder, network=far)
     whole = state_of(folder, grid)
     learn(table_of(grid, tmp_path / "one.csv", 9, 1, "one"), folder, network=grid)

@@ -72,7 +72,7 @@ def test_the_sum_is_known_well_though_its_parts_are_not() -> None:
     share = usual.by_temperature([0.0]).mean_wh[0] / consumption.mean_wh[0] - 1.0
     assert words == (
         f"{consumption.mean_wh[0]:.0f} ± {consumption.std_wh[0]:.0f} Wh/km at your usual speed of "
-        f"40 km/h; by physics +{share:.0%} at 0 °C after a cold start, not learned yet"
+        f"40 km/h, by physics +{share:.0%} at 0 °C after a cold start, not learned yet"
     )
     # nothing but the sum was taught
     assert coefficients(belief, CAR) == heating(belief) == ""

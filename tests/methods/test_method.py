@@ -19,7 +19,7 @@ from evroute.model.base import ModelOptions
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
 def test_an_unknown_name_is_refused_with_the_known_names(field, known) -> None:
     with pytest.raises(
-        UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")
+        UnknownNameError, match=re.escape(f"unknown {field} 'oracle'. There are {', '.join(known)}")
     ):
         Method(**({"model": "exact", "index": "ts"} | {field: "oracle"}))
 
@@ -44,7 +44,7 @@ def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> N
 def test_a_refused_option_is_named_beside_the_accepted_ones() -> None:
     with pytest.raises(
         EvrouteError,
-        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, omega, xi",
+        match=r"'exact' nor index 'bayes-ucb' takes slots. Their options are beta_scale, omega, xi",
     ):
         Method(model="exact", index="bayes-ucb", slots="literal")
 
@@ -86,7 +86,7 @@ def test_a_named_method_takes_options_and_no_other_part() -> None:
     with pytest.raises(EvrouteError, match="method 'gp-ts' names its index"):
         Method.model_validate({"method": "gp-ts", "index": "ucb"})
     with pytest.raises(
-        UnknownNameError, match="unknown method 'magic'; there are recommended, gp-ucb"
+        UnknownNameError, match=r"unknown method 'magic'. There are recommended, gp-ucb"
     ):
         Method.model_validate("magic")
 
@@ -117,7 +117,7 @@ def test_a_pair_that_cannot_work_is_refused_with_the_pairs_that_can(monkeypatch)
     assert Method(model="marginals", index="ts").model == "marginals"
     with pytest.raises(
         EvrouteError,
-        match=r"'ts-joint' cannot work on model 'marginals'.*use one of: independent, exact",
+        match=r"'ts-joint' cannot work on model 'marginals'.*Use one of: independent, exact",
     ):
         Method(model="marginals", index="ts-joint")
 
@@ -193,7 +193,7 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert (
-        "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
+        "MissingPackageError: torch is not installed. Run: pip install 'evroute[gp]'" in done.stderr
     )
 
 

@@ -80,7 +80,7 @@ def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
 def test_a_value_out_of_range_is_refused_in_one_line_with_the_range(
     options, name, value, valid
 ) -> None:
-    wrong = re.escape(f"option {name} is {value!r}; it must be ")
+    wrong = re.escape(f"option {name} is {value!r}. It must be ")
     with pytest.raises(EvrouteError, match=wrong) as refused:
         options.checked({name: value})
     assert options.described()[name][0] == valid

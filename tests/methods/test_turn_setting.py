@@ -122,7 +122,7 @@ def test_a_network_that_knows_of_no_lights_refuses_controls(hill) -> None:
     method = Method(model="exact", index="ts", arms="turns", controls=True)
     with pytest.raises(
         EvrouteError,
-        match="has no lights, stop signs or right of way; leave controls out",
+        match=r"has no lights, stop signs or right of way. Leave controls out",
     ):
         make_space(method, Setting(hill, load_vehicle("reference")))
     with pytest.raises(EvrouteError, match="controls is for arms on turns"):

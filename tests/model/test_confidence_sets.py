@@ -79,7 +79,7 @@ def test_looking_after_every_measurement_fails_no_oftener_than_delta():
         (np.inf, 1.0, 0.1, [1.0], "B is inf"),
         (1.0, 0.0, 0.1, [1.0], "sigma is 0"),
         (1.0, 1.0, 0.0, [1.0], "delta is 0"),
-        (1.0, 1.0, 1.5, [1.0], "delta is 1.5; it must be positive, finite and at most 1"),
+        (1.0, 1.0, 1.5, [1.0], "delta is 1.5. It must be positive, finite and at most 1"),
         (1.0, 1.0, 0.1, [1.0, -1.0], "c is"),
         (1.0, 1.0, 0.1, [], "c is"),
     ],

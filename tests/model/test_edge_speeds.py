@@ -85,5 +85,5 @@ def test_slowness_is_relative_to_the_speed_of_the_round(hill, arms, model) -> No
 
 
 def test_a_time_that_is_not_positive_is_refused(arms, model) -> None:
-    with pytest.raises(ValueError, match="took 0 s on an edge; travel times must be positive"):
+    with pytest.raises(ValueError, match=r"took 0 s on an edge. Travel times must be positive"):
         model.update(timed(arms, [0], [0.0]))

@@ -89,7 +89,7 @@ def test_bad_deviations_are_refused(random_laplacian, std_wh):
 
 @pytest.mark.parametrize("share", [0.0, 1.0, np.nan])
 def test_a_share_of_nothing_or_all_is_refused(random_laplacian, share):
-    with pytest.raises(ValueError, match="it must be between 0 and 1"):
+    with pytest.raises(ValueError, match="It must be between 0 and 1"):
         EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), FIVE, ONE, graph_share=share)
 
 

@@ -272,13 +272,13 @@ def test_options_out_of_range_are_refused_by_name(make_world, option, value):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_refused(make_world):
-    with pytest.raises(EvrouteError, match="is missing; use cpu"):
+    with pytest.raises(EvrouteError, match=r"is missing. Use cpu"):
         variational(make_world(n=5), device="cuda")
 
 
 @pytest.mark.parametrize("device", ["abacus", "meta"])
 def test_a_device_of_another_kind_is_refused(make_world, device):
-    with pytest.raises(EvrouteError, match=f"unknown device '{device}'; use cpu or cuda"):
+    with pytest.raises(EvrouteError, match=f"unknown device '{device}'. Use cpu or cuda"):
         variational(make_world(n=5), device=device)
 
 

@@ -106,7 +106,7 @@ def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -
 def test_an_unknown_name_lists_the_networks_and_the_command_that_builds_one(
     source: Path, name: str, advice: str
 ) -> None:
-    there = rf"there is no network '{name}'; there are: denver, monaco\. .*'{advice}'"
+    there = rf"there is no network '{name}'. There are: denver, monaco\. .*'{advice}'"
     with pytest.raises(UnknownNameError, match=there):
         catalog.load_network(name)
 
@@ -121,7 +121,7 @@ def test_a_damaged_stored_network_is_refused_with_a_remedy(hill: RoadNetwork) ->
     catalog.keep(hill).write_bytes(b"damaged")
     with pytest.raises(
         NetworkFormatError,
-        match=r"hill\.npz is .* damaged .* build it again: evroute network build hill",
+        match=r"hill\.npz is .* damaged .* Build it again: evroute network build hill",
     ):
         catalog.load_network("hill")
 
@@ -183,7 +183,7 @@ def test_a_network_built_again_is_of_another_version(source: Path, hill: RoadNet
 
 def test_an_unwritable_cache_is_told_in_one_line(source: Path, cache: Path) -> None:
     cache.write_text("a file where the folder should be")
-    with pytest.raises(EvrouteError, match=r"cannot write .*cache.*; set EVROUTE_CACHE_DIR"):
+    with pytest.raises(EvrouteError, match=r"cannot write .*cache.*. Set EVROUTE_CACHE_DIR"):
         catalog.load_network("monaco")
 
 
@@ -194,7 +194,7 @@ def test_a_full_disk_is_told_in_one_line(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(EvrouteError, match="No space left on device; set EVROUTE_CACHE_DIR"):
+    with pytest.raises(EvrouteError, match=r"No space left on device. Set EVROUTE_CACHE_DIR"):
         catalog.keep(hill)
 
 

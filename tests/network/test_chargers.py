@@ -158,10 +158,10 @@ def test_prices_of_a_table_are_read_and_shown(town: RoadNetwork, tmp_path: Path)
             "name,lat,lon,socket,price_kwh\nA,49,6,ccs,free\n",
             "line 2: price_kwh is 'free'",
         ),
-        ("a.csv", "name,lat,lon,socket,price_minute\nA,49,6,ccs,-1\n", "price_minute is '-1'; it"),
+        ("a.csv", "name,lat,lon,socket,price_minute\nA,49,6,ccs,-1\n", "price_minute is '-1'. It"),
         ("a.csv", "name,lat,lon,socket\nA,49,6,ccs\n", "no station for network 'town'.*200 m"),
         ("a.json", "[{]", "cannot read stations from a.json: JSONDecodeError"),
-        ("a.json", '[{"x": 1}]', "a.json: KeyError 'AddressInfo'; expected a list of stations"),
+        ("a.json", '[{"x": 1}]', "a.json: KeyError 'AddressInfo', expected a list of stations"),
         ("a.json", "[]", r"no station for network 'town' \(the file lists none\)"),
         ("a.osm", "<osm", "cannot read stations from a.osm: ExpatError"),
         ("a.txt", "", "is no .json, .csv, .osm"),
@@ -250,7 +250,7 @@ def test_tables_of_earlier_versions_state_all_values(town: RoadNetwork) -> None:
 
 def test_a_damaged_table_is_refused(town: RoadNetwork) -> None:
     broken = town.with_tables({"chargers": {"name": ("A",), "lon": (6.0,), "lat": (49.0,)}})
-    with pytest.raises(EvrouteError, match="add them again"):
+    with pytest.raises(EvrouteError, match="Add them again"):
         stations(broken)
     assert stations(town) == ()
     assert Station("A", 6.0, 49.0, ()).name == "A"

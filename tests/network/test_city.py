@@ -156,7 +156,7 @@ def services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Servic
 
 
 def test_an_empty_place_is_not_asked_for(services: Services) -> None:
-    with pytest.raises(EvrouteError, match="no place is given; name a city"):
+    with pytest.raises(EvrouteError, match=r"no place is given. Name a city"):
         city.look_up(" ")
     assert services.asked == []
 
@@ -169,7 +169,7 @@ def test_a_city_has_its_size_before_it_is_loaded(services: Services) -> None:
     expected_km2 = side_km * side_km * math.cos(math.radians(49.005))
     assert found.area_km2 == pytest.approx(expected_km2, rel=0.005)
     assert found.words == (
-        "Squareville, Land: 0.8 km², 4 roads, about 1 MB; loading takes about 1 minute"
+        "Squareville, Land: 0.8 km², 4 roads, about 1 MB. Loading takes about 1 minute"
     )
 
 
@@ -210,7 +210,7 @@ def test_a_city_that_cannot_be_had_is_one_sentence(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(city, "EDGES_A_WAY", 10_000_000)
-        with pytest.raises(LimitError, match=r"'Squareville' has 40,000,000 edges .* the limit is"):
+        with pytest.raises(LimitError, match=r"'Squareville' has 40,000,000 edges .* The limit is"):
             city.look_up("Squareville")
     services.elements = []
     services.box = (7.0, 49.0, 7.01, 49.01)
@@ -283,6 +283,6 @@ def test_the_command_loads_a_city_in_one_line(run: Callable[..., tuple[int, str,
     assert catalog.load_network("squareville").n_edges == 4
     status, _, err = run("get", "Squareville")
     assert status == 2
-    assert "a network 'squareville' exists; give another name with --as" in err
+    assert "a network 'squareville' exists. Give another name with --as" in err
     assert run("get", "Squareville", "--as", "again")[0] == 0
     assert run("get", "Denver")[0] == 2

@@ -14,7 +14,7 @@ def test_closed_edges_and_edges_that_they_cut_off_are_gone(hill: RoadNetwork) ->
     left = closures.close(hill, closures.named(hill, ["up"]), "roadworks")
     assert left.name == "roadworks"
     assert set(left.edge_id) == set(hill.edge_id) - {"up", "down"}
-    assert left.source.notes[-1] == "closed in 'hill': 1 edges (up); 1 more are cut off"
+    assert left.source.notes[-1] == "closed in 'hill': 1 edges (up), 1 more are cut off"
     row = [hill.row_of[e] for e in left.edge_id]
     assert left.climb_m.tolist() == hill.climb_m[row].tolist()
 

@@ -107,7 +107,7 @@ def test_no_internet_is_told_in_one_line(
     read_osm: Callable[..., RoadNetwork], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copernicus, "BASE_URL", "http://127.0.0.1:9")
-    with pytest.raises(EvrouteError, match="check the internet connection") as caught:
+    with pytest.raises(EvrouteError, match="Check the internet connection") as caught:
         copernicus.rasters(crossing(read_osm, 500, 500), tmp_path / "kept")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "kept").exists()

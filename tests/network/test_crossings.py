@@ -106,7 +106,7 @@ def test_lengths_to_the_centres_of_junctions_equal_earlier_versions(tmp_path: Pa
     assert roads.length_m == pytest.approx([95, 105, np.hypot(5, 100), 105, np.hypot(100, 100)])
     assert "crossings" not in roads.tables
     assert crossings.along_m(roads, rows(roads, "ab", "bc")).tolist() == [95.0, 105.0]
-    with pytest.raises(UnknownNameError, match="unknown lengths 'short'; there are driven, junc"):
+    with pytest.raises(UnknownNameError, match=r"unknown lengths 'short'. There are driven, junc"):
         town(tmp_path, lengths="short")
 
 
@@ -126,7 +126,7 @@ def test_a_city_of_the_data_folder_has_driven_lengths_or_lengths_of_the_papers(
     papers = catalog.load_network("monaco")
     assert papers.length_m[straight].tolist() == [95.0, 105.0]
     assert "crossings" not in papers.tables
-    with pytest.raises(UnknownNameError, match="no network 'nowhere'; there are: monaco"):
+    with pytest.raises(UnknownNameError, match=r"no network 'nowhere'. There are: monaco"):
         catalog.built_with("nowhere", "junctions")
 
 

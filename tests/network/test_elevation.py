@@ -205,7 +205,7 @@ def test_holes_are_reported_and_filled_along_the_road(
     patch = write_raster(tmp_path / "patch.tif", np.full((1, 1), 7.0), left=X0 + 500, top=Y0 - 200)
     height_m, _, notes = elevation.sample(network, [tmp_path / "hole.tif", patch])
     # The patch covers x = 500..600, junctions 22..27; 20, 21, 28 and 29 stay in the hole.
-    assert notes == ("4 junctions (10.0%) lie in holes of the rasters; filled along the roads",)
+    assert notes == ("4 junctions (10.0%) lie in holes of the rasters, filled along the roads",)
     assert (height_m[22:28] == 7.0).all()
     ground_m = height(network.x_m, network.y_m)
     assert height_m[19:23] == pytest.approx(np.linspace(ground_m[19], 7.0, 4), abs=1e-4)

@@ -76,7 +76,7 @@ def test_an_exported_graph_read_again_is_the_same_network(
 
 def test_an_unknown_format_lists_the_known_ones(hill: RoadNetwork, tmp_path: Path) -> None:
     with pytest.raises(
-        EvrouteError, match=r"'hill.kml' names no format to export; use one of \.graphml, \.gpkg"
+        EvrouteError, match=r"'hill.kml' names no format to export. Use one of \.graphml, \.gpkg"
     ):
         export(hill, tmp_path / "hill.kml")
 

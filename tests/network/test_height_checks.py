@@ -138,7 +138,7 @@ FAULTS: dict[str, tuple[Faulty, str]] = {
     "ends early": (
         lambda cells: columns(cells, 0.4, 2, -9999.0),
         r"\d+ junctions \(\d\d\.\d\d%\), in holes of the rasters, are up to \d{3} m along .* known "
-        r"height .*; add a raster without holes",
+        r"height .*. Add a raster without holes",
     ),
 }
 
@@ -200,7 +200,7 @@ def test_how_far_heights_are_extrapolated(city: RoadNetwork) -> None:
     with pytest.raises(
         EvrouteError,
         match=r"12 junctions \(8\.33%\), outside the rasters, are up to 600 m .* \(at most 500 m, "
-        r"or 1% of the junctions, are extrapolated\); add the rasters that are missing",
+        r"or 1% of the junctions, are extrapolated\). Add the rasters that are missing",
     ):
         height_checks.check_extrapolation(city, gaps_of(city, known, farther))
     ring = (np.abs(city.x_m - X0 - 550) < 560) & (np.abs(city.y_m - Y0 + 550) < 560)
@@ -243,7 +243,7 @@ def test_a_few_junctions_beyond_the_heights_are_a_note(
         return
     assert height_checks.check_extrapolation(city, gaps) == [
         "5 junctions (0.85%), outside the rasters, are up to 1,000 m along the roads from the last "
-        "known height; their heights are extrapolated"
+        "known height. Their heights are extrapolated"
     ]
 
 

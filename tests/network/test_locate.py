@@ -68,12 +68,12 @@ def test_an_id_that_looks_like_a_place_suggests_near_ones(denver: RoadNetwork) -
 
 
 def test_an_unknown_id_suggests_near_ones(cross: RoadNetwork) -> None:
-    with pytest.raises(UnknownNameError, match=r"has no edge 'north#2'; similar ids: north#1"):
+    with pytest.raises(UnknownNameError, match=r"has no edge 'north#2'. Similar ids: north#1"):
         locate(cross, "north#2")
 
 
 def test_text_unlike_any_id_gets_the_accepted_forms(cross: RoadNetwork) -> None:
-    with pytest.raises(UnknownNameError, match="give street names, 'lat,lon' or an edge id"):
+    with pytest.raises(UnknownNameError, match="Give street names, 'lat,lon' or an edge id"):
         locate(cross, "?")
 
 
@@ -99,5 +99,5 @@ def test_a_place_beyond_the_projection_is_refused_or_far(cross: RoadNetwork) -> 
 def test_places_that_are_no_text_are_refused_with_the_way_to_write_them(
     cross: RoadNetwork, place: object
 ) -> None:
-    with pytest.raises(UnknownNameError, match="give ids as text, such as '"):
+    with pytest.raises(UnknownNameError, match="Give ids as text, such as '"):
         locate(cross, place)  # type: ignore[arg-type]

@@ -120,7 +120,9 @@ def test_a_complete_name_comes_before_longer_ones(town: RoadNetwork) -> None:
 
 
 def test_a_misspelt_name_gets_the_nearest_spellings(denver: RoadNetwork) -> None:
-    with pytest.raises(UnknownNameError, match="no place 'Blke & 17th'; similar names: ") as caught:
+    with pytest.raises(
+        UnknownNameError, match=r"no place 'Blke & 17th'. Similar names: "
+    ) as caught:
         locate(denver, "Blke & 17th")
     assert "Blake Street & 17th Street" in str(caught.value)
     assert str(caught.value).count(";") <= names.LISTED
@@ -247,7 +249,7 @@ def test_tables_are_built_stored_and_kept_by_closures(town: RoadNetwork, tmp_pat
     ],
 )
 def test_damaged_tables_are_refused(town: RoadNetwork, tables: dict[str, names.Table]) -> None:
-    with pytest.raises(NetworkFormatError, match="build the network again"):
+    with pytest.raises(NetworkFormatError, match="Build the network again"):
         names.labels(town.with_tables(tables))
 
 

@@ -384,7 +384,7 @@ def test_bad_files_are_told_in_one_line(
 
 @pytest.mark.parametrize("path", [Path("/dev/zero"), Path("/dev")])
 def test_a_file_that_is_not_regular_is_refused(path: Path) -> None:
-    with pytest.raises(NetworkFormatError, match=f"{path} is not a regular file; give"):
+    with pytest.raises(NetworkFormatError, match=f"{path} is not a regular file. Give"):
         osm.read(path, "town")
 
 

@@ -151,7 +151,7 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
         osm.read_place("Squareville", "case", tmp_path)
     services.answers["interpreter"] = {"elements": [], "remark": "runtime error: Query timed out"}
     with pytest.raises(
-        EvrouteError, match="gave up: runtime error: Query timed out; try a smaller place"
+        EvrouteError, match=r"gave up: runtime error: Query timed out. Try a smaller place"
     ):
         osm.read_place("Squareville", "case", tmp_path / "other answers")
     services.answers["search"] = []

@@ -55,7 +55,7 @@ def test_a_restriction_that_is_none_for_cars_forbids_no_turn() -> None:
     assert (west, row["2,3,0"]) in turns
     assert (west, row["2,5,0"]) in turns
     assert (west, row["2,4,0"]) not in turns
-    note = "1 of 3 turn restrictions applied; left out: 2 of a kind that is none for cars"
+    note = "1 of 3 turn restrictions applied, left out: 2 of a kind that is none for cars"
     assert note in network.source.notes
 
 

@@ -78,7 +78,7 @@ def test_without_the_table_an_edge_has_one_slope(hill: RoadNetwork) -> None:
     assert on_terrain(hill, "edge") is hill
     with pytest.raises(EvrouteError, match="'hill' has no profile"):
         on_terrain(hill, "profile")
-    with pytest.raises(UnknownNameError, match="unknown terrain 'hills'; there are edge, profile"):
+    with pytest.raises(UnknownNameError, match=r"unknown terrain 'hills'. There are edge, profile"):
         on_terrain(hill, "hills")
 
 
@@ -96,7 +96,7 @@ def test_a_hole_is_straight_between_with_one_line(road: RoadNetwork, tmp_path: P
     assert over.pieces.climb_m[23:29] == pytest.approx(-1.6, abs=1e-3)
     (line,) = [note for note in over.source.notes if "unknown" in note]
     assert line == (
-        "profile: 10 of 98 heights inside edges are unknown; the road is straight there"
+        "profile: 10 of 98 heights inside edges are unknown. The road is straight there"
     )
 
 

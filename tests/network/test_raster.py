@@ -142,5 +142,5 @@ def test_a_block_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVROUTE_MAX_CELLS", "3")
-    with pytest.raises(LimitError, match=r"has blocks of 4 cells; the limit is 3"):
+    with pytest.raises(LimitError, match=r"has blocks of 4 cells. The limit is 3"):
         heights(write(tmp_path / "r.tif"), (0.5, 0.5))

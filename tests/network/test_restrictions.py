@@ -174,7 +174,7 @@ def test_a_u_turn_over_a_shared_connection_is_left_out_and_counted(read_osm: Rea
     network = read_osm(DUAL, ways, [NO_U_TURN])
     assert turn_ids(network) == turn_ids(read_osm(DUAL, ways))
     assert any(
-        "0 of 1 turn restrictions applied; left out: 1 via a way" in note
+        "0 of 1 turn restrictions applied, left out: 1 via a way" in note
         for note in network.source.notes
     )
 

@@ -232,7 +232,7 @@ def test_too_many_edges_and_turns_are_refused(
             patch.setenv("EVROUTE_MAX_NETWORK_MB", str(count))
             replace(hill, name="same")
             patch.setenv("EVROUTE_MAX_NETWORK_MB", str(count - 1))
-            with pytest.raises(LimitError, match=rf": {count} MB; .*EVROUTE_MAX_NETWORK_MB"):
+            with pytest.raises(LimitError, match=rf": {count} MB. .*EVROUTE_MAX_NETWORK_MB"):
                 replace(hill, name="same")
 
 

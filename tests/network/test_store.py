@@ -142,7 +142,7 @@ def test_a_table_of_another_name_is_ignored_in_a_file_and_refused_in_a_call(
     hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "hill.npz"
-    with pytest.raises(ValueError, match="unknown table 'weather'; a network may have profile"):
+    with pytest.raises(ValueError, match=r"unknown table 'weather'. A network may have profile"):
         hill.with_tables({"weather": {}})
     monkeypatch.setattr(road_network, "TABLES", ("weather", "names"))
     store.save(hill.with_tables({"weather": {"a": np.ones(2)}, "names": {"b": ("x",)}}), path)
@@ -166,7 +166,7 @@ def test_a_table_that_was_replaced_or_damaged_is_refused_when_it_is_read(
     store.save(hill.with_tables({"names": {"street": ("other",), "edge": np.array([1])}}), path)
     for name in ("names", "cch"):
         with pytest.raises(
-            NetworkFormatError, match=f"table '{name}' of .* load the network again"
+            NetworkFormatError, match=f"table '{name}' of .* Load the network again"
         ):
             old.tables[name]
 
@@ -206,7 +206,7 @@ def rewritten(path: Path, *, arrays: dict[str, object] | None = None, **changes:
         ({"street": [""] * 6}, "street and road_class need 7 entries"),
         ({"junction_id": ["j0"]}, "expected"),
         ({"source": {"kind": "osm", "attribution": "", "files": [], "notes": [3]}}, "is no text"),
-        ({"edge_id": ["up"] * 7}, "is damaged (duplicate edge id 'up'; ids must be unique); build"),
+        ({"edge_id": ["up"] * 7}, "is damaged (duplicate edge id 'up'. Ids must be unique). Build"),
         ({"street": ["other"] * 7}, "its digest differs"),
         ({"arrays": {"length_m": np.full(7, 5000.0)}}, "its digest differs"),
     ],
@@ -234,7 +234,7 @@ def test_another_format_is_refused_with_a_remedy(
     store.save(hill, tmp_path / "new.npz")
     monkeypatch.undo()
     with pytest.raises(
-        NetworkFormatError, match="has format 99, this evroute reads 3; build the network again"
+        NetworkFormatError, match=r"has format 99, this evroute reads 3. Build the network again"
     ):
         store.load(tmp_path / "new.npz")
 

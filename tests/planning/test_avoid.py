@@ -89,7 +89,7 @@ def test_a_trip_that_needs_the_road_is_refused(hill: RoadNetwork) -> None:
 
 
 def test_a_road_that_there_is_not_is_refused_with_similar_ones(denver: RoadNetwork) -> None:
-    with pytest.raises(UnknownNameError, match="has no road 'Curtis Stret'; similar: Curtis Str"):
+    with pytest.raises(UnknownNameError, match=r"has no road 'Curtis Stret'. Similar: Curtis Str"):
         evroute.plan(denver, trip="A", avoid=["Curtis Stret"])
 
 

@@ -85,7 +85,7 @@ def test_both_ends_at_one_point_are_refused_in_one_line_at_a_junction_too(
     levels: RoadNetwork,
 ) -> None:
     assert refused(levels, place(300, 0), place(300, 0)) == (
-        "origin and destination are one point of High Bridge; choose two places"
+        "origin and destination are one point of High Bridge. Choose two places"
     )
     corner = "High Bridge & Ramp"
-    assert "follows itself; choose places further apart" in refused(levels, corner, corner)
+    assert "follows itself. Choose places further apart" in refused(levels, corner, corner)

@@ -353,7 +353,7 @@ def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
         try:
             planner.plan(*ends, battery=battery)
         except NotEnoughChargeError as error:
-            advice = re.search(r"; or charge at (post \d) to (\d+) %", str(error))
+            advice = re.search(r", or charge at (post \d) to (\d+) %", str(error))
             if advice is None:
                 seen["no stop yet"] += _less_fails_and_as_much_succeeds(planner, error, ends)
                 continue
@@ -592,7 +592,7 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
         with pytest.raises(NotEnoughChargeError) as short:
             risky.plan(21, 99, battery=empty, charge=charge, risk=1e-5)
         advised.append(short.value.start_percent)
-    assert "start with at least about " in str(short.value)
+    assert "Start with at least about " in str(short.value)
     assert f"without a stop at least {advised[0]} %" in str(short.value)
     assert advised[1] < advised[0]
 
@@ -617,7 +617,9 @@ def test_an_id_leaves_out_one_station_and_a_network_all_of_its_own(planner: Plan
     assert left("2") == ["Post 7", "Post 8"]
     assert left("chargy") == ["Square 12"]
     assert left("GRID", "WAY/5") == ["Post 7"]
-    with pytest.raises(UnknownNameError, match="the name, network or id 'Charly'; similar: Chargy"):
+    with pytest.raises(
+        UnknownNameError, match=r"the name, network or id 'Charly'. Similar: Chargy"
+    ):
         left("Charly")
 
 
@@ -633,7 +635,7 @@ def test_stations_are_left_out_by_name_and_power(planner: Planner) -> None:
     with pytest.raises(EvrouteError, match=r"no charging station is left"):
         planner.plan(21, 99, **wishes, least_kw=50)
     with pytest.raises(
-        UnknownNameError, match=r"no station that fits .* network or id 'pst 1'; similar: p"
+        UnknownNameError, match=r"no station that fits .* network or id 'pst 1'. Similar: p"
     ):
         planner.plan(21, 99, **wishes, avoid_stations=["pst 1"])
     quick = planner.plan(21, 99, **wishes, stop_minutes=1).recommended_route
@@ -673,7 +675,7 @@ def test_an_end_charge_above_the_charge_after_stops_names_the_least_start(
     with pytest.raises(NotEnoughChargeError, match=r"arrives with 60 % .* 9 %: start") as refused:
         plan(9)
     least = refused.value.start_percent
-    assert f"start with at least {least} %; charging on the way does not" in str(refused.value)
+    assert f"start with at least {least} %. Charging on the way does not" in str(refused.value)
     assert least > 60
     plan(least)
     with pytest.raises(NotEnoughChargeError, match=f"at least {least} %"):
@@ -715,16 +717,16 @@ def test_no_row_costs_less_than_the_row_of_least_cost(planner: Planner) -> None:
 
 def test_bad_requests_have_one_line(planner: Planner) -> None:
     battery, network = Battery.of_percent(6.1, 4, 2), planner.network
-    with pytest.raises(EvrouteError, match="add them with 'evroute network chargers denver FILE'"):
+    with pytest.raises(EvrouteError, match="Add them with 'evroute network chargers denver FILE'"):
         Planner(load_network("denver"), planner.vehicle, physics="eq8").plan(
             3, 9, battery=battery, charge=True
         )
-    with pytest.raises(EvrouteError, match="no charging power; choose another"):
+    with pytest.raises(EvrouteError, match=r"no charging power. Choose another"):
         Planner(network, replace(load_vehicle("reference"), ac_kw=None), physics="eq8").plan(
             3, 9, battery=battery, charge=True
         )
     ccs = replace(planner.vehicle, ac_kw=None, dc_kw=50)
-    with pytest.raises(EvrouteError, match=r"no compatible plug: the 6 .* have ac; .* has ccs"):
+    with pytest.raises(EvrouteError, match=r"no compatible plug: the 6 .* have ac. .* has ccs"):
         Planner(network, ccs, physics="eq8").plan(3, 9, battery=battery, charge=True)
     with pytest.raises(EvrouteError, match="needs the charge at the start"):
         planner.plan(3, 9, charge=True)

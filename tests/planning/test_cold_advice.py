@@ -42,7 +42,7 @@ def test_the_advised_start_suffices_and_a_point_less_does_not(wishes: dict[str, 
         if text is None:
             continue
         assert f"starting with {soc:.4g} %" in text
-        advised = int(re.findall(r"start with at least (?:about )?(\d+) %", text)[0])
+        advised = int(re.findall(r"[Ss]tart with at least (?:about )?(\d+) %", text)[0])
         assert refusal(network, ends, advised, **wishes) is None, text
         if advised - 1 > soc:
             assert refusal(network, ends, advised - 1, **wishes), text

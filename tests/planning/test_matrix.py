@@ -101,9 +101,9 @@ def test_the_command_writes_a_row_for_each_pair(denver, tmp_path) -> None:
     ("lines", "message"),
     [
         (("place", "Blake Street & 17th Street", "Nowhere Lane"), "row 2: .*Nowhere Lane"),
-        (("id,place", "depot"), "row 1: no place; give the columns id,place"),
+        (("id,place", "depot"), "row 1: no place. Give the columns id,place"),
         (("id,name", "1,Blake Street"), "row 1: no place"),
-        (("place,id", "a,b,c"), "row 1: more cells than columns; quote a place"),
+        (("place,id", "a,b,c"), "row 1: more cells than columns. Quote a place"),
         (
             ("id,place", "a,Blake Street & 17th Street", 'a,"39.7624,-104.9733"'),
             "row 2: id 'a' names another place above",
@@ -161,6 +161,6 @@ def test_an_input_is_not_replaced(tmp_path) -> None:
     before, options = good.read_text(), ["--out", str(tmp_path / "." / "good.csv")]
     for reads in (["--matrix", str(good), str(good)], ["--batch", str(good)]):
         result = CliRunner().invoke(app, ["route", *reads, *options])
-        with pytest.raises(EvrouteError, match="is also read; choose another name"):
+        with pytest.raises(EvrouteError, match=r"is also read. Choose another name"):
             raise result.exception
     assert good.read_text() == before

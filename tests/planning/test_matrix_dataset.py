@@ -78,7 +78,7 @@ def test_a_folder_with_contents_is_kept(denver: RoadNetwork, tmp_path: Path) -> 
     (tmp_path / "pairs" / "mine.txt").write_text("kept")
     planner = Planner(denver, "reference")
     ends = stops(denver, 2, leaving=True), stops(denver, 2, leaving=False)
-    with pytest.raises(EvrouteError, match=r"pairs is not empty; name a new folder"):
+    with pytest.raises(EvrouteError, match=r"pairs is not empty. Name a new folder"):
         write_dataset(tmp_path / "pairs", planner, *ends)
     assert [path.name for path in tmp_path.iterdir()] == ["pairs"]
 

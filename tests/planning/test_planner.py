@@ -85,7 +85,7 @@ def test_routes_have_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"belief": "runs/own"}, "belief is the path 'runs/own'; give evroute.load_belief"),
+        ({"belief": "runs/own"}, "belief is the path 'runs/own'. Give evroute.load_belief"),
         ({"reserve_percent": 10.0}, "a reserve needs the charge at the start"),
     ],
 )
@@ -510,15 +510,15 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({}, EvrouteError, "named trip"),
         ({"trip": "A", "waypoints": ENDS}, EvrouteError, "either"),
         ({"trip": "A"}, UnknownNameError, "no trip 'A'"),
-        ({"waypoints": ("in", "ouf")}, UnknownNameError, "similar ids: out"),
+        ({"waypoints": ("in", "ouf")}, UnknownNameError, "Similar ids: out"),
         ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
         ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "evroute vehicle list"),
         ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
-        ({"waypoints": ENDS, "price": 0.0}, EvrouteError, "it must be above 0"),
+        ({"waypoints": ENDS, "price": 0.0}, EvrouteError, "It must be above 0"),
         (
             {"waypoints": ENDS, "price": 0.3, "time_value": np.nan},
             EvrouteError,
-            "it must be from 0 to 1000000000",
+            "It must be from 0 to 1000000000",
         ),
         ({"waypoints": ENDS, "time_value": 12.0}, EvrouteError, "needs the price"),
         ({"waypoints": ENDS, "depart": "8.15"}, EvrouteError, "HH:MM"),
@@ -662,7 +662,7 @@ def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
 
 
 def test_integers_for_edge_ids_are_refused_in_one_line(denver: RoadNetwork) -> None:
-    with pytest.raises(EvrouteError, match="5 is no edge id or place; give ids as text") as caught:
+    with pytest.raises(EvrouteError, match=r"5 is no edge id or place. Give ids as text") as caught:
         plan(denver, waypoints=[5, 6])  # type: ignore[list-item]
     assert "\n" not in str(caught.value)
 

@@ -124,11 +124,11 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         ({"trip": "A", "stop_from": 80, "stop_to": 80}, "stop_from goes with charging on the way"),
         (
             CHARGING | {"stop_from": 80, "stop_to": 80},
-            "stop_from is 80 %; it must be below stop_to",
+            "stop_from is 80 %. It must be below stop_to",
         ),
-        (CHARGING | {"arrive": 120}, "arrive is 120; it must be a charge from 0 to 100 %, or 'ch"),
-        (CHARGING | {"arrive": "home"}, "arrive is 'home'; it must be a charge from 0 to 100 %"),
-        (CHARGING | {"stop_minutes": -1}, "stop_minutes is -1 min; it must be from 0 to 1440 min"),
+        (CHARGING | {"arrive": 120}, "arrive is 120. It must be a charge from 0 to 100 %, or 'ch"),
+        (CHARGING | {"arrive": "home"}, "arrive is 'home'. It must be a charge from 0 to 100 %"),
+        (CHARGING | {"stop_minutes": -1}, "stop_minutes is -1 min. It must be from 0 to 1440 min"),
         (
             CHARGING | {"risk": 0.1, "price": 1, "time_value": 9},
             "a risk does not go with stops of least cost",
@@ -136,8 +136,8 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         ({"trip": "A", "time_value": 9}, "a value of time needs the price of energy: price"),
         ({"trip": "A", "soc": 9, "search": "clamped"}, "a battery, a time limit or a value of tim"),
         ({"trip": "A", "conditions": {"wind_from_deg": 9}}, "wind_from needs a wind speed: wind"),
-        ({"trip": "A", "conditions": {"wind_mps": 99}}, "wind is 99 m/s; it must be from 0 to 40"),
-        ({"trip": "A", "sock": 9}, "unknown key 'sock'; known: soc"),
+        ({"trip": "A", "conditions": {"wind_mps": 99}}, "wind is 99 m/s. It must be from 0 to 40"),
+        ({"trip": "A", "sock": 9}, "unknown key 'sock'. Known: soc"),
     ],
 )
 def test_contradictory_fields_are_refused_in_one_clause(
@@ -149,7 +149,7 @@ def test_contradictory_fields_are_refused_in_one_clause(
 
 
 def test_a_text_without_a_field_is_refused() -> None:
-    with pytest.raises(EvrouteError, match="there is no 'sock' of a plan; there are from, to"):
+    with pytest.raises(EvrouteError, match=r"there is no 'sock' of a plan. There are from, to"):
         PlanRequest.from_texts({"trip": "A", "sock": "9"})
 
 

@@ -223,9 +223,9 @@ def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNet
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("cost", np.zeros(3, np.float32), "Costs.cost is array of float32; expected a read-only"),
-        ("rest", np.zeros(3), "Costs.rest is array of float64; expected a read-only"),
-        ("rest_wh", [0.0, 0.0], r"Costs.rest_wh is \[0.0, 0.0\]; expected a read-only"),
+        ("cost", np.zeros(3, np.float32), "Costs.cost is array of float32, expected a read-only"),
+        ("rest", np.zeros(3), "Costs.rest is array of float64, expected a read-only"),
+        ("rest_wh", [0.0, 0.0], r"Costs.rest_wh is \[0.0, 0.0\], expected a read-only"),
     ],
 )
 @pytest.mark.parametrize("is_compiled", [True, False])
@@ -243,7 +243,7 @@ def test_a_compiled_search_refuses_rows_and_weights_that_do_not_exist(
 ) -> None:
     search, n = Search(line_graph), line_graph.n_edges
     weights = np.ones(n)
-    with pytest.raises(ValueError, match=f"weights have shape .{n - 1},.; expected .{n},."):
+    with pytest.raises(ValueError, match=f"weights have shape .{n - 1},., expected .{n},."):
         search.rest(weights[:-1], 0)
     with pytest.raises(ValueError, match=f"edge row {n} is not one of 0 to {n - 1}"):
         search.rest(weights, n)

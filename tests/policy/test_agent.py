@@ -107,6 +107,6 @@ def test_a_pair_that_cannot_work_is_refused_when_the_agent_is_built(parts) -> No
     wrong = parts[0] | {"model": MarginalsOnly(), "index": JointThompson()}
     with pytest.raises(
         TypeError,
-        match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample",
+        match=r"JointThompson needs a model that is HasJoint. MarginalsOnly has no .*sample",
     ):
         Agent(**wrong)

@@ -84,7 +84,7 @@ def test_a_claim_holds_if_it_holds_in_every_panel() -> None:
     found = verdicts(stated(), pd.concat([better, other]))
     assert [(each.panel, each.word) for each in found] == [("A", "holds"), ("B", "undecided")]
     assert verdict_lines(found) == [
-        "undecided: ours is lower (holds in 1, undecided in 1; by hand)"
+        "undecided: ours is lower (holds in 1, undecided in 1, by hand)"
     ]
 
 
@@ -120,7 +120,7 @@ def test_a_claim_names_the_part_in_which_its_comparator_differs() -> None:
     ("fields", "message"),
     [
         ({"statistic": "time"}, "no column 'time'"),
-        ({"against": {"method": "nobody"}}, "no run has method 'nobody'; there are ours, theirs"),
+        ({"against": {"method": "nobody"}}, "no run has method 'nobody'. There are ours, theirs"),
     ],
 )
 def test_a_claim_on_no_run_is_an_error(fields, message) -> None:
@@ -129,7 +129,7 @@ def test_a_claim_on_no_run_is_an_error(fields, message) -> None:
 
 
 def test_a_selection_of_several_methods_is_an_error() -> None:
-    with pytest.raises(EvrouteError, match="several runs of a seed; name the method"):
+    with pytest.raises(EvrouteError, match=r"several runs of a seed. Name the method"):
         verdicts(stated(runs={"index": "radius"}), table())
 
 

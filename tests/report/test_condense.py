@@ -44,7 +44,7 @@ def test_many_trips_share_a_panel_and_their_worlds_stay_apart() -> None:
 def test_panels_that_are_still_too_many_are_cut_and_counted() -> None:
     frame, notes = few_panels(rounds(trips=2, worlds=20))
     assert panel_labels(frame).nunique() == 12
-    assert notes[1] == "Curves of 12 panels of 20; the tables have all panels."
+    assert notes[1] == "Curves of 12 panels of 20. The tables have all panels."
 
 
 @pytest.mark.parametrize("kind", ["methods", "trips"])

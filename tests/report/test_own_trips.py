@@ -71,7 +71,7 @@ def test_the_captions_leave_out_the_first_trips_and_count_by_hand() -> None:
     assert accuracy(rows) == [
         "forecast error before learning trips 4 to 5: 20 Wh a trip, 25.0% of the energy; physics "
         "alone 0 Wh a trip, 0.0% of the energy",
-        "90 % intervals held 1 of 5 trips; mean width 648 Wh",
+        "90 % intervals held 1 of 5 trips, mean width 648 Wh",
     ]
     unknown = rows.set_column(4, "low90_wh", pa.array([np.nan] * 5))
     assert accuracy(unknown)[1] == "no 90 % interval is known"

@@ -140,7 +140,7 @@ def test_a_hostile_place_is_found_and_shown_as_it_is(hill: RoadNetwork, payload:
     payload.tried("JSON", "place")
     assert plan.titles[0] == f"road 1.0 km west of {text}"
     assert text in json.loads(json.dumps(document(plan)))["routes"]["energy"]["streets"][0]["name"]
-    with pytest.raises(EvrouteError, match="similar names") as caught:
+    with pytest.raises(EvrouteError, match="Similar names") as caught:
         locate(network, text.replace("cycler", "cyclr"))
     assert text in str(caught.value)
 

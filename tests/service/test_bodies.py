@@ -54,22 +54,22 @@ def test_the_shape_equals_the_parsed_value(value: Any, ascii_: bool) -> None:
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        (b"[" * 17 + b"]" * 17, "the body is nested 17 levels deep; expected at most 16"),
-        (b"{" + b'"a":1,' * 100 + b'"b":1}', "an object has 101 keys; expected at most 100"),
+        (b"[" * 17 + b"]" * 17, "the body is nested 17 levels deep, expected at most 16"),
+        (b"{" + b'"a":1,' * 100 + b'"b":1}', "an object has 101 keys, expected at most 100"),
         (b'{"soc": NaN}', "the body is not JSON: expected value at line 1 column 9"),
         (b'{"origin": "\\ud800"}', "the body is not JSON: unexpected end of hex escape"),
         (
             b'{"origin": "a", "destination": "b", "soc": 1e400}',
-            "soc is inf %; it must be from 0 to 100 %",
+            "soc is inf %. It must be from 0 to 100 %",
         ),
-        (b'{"origin": "a", "destination": "b", "a-b": 1}', "unknown key 'a-b'; known: origin, des"),
+        (b'{"origin": "a", "destination": "b", "a-b": 1}', "unknown key 'a-b'. Known: origin, des"),
         (
             b'{"origin": "a", "destination": "b", "soc": ' + b"7" * 900 + b"}",
             "soc is an integer of",
         ),
         (b'{"origin": ["a", 1, 2, 3, 4, 5, 6, 7, 8]}', "['a', 1, 2, 3, 4, 5, ...] is no edge id"),
-        (b"[]", "value is []; "),
-        (b'{"self": 1, "origin": "a", "destination": "b"}', "unknown key 'self'; known: "),
+        (b"[]", "value is []. "),
+        (b'{"self": 1, "origin": "a", "destination": "b"}', "unknown key 'self'. Known: "),
     ],
 )
 def test_the_first_problem_by_hand(body: bytes, detail: str) -> None:

@@ -93,7 +93,7 @@ REQUESTS = {
         NAMES | {"soc": "40", "arrive": "20"}, refused="arrive goes with charging on the way"
     ),
     "stations that are left with less": Asked(
-        STOP | {"stop_from": "80", "stop_to": "60"}, refused="it must be below stop_to, 60 %"
+        STOP | {"stop_from": "80", "stop_to": "60"}, refused="It must be below stop_to, 60 %"
     ),
     "no station is left": Asked(STOP | {"least_kw": "400"}, refused="no charging station is left"),
     "learned": Asked(FAR, learned=True),
@@ -116,7 +116,7 @@ REQUESTS = {
         refused="is a belief about vehicle 'nissan-leaf-40', not about 'renault-zoe'",
     ),
     "an impossible temperature": Asked(
-        NAMES | {"temperature": "900"}, refused="temperature is 900 °C; it must be from -50 to 60"
+        NAMES | {"temperature": "900"}, refused="temperature is 900 °C. It must be from -50 to 60"
     ),
 }
 NAMED = (NAMES["from"], FAR["from"], IDS["from"])
@@ -360,9 +360,9 @@ def test_the_charge_of_a_range_equals_the_plan(name: str, folder: Path) -> None:
     ("texts", "refused"),
     [
         ({"from": "Nowhere & Never", "soc": "9"}, "has no edge 'Nowhere & Never'"),
-        ({"from": IDS["from"], "soc": "140"}, "soc is 140 %; it must be from 0 to 100 %"),
+        ({"from": IDS["from"], "soc": "140"}, "soc is 140 %. It must be from 0 to 100 %"),
         ({"from": IDS["from"], "soc": "9", "reserve": "10"}, "reserve"),
-        ({"from": IDS["from"], "soc": "9", "risk": "70%"}, "risk is 70 %; it must be above 0 %"),
+        ({"from": IDS["from"], "soc": "9", "risk": "70%"}, "risk is 70 %. It must be above 0 %"),
         ({"from": IDS["from"], "soc": "9", "wind_from": "90"}, "wind_from needs a wind speed"),
         ({"from": IDS["from"], "soc": "9", "vehicle": "delorean"}, "unknown vehicle 'delorean'"),
     ],

@@ -52,7 +52,7 @@ def test_each_path_answers_by_car_as_python_does(work) -> None:
     assert plans["van-1"] < plans["van-2"]
     assert ranges["van-1"] > ranges["van-2"]
     assert needs["van-1"] < needs["van-2"]
-    with pytest.raises(EvrouteError, match="without car 'van-7'; it knows van-"):
+    with pytest.raises(EvrouteError, match=r"without car 'van-7'. It knows van-"):
         work.plan(PlanBody(**ENDS, belief="vans", car="van-7"))
 
 

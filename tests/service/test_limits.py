@@ -93,7 +93,7 @@ def test_a_body_is_counted_without_a_stated_length() -> None:
     assert asyncio.run(ask(service, b"0" * 20)) == (200, b"0" * 20)
     status, content = asyncio.run(ask(service, b"0" * 21))
     assert status == 413
-    assert json.loads(content) == {"detail": "a body has at most 20 bytes; send fewer rows"}
+    assert json.loads(content) == {"detail": "a body has at most 20 bytes. Send fewer rows"}
 
 
 @pytest.mark.parametrize("length", [b"21", b"9" * 5000, b"-1", b"1e3", b""])

@@ -104,7 +104,7 @@ def test_a_pair_without_a_route_is_null_in_every_format() -> None:
 @pytest.mark.parametrize(
     ("own", "accept", "status", "named"),
     [
-        ({}, "text/csv", 406, "Accept is 'text/csv'; expected application/json, application/vnd"),
+        ({}, "text/csv", 406, "Accept is 'text/csv', expected application/json, application/vnd"),
         ({"origins": ["x" * 201]}, JSON, 422, "origins.0"),
         ({"origins": []}, JSON, 422, "origins"),
         ({"destinations": [CORNERS[0], "Nowhere & Never"]}, JSON, 422, "destinations.1: network"),
@@ -113,10 +113,10 @@ def test_a_pair_without_a_route_is_null_in_every_format() -> None:
             {"origins": CORNERS * 500, "destinations": CORNERS * 51},
             JSON,
             422,
-            f"the matrix has 102,000 pairs; expected at most 100,000 as JSON; send Accept: {ARROW}",
+            f"the matrix has 102,000 pairs, expected at most 100,000 as JSON. Send Accept: {ARROW}",
         ),
         ({"conditions": {"wind_from_deg": 90}}, JSON, 422, "wind_from needs a wind speed"),
-        ({"by": "length"}, JSON, 422, "by is 'length'; "),
+        ({"by": "length"}, JSON, 422, "by is 'length', "),
         ({"reduced": True}, JSON, 422, "reduced energies need the same places"),
         ({"detour_saving_wh": 5}, JSON, 422, "detour_saving_wh goes with by 'recommended'"),
         ({"by": "recommended", "max_extra_time": -1}, JSON, 422, "max_extra_time"),
@@ -153,5 +153,5 @@ def test_no_accepted_format_is_406(header: str) -> None:
 
 
 def test_a_matrix_ends_in_time(tmp_path: Path) -> None:
-    with pytest.raises(EvrouteError, match="not answered within -1 s; send fewer places at once"):
+    with pytest.raises(EvrouteError, match=r"not answered within -1 s. Send fewer places at once"):
         Work(tmp_path, -1.0).matrix(MatrixBody.model_validate(BODY))

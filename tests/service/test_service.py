@@ -69,8 +69,8 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         "no such place": {"destination": "no such place"},
         "temperature is 900 °C": {"conditions": {"temperature_c": 900}},
         "soc is 140": {"soc": 140},
-        "'orgin'; known: origin": {"orgin": "a"},
-        "'conditions.winds_mps'; known: conditions.wind_mps": {"conditions": {"winds_mps": 3}},
+        "'orgin'. Known: origin": {"orgin": "a"},
+        "'conditions.winds_mps'. Known: conditions.wind_mps": {"conditions": {"winds_mps": 3}},
     }
     requests = [ENDS, *(ENDS | own for own in wrong.values()), ENDS | {"vehicle": VEHICLE}]
     status, answer, _ = ask(service, "POST", "/v1/plans", {"requests": requests})

@@ -131,7 +131,7 @@ def test_drag_counts_the_wind_along_the_bearing_of_the_road(
 
 def test_wind_that_drives_the_vehicle_is_refused(build, two_roads) -> None:
     with pytest.raises(
-        EvrouteError, match="a tail wind drives vehicle 'reference' on 1 edges; lower wind_mps"
+        EvrouteError, match=r"a tail wind drives vehicle 'reference' on 1 edges. Lower wind_mps"
     ):
         build(network=two_roads, origin="e", destination="n", wind_mps=40, wind_from_deg=180)
 

@@ -110,7 +110,7 @@ def test_a_replay_has_the_name_of_its_table_and_reports_unmeasured_roads(setting
     )
     replay = load_world({"kind": "replay", "table": str(table)})
     assert replay.provenance(setting)["note"].startswith(
-        "1 trips measured 4 of 7 edges; the others"
+        "1 trips measured 4 of 7 edges. The others"
     )
     assert replay.build(setting, Repeated(0, 5), SeedSequence(0)).observe(1).origin == 0
     with pytest.raises(EvrouteError, match="table"):

@@ -102,5 +102,5 @@ def test_closures_are_new_each_round_the_same_for_each_method_and_leave_a_way(wo
 
 
 def test_too_many_closures_are_said_to_be(world) -> None:
-    with pytest.raises(NoRouteError, match="close fewer"):
+    with pytest.raises(NoRouteError, match="Close fewer"):
         world(0, closed_share=0.99).observe(1)

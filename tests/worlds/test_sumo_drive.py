@@ -78,6 +78,6 @@ def test_route_energies_follow_eq_8(sumo, setting) -> None:
 
 def test_a_source_of_other_roads_is_refused_in_one_line(hill, tmp_path) -> None:
     with pytest.raises(
-        EvrouteError, match=r"none\.net\.xml does not exist; give the \.net\.xml of 'hill'"
+        EvrouteError, match=r"none\.net\.xml does not exist. Give the \.net\.xml of 'hill'"
     ):
         SumoDrive(hill, Path(tmp_path, "none.net.xml"))

@@ -122,7 +122,7 @@ def test_without_a_survey_the_truth_is_the_physics_of_turns(hill) -> None:
 def test_networks_without_a_source_are_refused_in_one_line(hill, monkeypatch) -> None:
     monkeypatch.delenv("EVROUTE_DATA_DIR", raising=False)
     with pytest.raises(
-        EvrouteError, match=r"no \.net\.xml of network 'hill' is at hand; set EVROUTE_DATA_DIR"
+        EvrouteError, match=r"no \.net\.xml of network 'hill' is at hand. Set EVROUTE_DATA_DIR"
     ):
         load_world("sumo").build(
             Setting(hill, load_vehicle("reference")), Repeated(0, 1), SeedSequence(0)

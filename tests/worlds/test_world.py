@@ -77,21 +77,21 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
 @pytest.mark.parametrize(
     ("world", "message"),
     [
-        ("windy", "unknown world 'windy'; there are sampled-gp, physics"),
+        ("windy", "unknown world 'windy'. There are sampled-gp, physics"),
         ("nowhere.toml", "world file nowhere.toml does not exist"),
-        ({"payload_kg": 1}, "world names no kind; there are sampled-gp, physics"),
-        ({"kind": "real"}, "world: unknown kind 'real'; there are sampled-gp, physics"),
+        ({"payload_kg": 1}, "world names no kind. There are sampled-gp, physics"),
+        ({"kind": "real"}, "world: unknown kind 'real'. There are sampled-gp, physics"),
         (
             {"kind": "physics", "hail": 1},
-            "world: kind 'physics' has no option 'hail'; it has payload_kg, rolling_factor",
+            "world: kind 'physics' has no option 'hail'. It has payload_kg, rolling_factor",
         ),
         (
             {"kind": "physics", "wind_mps": "much"},
-            "; it must be a valid number",
+            ". It must be a valid number",
         ),
         (
             {"kind": "physics", "payload_kg": -1},
-            "; it must be greater than or equal to 0",
+            ". It must be greater than or equal to 0",
         ),
         (
             {"kind": "physics", "zones": 1, "zone_hours": [[9, 7]]},

@@ -61,7 +61,7 @@ def _by(engine: Engine, door: DoorNames, blocks: Iterator[Block]) -> Iterator[Fi
     tasks = (BlockTask(door, each, inputs.of(each), here, plugins=used) for each in blocks)
     window = _Window(engine.executor, answer_block, inputs)
     try:
-        with as_one_line("nothing is written; repeat the command"):
+        with as_one_line("Nothing is written. Repeat the command"):
             yield from window.answers(tasks, engine.ahead, engine.check)
     finally:
         window.cancel()
@@ -107,7 +107,7 @@ def _alone(lost: Sequence[BlockTask], inputs: DoorInputs) -> Iterator[Files]:
         if died == REPEATS:
             words = f"the process of {left[0].block.words} died {REPEATS + 1} times"
             raise EvrouteError(
-                f"{words}, the last {REPEATS} alone (out of memory?); give fewer --jobs"
+                f"{words}, the last {REPEATS} alone (out of memory?). Give fewer --jobs"
             )
 
 

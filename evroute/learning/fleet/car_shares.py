@@ -127,5 +127,5 @@ def resting(trips: int, car: str | None, own: int, *, of_fleet: bool) -> str:
         return ""
     if car:
         return f"intervals rest on {counted(own, 'trip')} of {car} and {trips - own} of other cars"
-    whose = "; the car is none of them" if of_fleet else ""
+    whose = ", and the car is none of them" if of_fleet else ""
     return f"intervals rest on {counted(trips, 'trip')}{whose}"

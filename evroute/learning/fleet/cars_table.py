@@ -82,18 +82,18 @@ class CarTypes:
         for trip in measured.trips:
             require(
                 trip.car,
-                f"trip '{trip.trip}' names no car, which {self.path} needs; name it in a column "
+                f"trip '{trip.trip}' names no car, which {self.path} needs. Name it in a column "
                 "'car'",
             )
             require(
                 trip.car in self.types,
-                f"trip '{trip.trip}' is of car '{trip.car}', which is not in {self.path}; add its "
+                f"trip '{trip.trip}' is of car '{trip.car}', which is not in {self.path}. Add its "
                 "row there",
                 UnknownNameError,
             )
         of_others = {name for name, each in self.vehicles.items() if each.name not in names}
         others = {
-            trip.trip: f"its car '{trip.car}' is of type '{self.types[trip.car]}'; learn that type "
+            trip.trip: f"its car '{trip.car}' is of type '{self.types[trip.car]}'. Learn that type "
             "into another folder"
             for trip in measured.trips
             if self.types[trip.car] in of_others
@@ -127,7 +127,7 @@ def read_cars(path: Path) -> CarTypes:
             f"table of cars {path}, row {row}: car '{car}' is of type '{vehicle}' here, and of "
             f"'{before}' above",
         )
-    require(types, f"table of cars {path} has no cars; give a row for each: car,vehicle")
+    require(types, f"table of cars {path} has no cars. Give a row for each: car,vehicle")
     return CarTypes(path, types, {name: load_vehicle(name) for name in sorted(set(types.values()))})
 
 
@@ -192,12 +192,12 @@ def check_named(folder: Path, cars: Sequence[str]) -> None:
     car = next(car for car in cars if car)
     if named[0]:
         raise EvrouteError(
-            f"{folder} is the belief of a fleet with car '{car}', and the table names no cars; "
-            "name the car of each trip in a column 'car'"
+            f"{folder} is the belief of a fleet with car '{car}', and the table names no cars. "
+            "Name the car of each trip in a column 'car'"
         )
     raise EvrouteError(
-        f"{folder} is the belief of one car without a name, and the table names car '{car}'; "
-        "learn a fleet into a folder of its own"
+        f"{folder} is the belief of one car without a name, and the table names car '{car}'. "
+        "Learn a fleet into a folder of its own"
     )
 
 

@@ -29,14 +29,14 @@ def check_car(source: str, known: Sequence[str], car: str) -> None:
     """
     require(
         known,
-        f"{source} is a belief of one car without a name; leave the car '{car}' out",
+        f"{source} is a belief of one car without a name. Leave the car '{car}' out",
         UnknownNameError,
     )
     near = get_close_matches(car, known, SHOWN) or list(known[:SHOWN])
     require(
         car in known,
-        f"{source} is the belief of a fleet without car '{car}'; it knows {', '.join(near)}; "
-        "leave the car out for the forecast of one that it does not know",
+        f"{source} is the belief of a fleet without car '{car}'. It knows {', '.join(near)}. "
+        "Leave the car out for the forecast of one that it does not know",
         UnknownNameError,
     )
 

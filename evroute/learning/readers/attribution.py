@@ -58,8 +58,8 @@ def attributed(
         if abs(waiting_wh) > JAM_WH + FACTOR * (expected_wh + abs(climbed_wh)):
             raise ImpossibleTripError(
                 f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which is "
-                "impossible; "
-                "check the units, and that readings are cumulative"
+                "impossible. "
+                "Check the units, and that readings are cumulative"
             )
         energy_wh += share * (climb_wh + (waiting_wh - climbed_wh) / expected_wh * dissipated_wh)
         driven += share

@@ -100,7 +100,7 @@ def read_measured(
     log = with_cars(chosen.log(path), names)
     if with_routes and not chosen.has_routes:
         raise EvrouteError(
-            f"trip table {path} has no routes, which this model and replays need; give a log by "
+            f"trip table {path} has no routes, which this model and replays need. Give a log by "
             "edges or points, or learn with model trips, exact or physics+gp"
         )
     if len(setting.of_types) > 1 and cars is not None:
@@ -160,7 +160,7 @@ def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
     taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
     if taken_wh < 0 <= sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips):
         notes.append(
-            f"the trips return {-taken_wh:,.0f} Wh in total but do not descend; "
-            "check the sign of their energies"
+            f"the trips return {-taken_wh:,.0f} Wh in total but do not descend. "
+            "Check the sign of their energies"
         )
     return notes

@@ -45,7 +45,7 @@ def read_gpx(path: Path) -> Log:
         raise EvrouteError(f"GPX file {path}, an extension: {error}") from None
     require(
         rows and any(values["time"]),
-        f"GPX file {path} has no track point with a time; record a track",
+        f"GPX file {path} has no track point with a time. Record a track",
     )
     log = Log(path, pa.table(values), columns)
     return log if set(READINGS) & set(values) else _with_companion(log)
@@ -95,7 +95,7 @@ def _with_companion(log: Log) -> Log:
     path = log.path.with_suffix(".csv")
     require(
         path.is_file(),
-        f"GPX file {log.path} has no energy; add the extension <energy_wh> (read so far) or "
+        f"GPX file {log.path} has no energy. Add the extension <energy_wh> (read so far) or "
         f"<soc_percent> to its points, or give a table {path.name} with the columns time "
         "and energy_wh in the same folder",
     )

@@ -105,15 +105,15 @@ def meter_of(log: Log) -> Meter:
         return Meter("charge", percent, display_step(percent))
     raise EvrouteError(
         f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
-        f"soc_percent, or volts and amps; it has {', '.join(log.table.column_names)}"
+        f"soc_percent, or volts and amps. It has {', '.join(log.table.column_names)}"
     )
 
 
 def by_catalogue(vehicle: Vehicle) -> str:
     """Return a sentence on energies that are per cents of the battery of a vehicle file."""
     return (
-        f"kWh are per cents of the vehicle file's usable battery of {vehicle.battery_kwh:g} kWh; "
-        "the log has no meter of energy, so the real size stays unknown"
+        f"kWh are per cents of the vehicle file's usable battery of {vehicle.battery_kwh:g} kWh. "
+        "The log has no meter of energy, so the real size stays unknown"
     )
 
 

@@ -128,8 +128,8 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
-        f"trip table {log.path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth; "
-        "lat is from -90 to 90, lon from -180 to 180",
+        f"trip table {log.path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth. "
+        "Lat is from -90 to 90, lon from -180 to 180",
     )
     return lat, lon
 
@@ -183,7 +183,7 @@ def _drives(
         if not found:
             measured.skipped[trip] = (
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
-                f"them; check that the trip is in network '{setting.network.name}'"
+                f"them. Check that the trip is in network '{setting.network.name}'"
             )
         measured.notes.extend(_notes(trip, pieces, found))
         drives += found
@@ -211,7 +211,7 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
     if drives and matched < rows:
         notes.append(
             f"{trip}: {rows - matched} of {rows} points lie more than {FARTHEST_M:.0f} m from any "
-            f"road, or no way leads to them; parts left: {len(drives)}"
+            f"road, or no way leads to them. Parts left: {len(drives)}"
         )
     return notes
 
@@ -266,7 +266,7 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) 
     )
     require(
         len(read) > 1 and at_m[-1] > at_m[0],
-        "no two readings of energy lie apart on the roads; a trip needs energy at two points",
+        "no two readings of energy lie apart on the roads. A trip needs energy at two points",
         ImpossibleTripError,
     )
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)

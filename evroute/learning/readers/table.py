@@ -227,12 +227,12 @@ def check_columns(
     """
     for name in needed:
         require(
-            name in names, f"trip table {path} has no column '{name}'; it has {', '.join(names)}"
+            name in names, f"trip table {path} has no column '{name}'. It has {', '.join(names)}"
         )
     for name in names:
         require(
             not known or name in known,
-            f"trip table {path}: unknown column '{name}'; known are {', '.join(known)}",
+            f"trip table {path}: unknown column '{name}'. Known are {', '.join(known)}",
         )
 
 

@@ -44,7 +44,7 @@ def read_drives(path: Path) -> Log:
     if missing:
         raise EvrouteError(
             f"trip table {path} has no column '{missing[0]}': the table drives of TeslaMate has no "
-            "places; export it with its first and last positions, as in the guide of logs"
+            "places. Export it with its first and last positions, as in the guide of logs"
         )
     check_columns(path, table.column_names, ("trip", "departed", "soc_start", "soc_end"))
     ends = {

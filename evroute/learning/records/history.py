@@ -119,7 +119,7 @@ def _stored_rows(path: Path) -> list[dict[str, Any]]:
         table.select(["trip"])
         return list(table.to_pylist())
     except (OSError, pa.ArrowException, LookupError):
-        log.warning("%s is damaged; computing it again from the measured trips", path)
+        log.warning("%s is damaged, computing it again from the measured trips", path)
         return []
 
 

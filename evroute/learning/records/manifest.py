@@ -150,7 +150,7 @@ def checked_manifest(manifest: Any, origin: str, remedy: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         problem = first_problem(error) if isinstance(error, ValidationError) else str(error)
         raise DamagedFileError(
-            f"{origin} was not made by 'evroute learn', or was changed ({problem}); {remedy}"
+            f"{origin} was not made by 'evroute learn', or was changed ({problem}). {remedy}"
         ) from None
     return dict(manifest)
 
@@ -221,7 +221,7 @@ def _with_cars(setting: Setting, made: Mapping[str, Any], cars: Mapping[str, Veh
         require(
             cars[name].name == known[name].name,
             f"car '{name}' is of type '{cars[name].name}' in the table of cars, and of type "
-            f"'{known[name].name}' in the folder; correct the table, or give the car a new name",
+            f"'{known[name].name}' in the folder. Correct the table, or give the car a new name",
         )
     if not (cars or known):
         return setting
@@ -299,14 +299,14 @@ def _check_model(model: str, options: Mapping[str, Any], choice: Choice) -> None
         strange += [name for name in ("prior", "kernel") if getattr(choice, name)]
         if strange:
             raise EvrouteError(
-                f"model '{model}' learns whole trips and takes no {strange[0]}; name "
+                f"model '{model}' learns whole trips and takes no {strange[0]}. Name "
                 "another model of 'evroute method list', such as physics+gp"
             )
     elif is_part(model):
         model_options(model)
     elif model not in MODELS:
         known = ", ".join([*KINDS, *MODELS])
-        raise UnknownNameError(f"unknown model '{model}'; there are {known}")
+        raise UnknownNameError(f"unknown model '{model}'. There are {known}")
 
 
 def vehicle_names(setting: Setting, vehicle: Vehicle | str | None) -> set[str]:

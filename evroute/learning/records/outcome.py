@@ -67,7 +67,7 @@ def learn_all(
             on_progress(len(predictions), len(trips) - before)
         check_numbers(learner)
     except UNLEARNABLE:
-        log.debug("a trip cannot be learned; learning one by one", exc_info=True)
+        log.debug("a trip cannot be learned, learning one by one", exc_info=True)
         return _learn_one_by_one(again, trips)
     return Outcome(learner, list(trips), before, predictions, {})
 

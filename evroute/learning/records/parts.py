@@ -61,7 +61,7 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
     """
     require(
         (folder / "measured").exists() or not (folder / "trips.parquet").exists(),
-        f"{folder} was written by an earlier version, without the trips as measured; learn its "
+        f"{folder} was written by an earlier version, without the trips as measured. Learn its "
         "tables again into an empty folder: evroute learn TABLE --out EMPTY_FOLDER",
         DamagedFileError,
     )
@@ -90,7 +90,7 @@ def check_on_network(trips: Iterable[MeasuredTrip], network: RoadNetwork) -> Non
     for trip in trips:
         require(
             trip.record is None,
-            f"network '{network.name}' does not have all edges of trip '{trip.trip}'; name the "
+            f"network '{network.name}' does not have all edges of trip '{trip.trip}'. Name the "
             "network of its trips with --network",
         )
 
@@ -128,7 +128,7 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
         trips = [_of_its_type(trip, about) for trip in read]
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
         raise DamagedFileError(
-            f"{path} is damaged ({_line(error)}); set it aside by 'evroute learn --repair "
+            f"{path} is damaged ({_line(error)}). Set it aside by 'evroute learn --repair "
             f"{folder}', and learn the table of its trips again: evroute learn TABLE --out {folder}"
         ) from None
     return trips

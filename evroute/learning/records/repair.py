@@ -75,7 +75,7 @@ def repair(
     place = Folder(Path(folder))
     if not part_paths(place.path):
         raise EvrouteError(
-            f"{place.path} holds no measured trips; learn their tables: evroute learn TABLE "
+            f"{place.path} holds no measured trips. Learn their tables: evroute learn TABLE "
             f"--out {place.path}"
         )
     with place.locked(WAIT_S), threadpool_limits(1):
@@ -104,12 +104,12 @@ def _damaged(folder: Path, network: RoadNetwork, *, travels: bool) -> dict[Path,
         try:
             trips += read_part(path, network)
         except DamagedFileError as error:
-            found[path] = str(error).partition("; set it aside")[0]
+            found[path] = str(error).partition(". Set it aside")[0]
     if not travels or all(is_without_line(trip) for trip in trips):
         check_on_network(trips, network)
     if len(found) == len(paths):
         raise EvrouteError(
-            f"{folder} has no intact file of measured trips; learn their tables again into "
+            f"{folder} has no intact file of measured trips. Learn their tables again into "
             "another folder"
         )
     return found
@@ -137,7 +137,7 @@ def _start(
         raise problem
     if network is None:
         raise EvrouteError(
-            f"{place.path} has no settings left; name the network of its trips with --network, "
+            f"{place.path} has no settings left. Name the network of its trips with --network, "
             "and --vehicle and --model if they were not the usual ones"
         )
     return start_of({}, network, vehicle, choice)

@@ -145,7 +145,7 @@ class KnownRoads:
         if not self._cut:
             return words
         return (
-            f"{words}; {self._cut:,} of the others are on this map in pieces, which 'evroute learn "
+            f"{words}. {self._cut:,} of the others are on this map in pieces, which 'evroute learn "
             f"--repair FOLDER --network {self.network.name}' learns"
         )
 

@@ -65,7 +65,7 @@ def recorded_terms(
     """
     require(
         physics in record.terms,
-        "this network does not have all its roads, and its terms were not recorded with it; learn "
+        "this network does not have all its roads, and its terms were not recorded with it. Learn "
         "it on its own network: evroute learn --repair FOLDER --network NAME",
     )
     row = np.array([record.terms[physics].get(name, 0.0) for name in prior.names])

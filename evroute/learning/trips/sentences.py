@@ -170,7 +170,7 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
-            f"{'above' if distance[k] > 0 else 'below'} the vehicle file; check its {FIELDS[k]}"
+            f"{'above' if distance[k] > 0 else 'below'} the vehicle file. Check its {FIELDS[k]}"
         )
 
 
@@ -210,10 +210,10 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (
             f"{counted(len(refused), 'trip')} not learned, with an energy over 8 deviations from "
-            f"the expected one: {shown}; tested again after 10 more trips"
+            f"the expected one: {shown}. They are tested again after 10 more trips"
         )
     if belief.inflations:
         yield (
             "3 of 10 consecutive trips were not learned, so the prior of the coefficients was "
-            f"widened {10**belief.inflations} times; check the vehicle file"
+            f"widened {10**belief.inflations} times. Check the vehicle file"
         )

@@ -108,7 +108,7 @@ class Usual:
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.members[0].belief, k) for k in (HEATING, WARM_UP)):
             return f"{usual}, {in_cold}"
-        return f"{usual}; by physics {in_cold}, not learned yet"
+        return f"{usual}, by physics {in_cold}, not learned yet"
 
     def _at(self, temperature_c: float, speed_kmh: float) -> list[FloatArray]:
         """Return the terms of a kilometre by each belief, (p,) each."""

@@ -89,10 +89,10 @@ class Assumptions:
         ):
             if not 0 < value <= most or value == math.inf:
                 limit = "" if most == math.inf else f" and at most {most:g}"
-                raise ValueError(f"{name} is {value:g}; it must be positive, finite{limit}")
+                raise ValueError(f"{name} is {value:g}. It must be positive, finite{limit}")
         require(
             len(self.scales) and np.all((self.scales > 0) & (self.scales < np.inf)),
-            f"c is {self.scales.tolist()}; scales of guesses must be positive",
+            f"c is {self.scales.tolist()}. Scales of guesses must be positive",
             ValueError,
         )
 
@@ -246,7 +246,7 @@ class ConfidenceSet:
     def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self.feasible:
             raise EmptySetError(
-                f"no function of norm B = {self.assumptions.norm:g} fits the measurements; the "
+                f"no function of norm B = {self.assumptions.norm:g} fits the measurements. The "
                 f"smallest B that fits is {self.b_min:.4g}: raise B or sigma"
             )
         mean, variance = self.spectrum.ridge(points, grid)

@@ -54,5 +54,5 @@ def _named(name: str) -> ContextKernel:
     try:
         kernel: ContextKernel = named(KERNELS, "kernel", name)()
     except UnknownNameError as error:
-        raise UnknownNameError(f"{error}; two kernels may be joined by + or *") from None
+        raise UnknownNameError(f"{error}. Two kernels may be joined by + or *") from None
     return kernel

@@ -161,11 +161,11 @@ class EdgeContextKernel:
             np.ndim(lengthscales) in (1, 2) and np.all((lengthscales > 0) & (lengthscales < np.inf))
         ):
             raise ValueError(
-                f"lengthscales must be positive numbers, one per feature; got {lengthscales}"
+                f"lengthscales must be positive numbers, one per feature, got {lengthscales}"
             )
         require(
             0 < graph_share < 1,
-            f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1",
+            f"the graph's share of the prior variance is {graph_share}. It must be between 0 and 1",
             ValueError,
         )
         self.graph = graph

@@ -95,7 +95,7 @@ def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
             if path.is_file():
                 return read_mapped(path)
         except DamagedFileError as error:
-            log.warning("%s; making it again", error)
+            log.warning("%s, making it again", error)
         write_mapped(path, make())
         return read_mapped(path)
 

@@ -126,7 +126,7 @@ class Batches:
             waiting = sum(trip.waiting for trip in self._trips)
             if self.waits:
                 raise EvrouteError(
-                    f"the batch is closed and {waiting} planned trips were not measured yet; give "
+                    f"the batch is closed and {waiting} planned trips were not measured yet. Give "
                     "their feedback "
                     "first, or take mode = 'soft'"
                 )

@@ -175,7 +175,7 @@ class StopOptions(ModeOptions):
     threshold: float = Field(
         default=2.0,
         ge=1,
-        description="change of variances at which a batch closes; 1 is one trip a batch",
+        description="change of variances at which a batch closes. 1 is one trip a batch",
     )
     max_batch_trips: int = Field(default=50, ge=1, description="largest number of trips in a batch")
 

@@ -199,7 +199,7 @@ class Growing(Rule):
         if self._most is not None and len(posterior.basis) >= self._most:
             if not self._refused:
                 log.warning(
-                    "the dictionary has reached its cap of %d points; no further point is added",
+                    "the dictionary has reached its cap of %d points. No further point is added",
                     self._most,
                 )
             self._refused += 1
@@ -236,7 +236,7 @@ class EKOptions(DictionaryOptions):
     gamma: float = Field(
         default=1.0,
         ge=0,
-        description="factor from an arm's score to its probability of entering the dictionary; 0 "
+        description="factor from an arm's score to its probability of entering the dictionary. 0 "
         "keeps it empty, 1 is rough, 5 accurate",
     )
     eps: float = Field(

@@ -108,7 +108,7 @@ class NystromOptions(ModelOptions):
     """Name of the engine, stored in states."""
 
     ridge: float = Field(
-        default=1.0, gt=0, description="lambda over the noise variance; larger means fewer points"
+        default=1.0, gt=0, description="lambda over the noise variance. Larger means fewer points"
     )
 
     def rule(self) -> Rule:

@@ -260,7 +260,7 @@ class SparsePosterior:
         if len(rest) and not self._warned and rest.min() < -NOT_PSD * prior.max():
             self._warned = True
             log.warning(
-                "a variance came out as %.3g; the kernel may not be positive definite", rest.min()
+                "a variance came out as %.3g. The kernel may not be positive definite", rest.min()
             )
         return np.maximum(rest, 0.0)
 
@@ -353,7 +353,7 @@ class SparsePosterior:
         prior = self.kernel.diagonal(edge, features)
         if not np.all((prior > 0) & (prior < np.inf)):
             raise CovarianceError(
-                "the kernel's prior variances are not positive numbers; check its deviations"
+                "the kernel's prior variances are not positive numbers. Check its deviations"
             )
         z = self.embed(edge, features)
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])

@@ -88,7 +88,7 @@ class RedrawOptions(DictionaryOptions):
         default=2.0,
         gt=0,
         description="oversampling: factor from an arm's variance to its probability of entering "
-        "the dictionary; 1 is small and rough, 5 accurate",
+        "the dictionary. 1 is small and rough, 5 accurate",
     )
     sampling: Sampling = Field(
         default="union",
@@ -155,7 +155,7 @@ class Redraw:
         ):
             if not self.capped:
                 log.warning(
-                    "the dictionary has reached its cap of %d points; its guarantees end here",
+                    "the dictionary has reached its cap of %d points. Its guarantees end here",
                     self.max_dictionary,
                 )
             self.capped += 1

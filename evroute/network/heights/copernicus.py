@@ -103,7 +103,7 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
                 target.write(source.read(window=window))
     except (requests.RequestException, rasterio.errors.RasterioError) as error:
         raise EvrouteError(
-            f"the heights of Copernicus cannot be read from {url} ({type(error).__name__}); check "
+            f"the heights of Copernicus cannot be read from {url} ({type(error).__name__}). Check "
             "the internet "
             "connection, or give rasters of your own"
         ) from error

@@ -108,7 +108,7 @@ def _check_share(gaps: height_checks.Gaps) -> None:
     if outside + holes > GREATEST_MISSING_SHARE * v:
         raise EvrouteError(
             f"{(outside + holes) / v:.1%} of the {v} junctions have no height: {outside} lie "
-            f"outside the rasters and {holes} in their holes; add the rasters that are missing"
+            f"outside the rasters and {holes} in their holes. Add the rasters that are missing"
         )
 
 
@@ -117,12 +117,12 @@ def _gap_notes(gaps: height_checks.Gaps) -> Iterator[str]:
     v = len(gaps.known)
     if outside := int(gaps.outside.sum()):
         yield (
-            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
+            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters, filled along the "
             "roads"
         )
     if holes := int(gaps.in_holes.sum()):
         yield (
-            f"{holes} junctions ({holes / v:.1%}) lie in holes of the rasters; filled along the "
+            f"{holes} junctions ({holes / v:.1%}) lie in holes of the rasters, filled along the "
             "roads"
         )
     if off_ground := int(gaps.off_ground.sum()):
@@ -201,7 +201,7 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
     """
     require(
         0 <= smoothing_m <= GREATEST_SMOOTHING_M,
-        f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m",
+        f"smoothing_m is {smoothing_m:g}. It must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m",
         ValueError,
     )
     system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)

@@ -102,7 +102,7 @@ def check_heights(network: RoadNetwork, elevation_m: FloatArray) -> None:
     if steep.mean() > GREATEST_STEEP_SHARE:
         _refuse(
             f"{steep.mean():.1%} of the roads climb more than {STEEP:.0%} of their length and "
-            f"{STEEP_BEYOND_M:.0f} m (true terrain: at most {GREATEST_STEEP_SHARE:.0%}); are the "
+            f"{STEEP_BEYOND_M:.0f} m (true terrain: at most {GREATEST_STEEP_SHARE:.0%}). Are the "
             "heights in metres, at the right place, and their holes marked?"
         )
 
@@ -225,9 +225,9 @@ def check_extrapolation(network: RoadNetwork, gaps: Gaps) -> list[str]:
         missing_part = "the rasters that are missing" if holes < n else "a raster without holes"
         _refuse(
             f"{counted} (at most {EXTRAPOLATED_M:.0f} m, or {GREATEST_BARE_SHARE:.0%} of the "
-            f"junctions, are extrapolated); add {missing_part}"
+            f"junctions, are extrapolated). Add {missing_part}"
         )
-    return [f"{counted}; their heights are extrapolated"]
+    return [f"{counted}. Their heights are extrapolated"]
 
 
 def _where(bare: int, holes: int) -> str:
@@ -260,6 +260,6 @@ def _surrounded(tree: KDTree, place: FloatArray) -> bool:
 
 def _refuse(reason: str) -> None:
     raise EvrouteError(
-        f"these heights cannot be true: {reason}; "
+        f"these heights cannot be true: {reason}. "
         "--elevation-unchecked builds the network nevertheless"
     )

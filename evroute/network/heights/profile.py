@@ -56,10 +56,10 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
         If the name is neither, or the network has no profile.
     """
     if terrain not in (None, "edge", "profile"):
-        raise UnknownNameError(f"unknown terrain '{terrain}'; there are edge, profile")
+        raise UnknownNameError(f"unknown terrain '{terrain}'. There are edge, profile")
     if terrain == "profile" and network.pieces is None:
         raise EvrouteError(
-            f"network '{network.name}' has no profile, so each edge has one slope; build it with "
+            f"network '{network.name}' has no profile, so each edge has one slope. Build it with "
             f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)"
         )
     if terrain != "edge" or network.pieces is None:
@@ -120,7 +120,7 @@ def sampled(
         If a raster cannot be read.
     """
     if not 5.0 <= spacing_m <= 1000.0:
-        raise EvrouteError(f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m")
+        raise EvrouteError(f"the spacing is {spacing_m:g} m. It must be from 5 to 1,000 m")
     points = _Points.along(network, spacing_m)
     if rasters:
         height_m, notes, cell_m = _of_rasters(network, rasters, points)
@@ -140,13 +140,13 @@ def sampled(
     height_m += np.minimum(kept, 1.0)[points.edge] * apart_m
     several, n = int((points.pieces > 1).sum()), network.n_edges
     more = [
-        f"profile: a height every {spacing_m:g} m inside edges, smoothed by {smoothing_m:.0f} m; "
+        f"profile: a height every {spacing_m:g} m inside edges, smoothed by {smoothing_m:.0f} m, "
         f"{several:,} of {n:,} edges have several slopes"
     ]
     if unknown:
         more.append(
             f"profile: {unknown:,} of {int(points.inside.sum()):,} heights inside edges are "
-            "unknown; the road is straight there"
+            "unknown. The road is straight there"
         )
     if steep := int((kept < 1.0).sum()):
         more.append(f"profile: {steep:,} edges are held at {STEEP:.0%} inside")

@@ -70,7 +70,7 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
     """
     if not isinstance(text, str):
         raise UnknownNameError(
-            f"{text!r} is no edge id or place; give ids as text, such as '{text}'"
+            f"{text!r} is no edge id or place. Give ids as text, such as '{text}'"
         )
     if text in network.row_of or lat_lon(text) is not None:
         return None
@@ -78,7 +78,7 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
     if not found:
         near = "; ".join(spellings(network, text))
         raise UnknownNameError(
-            f"network '{network.name}' has no place '{text}'; similar names: {near}"
+            f"network '{network.name}' has no place '{text}'. Similar names: {near}"
             if near
             else unknown_edge(network, text)
         )
@@ -86,7 +86,7 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
         listed = "; ".join(place.label for place in found[: names.LISTED])
         more = len(found) - names.LISTED
         raise EvrouteError(
-            f"'{text}' may be {len(found)} places of network '{network.name}'; give one of them: "
+            f"'{text}' may be {len(found)} places of network '{network.name}'. Give one of them: "
             f"{listed}{f'; and {more} more' if more > 0 else ''}"
         )
     return found[0]
@@ -97,9 +97,9 @@ def unknown_edge(network: RoadNetwork, text: str) -> str:
     """Return the message for an unknown edge id, with similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)
     hint = (
-        f"similar ids: {'; '.join(near)}" if near else "give street names, 'lat,lon' or an edge id"
+        f"Similar ids: {'; '.join(near)}" if near else "Give street names, 'lat,lon' or an edge id"
     )
-    return f"network '{network.name}' has no edge '{text}'; {hint}"
+    return f"network '{network.name}' has no edge '{text}'. {hint}"
 
 
 def nearest(
@@ -141,9 +141,9 @@ def nearest_lines(
     """
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
-        hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
+        hint = f", or an edge id: {'; '.join(similar)}" if similar else ""
         raise EvrouteError(
-            f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}"
+            f"{lat},{lon} is no place on the earth. Give latitude, then longitude, in degrees{hint}"
         )
     x_m, y_m = transformer(WGS84, network.crs).transform(lon, lat)
     if not np.isfinite([x_m, y_m]).all():

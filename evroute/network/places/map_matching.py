@@ -123,7 +123,7 @@ class MapMatcher:
             If a position is not on the earth.
         """
         if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
-            raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
+            raise EvrouteError("a position is no place on the earth. Lat and lon are in degrees")
         x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 

@@ -261,7 +261,7 @@ def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
         return junctions, [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"the names of network '{network.name}' are damaged ({error}); build the network again"
+            f"the names of network '{network.name}' are damaged ({error}). Build the network again"
         ) from error
 
 
@@ -306,7 +306,7 @@ def _stations(network: RoadNetwork) -> list[_Row]:
         named = dict.fromkeys((clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows)
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"the charging stations of network '{network.name}' are damaged ({error}); add them "
+            f"the charging stations of network '{network.name}' are damaged ({error}). Add them "
             "again with 'evroute network chargers'"
         ) from error
     return [each for each in named if each[0]]

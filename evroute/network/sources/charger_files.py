@@ -151,7 +151,7 @@ def read_stations(path: Path) -> tuple[list[ListedStation], str]:
             raise
         reason = " ".join(f"{type(error).__name__} {error}".split())
         raise NetworkFormatError(
-            f"cannot read stations from {path.name}: {reason}; expected {form.expected}"
+            f"cannot read stations from {path.name}: {reason}, expected {form.expected}"
         ) from error
 
 
@@ -199,7 +199,7 @@ def _table(path: Path) -> Iterator[ListedStation]:
     reader = csv.DictReader(lines, delimiter=max(",;\t", key=lines[0].count))
     if missing := set(_COLUMNS) - set(reader.fieldnames or ()):
         raise EvrouteError(
-            f"{path.name} lacks the column '{min(missing)}' of stations; its first line must have "
+            f"{path.name} lacks the column '{min(missing)}' of stations. Its first line must have "
             f"{', '.join(_COLUMNS)}"
         )
     for number, row in enumerate(reader, start=2):
@@ -211,7 +211,7 @@ def _of_row(row: Mapping[str, str], where: str) -> ListedStation:
     kind = (row["socket"] or "").strip().lower()
     if kind not in _KINDS and kind != "unknown":
         raise EvrouteError(
-            f"{where}: unknown socket '{kind}'; there are {', '.join(_KINDS)}, and 'unknown'"
+            f"{where}: unknown socket '{kind}'. There are {', '.join(_KINDS)}, and 'unknown'"
         )
     try:
         lon, lat = _number(row["lon"]), _number(row["lat"])
@@ -238,7 +238,7 @@ def _price(row: Mapping[str, str], column: str, where: str) -> float | None:
     except ValueError:
         price = -1.0
     if price is not None and not 0 <= price < np.inf:
-        raise EvrouteError(f"{where}: {column} is '{text}'; it must be a number of 0 or more")
+        raise EvrouteError(f"{where}: {column} is '{text}'. It must be a number of 0 or more")
     return price
 
 
@@ -329,7 +329,7 @@ def _kw(value: object, where: str) -> float | None:
     except ValueError:
         kw = -1.0
     if not 0 < kw <= _MOST_KW:
-        raise EvrouteError(f"{where}: the power of a socket is {value} kW; it must be above 0")
+        raise EvrouteError(f"{where}: the power of a socket is {value} kW. It must be above 0")
     return kw
 
 

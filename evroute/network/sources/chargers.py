@@ -270,7 +270,7 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
             found[_Place(clean(str(name)), float(lon), float(lat), *own)].append(socket)
     except (TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"the charging stations of network '{network.name}' are damaged ({error}); add them "
+            f"the charging stations of network '{network.name}' are damaged ({error}). Add them "
             "again with 'evroute network chargers'"
         ) from error
     return tuple(

@@ -54,7 +54,7 @@ def find(name: str) -> Published:
     known = published()
     require(
         name in known,
-        f"no network '{name}' is published; there are: {', '.join(known)}",
+        f"no network '{name}' is published. There are: {', '.join(known)}",
         UnknownNameError,
     )
     return known[name]
@@ -93,13 +93,13 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
             raise EvrouteError(f"{wanted.url} cannot be downloaded: {error}") from error
         except requests.exceptions.RequestException as error:
             raise EvrouteError(
-                f"the download of {wanted.url} was interrupted ({type(error).__name__}); check the "
+                f"the download of {wanted.url} was interrupted ({type(error).__name__}). Check the "
                 "internet connection"
             ) from error
         if (blob := git_blob(temporary)) != wanted.git_blob:
             raise EvrouteError(
                 f"the file at {wanted.url} is not the published file (git blob {blob}, expected "
-                f"{wanted.git_blob}); nothing was kept"
+                f"{wanted.git_blob}). Nothing was kept"
             )
     return path
 

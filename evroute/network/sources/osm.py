@@ -43,7 +43,7 @@ def read(path: Path, name: str) -> RoadNetwork:
         without a drivable road.
     """
     if path.exists() and not path.is_file():
-        raise NetworkFormatError(f"{path} is not a regular file; give an OpenStreetMap extract")
+        raise NetworkFormatError(f"{path} is not a regular file. Give an OpenStreetMap extract")
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
@@ -116,7 +116,7 @@ def find_area(place: str, cache: Path) -> Area:
         found = _answered(place, lambda: osmnx.geocode_to_gdf(place))
     except TypeError as error:  # the place has no area
         raise EvrouteError(
-            f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
+            f"'{place}' has no boundary in OpenStreetMap. Name a city, district or region"
         ) from error
     except ValueError as error:  # no such place, or an answer that OSMnx cannot read
         raise EvrouteError(
@@ -170,8 +170,8 @@ def _answered(place: str, ask: Callable[[], T]) -> T:
         )
     except requests.exceptions.RequestException as error:
         raise EvrouteError(
-            f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
-            "check the internet connection, or give a file with --osm"
+            f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}). "
+            "Check the internet connection, or give a file with --osm"
         ) from error
 
 

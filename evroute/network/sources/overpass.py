@@ -159,14 +159,14 @@ def _answer(address: str, query: str) -> dict[str, Any]:
         time.sleep(wait_s)
     if not response.ok:
         raise EvrouteError(
-            f"OpenStreetMap's Overpass service answered {response.status_code} {response.reason}; "
-            "try again later, or give a file with --osm"
+            f"OpenStreetMap's Overpass service answered {response.status_code} {response.reason}. "
+            "Try again later, or give a file with --osm"
         )
     found = response.json()
     if not isinstance(found, dict) or "elements" not in found:
         raise EvrouteError(f"OpenStreetMap's Overpass service has no answer: {str(found)[:80]!r}")
     if remark := found.get("remark"):  # it ran out of time or memory
         raise EvrouteError(
-            f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
+            f"OpenStreetMap's Overpass service gave up: {remark}. Try a smaller place, or later"
         )
     return found

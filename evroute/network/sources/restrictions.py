@@ -103,7 +103,7 @@ class Outcome:
         via = f" ({self.applied_via_way} of them via ways)" if self.applied_via_way else ""
         left = ", ".join(f"{n} {why}" for why, n in sorted(self.left_out.items()))
         return f"{self.applied} of {total} turn restrictions applied{via}" + (
-            f"; left out: {left}" if left else ""
+            f", left out: {left}" if left else ""
         )
 
 

@@ -69,7 +69,7 @@ def read(path: Path, name: str, lengths: str = LENGTHS[0]) -> RoadNetwork:
         If it is too large or nested too deep.
     """
     if lengths not in LENGTHS:
-        raise UnknownNameError(f"unknown lengths '{lengths}'; there are {', '.join(LENGTHS)}")
+        raise UnknownNameError(f"unknown lengths '{lengths}'. There are {', '.join(LENGTHS)}")
     raw, sha256 = _parse(path)
     raw.driven = lengths == LENGTHS[0]
     try:
@@ -142,7 +142,7 @@ class _Collector:
             return
         self._edge_id = a["id"]
         if self._edge_id in self.ids:
-            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
+            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'. Ids must be unique")
         self.ids.add(self._edge_id)
         check_memory(len(self.ids), 0, "it")
         self._edge = _Edge(
@@ -171,7 +171,7 @@ class _Collector:
         if a.get("type") == "internal":
             return
         if a["id"] in self.junctions:
-            raise NetworkFormatError(f"duplicate junction id '{a['id']}'; ids must be unique")
+            raise NetworkFormatError(f"duplicate junction id '{a['id']}'. Ids must be unique")
         self.has_z = self.has_z or "z" in a
         self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
 

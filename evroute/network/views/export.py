@@ -29,7 +29,7 @@ def export(network: RoadNetwork, path: Path) -> None:
     suffix = path.suffix.lower()
     require(
         suffix in WRITERS,
-        f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}",
+        f"'{path.name}' names no format to export. Use one of {', '.join(WRITERS)}",
     )
     try:
         with replacing(path) as temporary:

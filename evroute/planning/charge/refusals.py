@@ -47,27 +47,27 @@ def with_advice(
     """
     if stops:
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
-        return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
+        return NotEnoughChargeError(f"{error}, {advice}", error.start_percent)
     found = _least(needs, battery, tried)
     about = "" if tried is None else "about "
     if found is None:
         return _without_start(error, needs, battery, about)
     percent, station = found
     least = f"{about}{percent} %"
-    useless = "charging on the way does not help"
+    useless = "Charging on the way does not help"
     if not station and error.start_percent is None:
-        return NotEnoughChargeError(f"{error}: start with at least {least}; {useless}", percent)
+        return NotEnoughChargeError(f"{error}: start with at least {least}. {useless}", percent)
     if not station or (error.start_percent or 101) <= percent:
-        return NotEnoughChargeError(f"{error}; {useless}", error.start_percent)
+        return NotEnoughChargeError(f"{error}. {useless}", error.start_percent)
     if not charging:
         advice = f"or with at least {least} and charging at {station} (--charge)"
-        reason = str(error).replace("charge on the way, or take", "take")
-        return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
+        reason = str(error).replace("Charge on the way, or take", "Take")
+        return NotEnoughChargeError(f"{reason}, {advice}", error.start_percent)
     reached = bool(needs.charges(battery))
     why = "no station that leads on is within reach" if reached else "no station is within reach"
     if about:
         why = "no plan with charging stops was found that keeps the limit of risk"
-    without = f"; without a stop at least {error.start_percent} %" if error.start_percent else ""
+    without = f", without a stop at least {error.start_percent} %" if error.start_percent else ""
     return NotEnoughChargeError(
         f"{why}: start with at least {least}, then charge at {station} "
         f"(started with {battery.percent(battery.asked_wh):.4g} %, reserve "
@@ -80,15 +80,15 @@ def _without_start(
     error: NotEnoughChargeError, needs: StationNeeds, battery: Battery, about: str
 ) -> NotEnoughChargeError:
     """Return an error with the gap that no full charge bridges, if there is one."""
-    reason = str(error).replace("charge on the way, or take", "take")
-    reason = reason.removesuffix("; charge on the way")
+    reason = str(error).replace("Charge on the way, or take", "Take")
+    reason = reason.removesuffix(". Charge on the way")
     gap = needs.gap(battery)
     if gap is None:
         return error
     advice = "no plan with charging stops was found, even with a full battery"
     if gap[0] > TOLERANCE_WH:
         advice = gap_text(gap, needs, battery, about)
-    return NotEnoughChargeError(f"{reason}; {advice}", error.start_percent)
+    return NotEnoughChargeError(f"{reason}, {advice}", error.start_percent)
 
 
 def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[int, str] | None:

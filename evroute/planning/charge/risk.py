@@ -194,11 +194,11 @@ class RiskSearch:
                 break
             least -= 1
         about = "about " if gap else ""
-        advice = f"start with at least {about}{least} %" if least <= 100 else "charge on the way"
+        advice = f"Start with at least {about}{least} %" if least <= 100 else "Charge on the way"
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
             f"{100 * self.most:.4g} % when starting with {battery.percent(battery.asked_wh):.4g} "
-            f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %; {advice}",
+            f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %. {advice}",
             least if least <= 100 else None,
         )
 
@@ -277,7 +277,7 @@ def _caveat(name: str, gap: float, unit: str, more: str) -> str:
     """Return how far a row may be from its optimum, or empty if it is exact."""
     if not gap:
         return ""
-    return f"; the {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"
+    return f". The {name} route with this risk may be {rounded_up(gap, 1):.0f} {unit} {more}"
 
 
 def _proof(gap_wh: float) -> str:

@@ -136,15 +136,15 @@ class Shortage:
                 least_percent += 1
             return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
-                f"{_steps(need_wh - battery.asked_wh) * STEP_WH / 1000:.2f} kWh more; "
-                f"start with at least {least_percent} %",
+                f"{_steps(need_wh - battery.asked_wh) * STEP_WH / 1000:.2f} kWh more. "
+                f"Start with at least {least_percent} %",
                 least_percent,
             )
         if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf))):
             return NotEnoughChargeError(no_way(self.legs.starts[0].edge, self.legs.destinations[0]))
         if battery.reserve_wh == battery.capacity_wh:
             return NotEnoughChargeError(
-                f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+                f"a reserve of {held} leaves no charge to drive with. Choose a smaller reserve"
             )
         full = battery.start_wh == battery.reserve_wh
         missing_wh = self._least_missing_wh(
@@ -153,7 +153,7 @@ class Shortage:
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
-            f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "
+            f"{100 if full else start_percent:.4g} %. Charge on the way, or take a vehicle with a "
             "larger battery"
         )
 

@@ -290,7 +290,7 @@ def to_a_station(problem: SearchProblem, battery: Battery, chargers: Sequence[Ch
     least_wh = min(ends, default=np.inf)
     require(
         least_wh <= battery.capacity_wh,
-        "no charging station is within reach of the destination, even with a full battery; leave "
+        "no charging station is within reach of the destination, even with a full battery. Leave "
         "out arrive",
     )
     return battery.percent(float(least_wh))

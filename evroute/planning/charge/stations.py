@@ -83,19 +83,19 @@ def why_no_charging(network: RoadNetwork, vehicle: Vehicle, chargers: Sequence[C
     found = stations(network)
     if not found:
         return (
-            f"network '{network.name}' has no charging stations; add them with 'evroute network "
+            f"network '{network.name}' has no charging stations. Add them with 'evroute network "
             f"chargers {network.name} FILE'"
         )
     if not vehicle.ac_kw and not vehicle.dc_kw:
         return (
-            f"vehicle '{vehicle.name}' has no charging power; choose another one of 'evroute "
+            f"vehicle '{vehicle.name}' has no charging power. Choose another one of 'evroute "
             "vehicle list', or set ac_kw or dc_kw in a vehicle file"
         )
     kinds = sorted({socket.kind for station in found for socket in station.sockets})
     plugs = {"ac": vehicle.ac_kw, vehicle.dc_plug: vehicle.dc_kw}
     return (
         f"no compatible plug: the {len(found)} charging stations of network '{network.name}' have "
-        f"{', '.join(kinds)}; vehicle '{vehicle.name}' has "
+        f"{', '.join(kinds)}. Vehicle '{vehicle.name}' has "
         f"{' and '.join(plug for plug, kw in plugs.items() if kw)}"
     )
 
@@ -126,8 +126,8 @@ def wanted(chargers: Sequence[Charger], request: PlanRequest) -> tuple[Charger, 
     if chargers and not left:
         most_kw = max(each.kw for each in chargers)
         raise EvrouteError(
-            f"no charging station is left: the greatest power that fits the car is {most_kw:g} kW; "
-            "choose a lower least_kw, or avoid fewer stations"
+            f"no charging station is left: the greatest power that fits the car is {most_kw:g} kW. "
+            "Choose a lower least_kw, or avoid fewer stations"
         )
     return left
 
@@ -152,7 +152,7 @@ def _called(text: str, chargers: Sequence[Charger]) -> list[int]:
         named = [name for each in chargers for name in (each.station, each.network, *_ids(each))]
         names = {name.casefold(): name for name in named if name}
         near = [names[name] for name in get_close_matches(part, names)]
-        similar = f"; similar: {'; '.join(near)}" if near else ""
+        similar = f". Similar: {'; '.join(near)}" if near else ""
         raise UnknownNameError(
             f"no station that fits the car has the name, network or id '{text}'{similar}"
         )

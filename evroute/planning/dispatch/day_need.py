@@ -88,7 +88,7 @@ class DayNeed:
         NotEnoughChargeError
             If a full battery does not suffice.
         """
-        require(0.5 <= p < 1.0, f"p is {p:.6g}; expected a probability from 0.5 to below 1")
+        require(0.5 <= p < 1.0, f"p is {p:.6g}, expected a probability from 0.5 to below 1")
         percent = bisect_left(
             range(101), True, key=lambda start: self.kept(start, reserve_percent) >= p
         )
@@ -96,7 +96,7 @@ class DayNeed:
             kept = self.kept(100, reserve_percent)
             raise NotEnoughChargeError(
                 f"a full battery keeps {reserve_percent:.4g} % over {len(self.driven)} trips with "
-                f"probability {kept:.3g}, less than {p:.6g}; charge between them"
+                f"probability {kept:.3g}, less than {p:.6g}. Charge between them"
             )
         traces = self._traces(self._battery(percent, reserve_percent))
         assert traces is not None  # it keeps the reserve by expected energies too
@@ -182,6 +182,6 @@ class DayNeed:
         for planner in self.planners:
             day = planner.forecasts.day
             if not isinstance(day, ForecastsInTurn):
-                raise EvrouteError("the belief has no joint forecast of trips; ask for each alone")
+                raise EvrouteError("the belief has no joint forecast of trips. Ask for each alone")
             days.append(day)
         return days

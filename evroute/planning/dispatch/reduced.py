@@ -27,7 +27,7 @@ def check_same(origins: Sequence[Stop], destinations: Sequence[Stop]) -> None:
     ends = ([(stop.id, stop.place) for stop in stops] for stops in (origins, destinations))
     require(
         next(ends) == next(ends),
-        "reduced energies need the same places as origins and destinations, in one order; give one "
+        "reduced energies need the same places as origins and destinations, in one order. Give one "
         "table twice",
     )
 
@@ -58,7 +58,7 @@ def reduced_energies(energy_wh: FloatArray) -> IntArray:
     """
     require(
         energy_wh.ndim == 2 and energy_wh.shape[0] == energy_wh.shape[1],
-        f"reduced energies need a square matrix; got {energy_wh.shape}: give the same places as "
+        f"reduced energies need a square matrix, got {energy_wh.shape}: give the same places as "
         "origins and destinations",
     )
     potential_wh = potentials_wh(lambda: [energy_wh], len(energy_wh))
@@ -91,7 +91,7 @@ def potentials_wh(blocks: Callable[[], Iterable[FloatArray]], n: int) -> FloatAr
         if not (potential_wh < before_wh - TOLERANCE_WH).any():
             return before_wh
     raise EvrouteError(
-        "a closed tour over the places returns energy; give coordinates or names in place of "
+        "a closed tour over the places returns energy. Give coordinates or names in place of "
         "edge ids"
     )
 

@@ -48,10 +48,10 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
         for number, row in enumerate(table.rows, start=1):
             where = f"{path}, row {number}"
             require(
-                None not in row, f"{where}: more cells than columns; quote a place with a comma"
+                None not in row, f"{where}: more cells than columns. Quote a place with a comma"
             )
             place = row.get("place") or ""
-            require(place, f"{where}: no place; give the columns id,place")
+            require(place, f"{where}: no place. Give the columns id,place")
             try:
                 found = positions(network, place, leaving=leaving)
             except EvrouteError as error:
@@ -59,11 +59,11 @@ def read_stops(path: Path, network: RoadNetwork, *, leaving: bool) -> list[Stop]
             stop = Stop(row.get("id") or place, place, found)
             require(
                 known.setdefault(stop.id, place) == place,
-                f"{where}: id '{stop.id}' names another place above; give each place an id of "
+                f"{where}: id '{stop.id}' names another place above. Give each place an id of "
                 "its own",
             )
             stops.append(stop)
-    require(stops, f"{path} has no row; give the columns id,place and a row for each place")
+    require(stops, f"{path} has no row. Give the columns id,place and a row for each place")
     return stops
 
 
@@ -76,7 +76,7 @@ def check_rows(origins: Sequence[Stop], destinations: Sequence[Stop]) -> None:
         If it may not. The message has the advice.
     """
     pairs = len(origins) * len(destinations)
-    limits.check("rows", pairs, "the matrix has {} pairs; name a folder, whose files have some")
+    limits.check("rows", pairs, "the matrix has {} pairs. Name a folder, whose files have some")
 
 
 def points_m(network: RoadNetwork, stops: Sequence[Stop]) -> FloatArray:

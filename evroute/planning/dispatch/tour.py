@@ -118,7 +118,7 @@ def tour_asked(planner: Planner, places: Sequence[str], request: TourRequest) ->
     NoRouteError
         If no way leads from a place to the next one.
     """
-    require(len(places) > 1, f"a tour has two or more places; got {len(places)}")
+    require(len(places) > 1, f"a tour has two or more places, got {len(places)}")
     on_day = planner.of_car(request.car).under(day_of(request.conditions, request.depart))
     titles, legs = list[str](), list[Route]()
     leg_wh, leg_s = list[float](), list[float]()

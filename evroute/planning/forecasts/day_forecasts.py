@@ -21,7 +21,7 @@ from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
 
-NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
+NO_BELIEF = "a risk needs a belief. Without trips give uncertainty=evroute.physics_belief(...)"
 
 
 def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
@@ -43,7 +43,7 @@ def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
         raise EvrouteError(NO_BELIEF)
     if day.space.size != space.size:
         raise EvrouteError(
-            "the uncertainty is of other physics than the plan; give "
+            "the uncertainty is of other physics than the plan. Give "
             "uncertainty=evroute.physics_belief(network, vehicle, physics)"
         )
     return day

@@ -203,7 +203,7 @@ def belief_of_car(belief: LearnedEnergies | None, car: str) -> LearnedEnergies:
         If there is no belief, or it does not know the car.
     """
     if belief is None:
-        raise EvrouteError(f"a car needs the belief of its fleet; got car '{car}' and no belief")
+        raise EvrouteError(f"a car needs the belief of its fleet, got car '{car}' and no belief")
     return belief.of_car(car)
 
 

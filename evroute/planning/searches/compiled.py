@@ -74,7 +74,7 @@ def check(group: NamedTuple) -> None:
             fits, expected = isinstance(value, kind), kind.__name__
         if not fits:
             got = f"array of {value.dtype}" if isinstance(value, np.ndarray) else repr(value)
-            raise TypeError(f"{type(group).__name__}.{name} is {got}; expected {expected}")
+            raise TypeError(f"{type(group).__name__}.{name} is {got}, expected {expected}")
 
 
 @cache

@@ -374,7 +374,7 @@ def check_weights(weights: FloatArray) -> None:
         return
     least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
-        raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
+        raise ValueError(f"search weights must be numbers >= 0. The least is {least}")
     if not weights.flags.writeable:
         _CHECKED[id(weights)] = weights
 

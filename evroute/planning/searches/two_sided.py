@@ -205,7 +205,7 @@ class TwoSided:
     def _checked(self, weights: FloatArray, *edges: int) -> FloatArray:
         """Return weights as they are compiled. ValueError if rows or weights are missing."""
         if weights.ndim != 1 or len(weights) < self._n_arms:
-            raise ValueError(f"weights have shape {weights.shape}; expected ({self._n_arms},)")
+            raise ValueError(f"weights have shape {weights.shape}, expected ({self._n_arms},)")
         for edge in (min(edges, default=0), max(edges, default=0)):
             if not 0 <= edge < self._n_edges:
                 raise ValueError(f"edge row {edge} is not one of 0 to {self._n_edges - 1}")

@@ -100,7 +100,7 @@ class TurnSpace:
             if table.control is None:
                 raise EvrouteError(
                     f"the source of network '{edges.network.name}' has no lights, stop signs "
-                    "or right of way; leave controls out"
+                    "or right of way. Leave controls out"
                 )
             self._own = np.column_stack([self._own, contexts(table.control)])
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}

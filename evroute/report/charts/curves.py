@@ -156,7 +156,7 @@ def in_panels(
         .resolve_scale(y="independent")
         .properties(
             title=alt.Title(
-                f"{title}, by {'trip number' if by_trip else 'lengthscale'}; "
+                f"{title}, by {'trip number' if by_trip else 'lengthscale'}, "
                 "band: ± 1 standard error",
                 anchor="start",
                 fontSize=14,

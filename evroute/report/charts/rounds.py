@@ -232,7 +232,7 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
 
 
 REGRET = Curve(
-    caption="Mean over the worlds; the band is ± 1 standard error.",
+    caption="Mean over the worlds. The band is ± 1 standard error.",
     draw=cumulative_regret,
     small=small_regret,
 )
@@ -253,7 +253,7 @@ BETA = Curve(
     wanted=has_beta,
 )
 LENGTHSCALES = Curve(
-    caption="Mean over the worlds ± 1 standard error; worlds and models have that lengthscale.",
+    caption="Mean over the worlds ± 1 standard error. Worlds and models have that lengthscale.",
     draw=regret_by_lengthscale,
     wanted=lambda rounds: "lengthscale" in axes(rounds),
 )

@@ -63,8 +63,8 @@ def folder_verdicts(folder: RunFolder) -> list[Verdict]:
     claims = Claims.model_validate(stated)
     require(
         claims.digest() == manifest.get("claims_sha256"),
-        f"the claims in {folder.path}/manifest.json were changed after the runs began; "
-        "simulate again",
+        f"the claims in {folder.path}/manifest.json were changed after the runs began. "
+        "Simulate again",
     )
     return verdicts(claims, run_table(folder))
 
@@ -105,7 +105,7 @@ def verdict_lines(judged: list[Verdict]) -> list[str]:
         if len(panels) == 1:
             one = panels[0]
             ratios = f"ratio {one.low:.2f} to {one.high:.2f}, at most {claim.at_most:g}"
-        lines.append(f"{overall(panels)}: {claim.statement} ({ratios}; {claim.source})")
+        lines.append(f"{overall(panels)}: {claim.statement} ({ratios}, {claim.source})")
     return lines
 
 
@@ -214,7 +214,7 @@ def _judged(claim: Claim, table: "pd.DataFrame") -> list[Verdict]:
         mean, base = float(values.mean()), float(reference.mean())
         require(
             base > 0,
-            f"claim '{claim.statement}': the comparator's mean is {base:g}; a ratio needs one "
+            f"claim '{claim.statement}': the comparator's mean is {base:g}. A ratio needs one "
             "above 0",
         )
         half = half_interval((values - claim.at_most * reference).to_numpy(dtype=float), LEVEL)
@@ -229,7 +229,7 @@ def _selected(
     """Return the selected runs by panel, indexed by seed."""
     if unknown := sorted({claim.statistic, *selection} - set(table)):
         raise EvrouteError(
-            f"claim '{claim.statement}': no column '{unknown[0]}'; there are "
+            f"claim '{claim.statement}': no column '{unknown[0]}'. There are "
             f"{', '.join(map(str, table))}"
         )
     found = table
@@ -238,12 +238,12 @@ def _selected(
         if found.empty:
             there = ", ".join(map(str, table[name].unique()))
             raise EvrouteError(
-                f"claim '{claim.statement}': no run has {name} '{value}'; there are {there}"
+                f"claim '{claim.statement}': no run has {name} '{value}'. There are {there}"
             )
     varying = [name for name in keys if table[name].nunique() > 1]
     require(
         not found.duplicated([*varying, "seed"]).any(),
-        f"claim '{claim.statement}': {selection} selects several runs of a seed; name the method",
+        f"claim '{claim.statement}': {selection} selects several runs of a seed. Name the method",
     )
     names = found[varying].astype(str).agg(" ".join, axis=1) if varying else found["seed"] * 0
     return {
@@ -263,5 +263,5 @@ def _check_alike(claim: Claim, ours: "pd.DataFrame", theirs: "pd.DataFrame") -> 
         require(
             mine == other or name in free or ignored,
             f"claim '{claim.statement}': the comparator differs in {name}: {other}, not "
-            f"{mine}; compare runs that differ in {claim.differs} alone",
+            f"{mine}. Compare runs that differ in {claim.differs} alone",
         )

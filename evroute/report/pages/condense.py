@@ -35,7 +35,7 @@ def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     labels = panel_labels(rounds)
     if (panels := labels.nunique()) > MAX_PANELS:
         rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
-        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all panels.")
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}. The tables have all panels.")
     return rounds, notes
 
 
@@ -45,8 +45,8 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     if len(methods) <= MAX_METHODS:
         return rounds, []
     return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [
-        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
-        "the tables have all methods."
+        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}. "
+        "The tables have all methods."
     ]
 
 

@@ -169,7 +169,7 @@ def _drawings(
     if has_physics(shown):
         yield (
             "saved-by-world",
-            "A dot is a world, a bar the mean of the worlds; true expectations of the last trips.",
+            "A dot is a world, a bar the mean of the worlds. True expectations of the last trips.",
             partial(saved_by_world, shown),
             True,
         )
@@ -187,7 +187,7 @@ def _drawings(
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
         yield (
             "reliability",
-            "Coverage of the intervals against their level; on the diagonal if calibrated.",
+            "Coverage of the intervals against their level, on the diagonal if calibrated.",
             partial(reliability, predicted),
             True,
         )
@@ -233,7 +233,7 @@ def _exploration(
     network = load_network(name)
     require(
         network.digest == digest,
-        f"the network '{name}' has changed since the run; build it from the same source",
+        f"the network '{name}' has changed since the run. Build it from the same source",
     )
     here = rounds[rounds["network"] == name]
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):

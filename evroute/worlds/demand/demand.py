@@ -141,8 +141,8 @@ class RandomTrips:
                 )
         raise EvrouteError(
             f"{ORIGINS} origins have no destination within "
-            f"{self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km; "
-            "choose another band"
+            f"{self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km. "
+            "Choose another band"
         )
 
 
@@ -295,7 +295,7 @@ def _counts(path: Path, table: "pa.Table") -> FloatArray:
     if np.any(wrong := (count < 1) | (count % 1 != 0)):
         row = int(np.flatnonzero(wrong)[0])
         raise EvrouteError(
-            f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
+            f"trip table {path}, row {row + 1}: count is {count[row]:g}. It must be 1, 2, ..."
         )
     return count
 

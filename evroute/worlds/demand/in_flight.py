@@ -55,5 +55,5 @@ class InFlight:
 
 def _known(departed_s: float | None) -> float:
     if departed_s is None:
-        raise ValueError("a trip without a time of departure; in_flight='clock' needs one")
+        raise ValueError("a trip without a time of departure, which in_flight='clock' needs")
     return departed_s

@@ -71,7 +71,7 @@ def test_an_unknown_car_is_refused_in_one_line_at_every_command(
         command = ["range", "--from", NAMES[0], "--soc", "5"]
     done = CliRunner().invoke(cli, [*command, "--belief", str(folder), "--car", "van-9"])
     assert isinstance(done.exception, UnknownNameError)
-    assert "is the belief of a fleet without car 'van-9'; it knows van-" in str(done.exception)
+    assert "is the belief of a fleet without car 'van-9'. It knows van-" in str(done.exception)
     assert "\n" not in str(done.exception)
     assert not (tmp_path / "m.parquet").exists()
 

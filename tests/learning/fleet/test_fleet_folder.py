@@ -94,7 +94,7 @@ def test_the_command_the_batch_and_the_range_plan_by_car(folder, belief, tmp_pat
     assert lines[0]["routes"]["energy"]["energy_wh"] == best["energy_wh"]
     assert lines[1]["routes"]["energy"]["energy_wh"] < best["energy_wh"]
     assert "-learned.npz is the belief of a fleet without car 'van-9'" in lines[2]["error"]
-    assert "; it knows van-" in lines[2]["error"]
+    assert ". It knows van-" in lines[2]["error"]
     within = {}
     for car in ("van-1", "van-3"):
         ask = ["range", "--from", NAMES[0], "--soc", "1.2", "--belief", str(folder), "--car", car]

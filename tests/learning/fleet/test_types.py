@@ -148,7 +148,7 @@ def test_cars_of_two_types_are_learned_and_planned_by_their_own(mixed) -> None:
     assert of_type.energy_forecast.std_wh > known.energy_forecast.std_wh
     for vehicle, car in ((VAN, "leaf-1"), (LEAF, "van-1")):
         with pytest.raises(
-            EvrouteError, match=rf"car '{car}' is of type .*, not .*; leave that out"
+            EvrouteError, match=rf"car '{car}' is of type .*, not .*. Leave that out"
         ):
             evroute.plan("denver", *NAMES, belief=belief, vehicle=vehicle, car=car)
     # eq. 8 of a row is that of the type

@@ -206,7 +206,7 @@ def test_a_descent_with_negative_energy_is_a_trip(setting, drive, tmp_path) -> N
     measured = read(tmp_path / "t.parquet", setting)
     assert measured.trips[0].energy_wh.sum() < 0
     climb_wh = setting.potential_wh[edges].sum()
-    assert any("check the sign of their energies" in each for each in measured.notes) == (
+    assert any("Check the sign of their energies" in each for each in measured.notes) == (
         climb_wh >= 0
     )
 
@@ -270,7 +270,7 @@ def test_gpx_with_an_extension_or_a_table_beside_it(setting, drive, tmp_path) ->
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=1e-3)
     beside = gpx(tmp_path / "beside.gpx", columns)
     with pytest.raises(
-        EvrouteError, match=r"has no energy; add the extension .* beside\.csv"
+        EvrouteError, match=r"has no energy. Add the extension .* beside\.csv"
     ) as error:
         read(beside, setting)
     assert "\n" not in str(error.value)
@@ -382,7 +382,7 @@ def test_values_at_departure_by_edges(setting, tmp_path) -> None:
     [
         ("time,lat,lon,energy_wh\n0,,,1\n1,,,2\n", "no two points lie within 50 m"),
         ("time,lat,lon,energy_wh\ninf,39.7,-104.9,1\n", "a row has no time"),
-        ("time,lat,lon,volts\n0,39.7,-104.9,360\n", "or volts and amps; it has time"),
+        ("time,lat,lon,volts\n0,39.7,-104.9,360\n", "or volts and amps. It has time"),
         ("time,lat,lon,volts,amps\n0,39.7,-104.9,none,1\n", "column 'volts'"),
         ("time;lat;lon;SOC\n0;39,7;-104,9;140\n", "not within 0..100 %"),
         ("05/04/2026,lat\n1,2\n", "no column 'time'"),

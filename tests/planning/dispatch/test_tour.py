@@ -82,7 +82,7 @@ def test_a_tour_without_a_belief_has_the_uncertainty_of_physics() -> None:
 
 
 def test_wrong_tours_name_the_leg_and_the_field(belief) -> None:
-    with pytest.raises(EvrouteError, match="two or more places; got 1"):
+    with pytest.raises(EvrouteError, match="two or more places, got 1"):
         evroute.tour("denver", [DEPOT])
     with pytest.raises(EvrouteError, match=r"leg 2 of the tour: .*Nowhere & Never"):
         evroute.tour("denver", [DEPOT, STOPS[0], "Nowhere & Never"])
@@ -90,7 +90,7 @@ def test_wrong_tours_name_the_leg_and_the_field(belief) -> None:
         evroute.tour("denver", [DEPOT, DEPOT])
     with pytest.raises(EvrouteError, match="a car needs the belief"):
         evroute.tour("denver", [DEPOT, STOPS[0]], car="van-1")
-    with pytest.raises(EvrouteError, match="known: soc"):
+    with pytest.raises(EvrouteError, match="Known: soc"):
         evroute.tour("denver", [DEPOT, STOPS[0]], sock=50)
     with pytest.raises(EvrouteError, match="by is 'cost'"):
         evroute.tour("denver", [DEPOT, STOPS[0]], by="cost")

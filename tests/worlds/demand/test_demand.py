@@ -81,7 +81,7 @@ def test_trips_without_a_route_are_counted_and_the_others_go_on(tmp_path, on_the
     told = " ".join(trips.skipped)
     for reason in (
         "no edge 'nowhere'",
-        "choose two places",
+        "Choose two places",
         "without an origin",
         "without a destination",
         "departure at -5 s",

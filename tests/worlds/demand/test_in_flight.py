@@ -115,7 +115,9 @@ def test_fleets_plan_whole_batches_and_strict_ones_wait_for_them(
 
 def test_a_flight_by_the_clock_needs_departures() -> None:
     flight = InFlight("clock")
-    with pytest.raises(ValueError, match="without a time of departure; in_flight='clock'"):
+    with pytest.raises(
+        ValueError, match=r"without a time of departure, which in_flight='clock' needs"
+    ):
         flight.before(request(None))
     with pytest.raises(ValueError, match="without a time of departure"):
         flight.after(feedback("a", None))
