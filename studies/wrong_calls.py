@@ -46,7 +46,7 @@ def answer(tree: Path, call: dict[str, str]) -> tuple[str, list[bool]]:
         )
     message = done.stderr.strip().replace(place, "")
     facts = [done.returncode == 2, len(message.splitlines()) == 1]
-    facts += [bool(re.search(call[word], message)) for word in FACTS[2:5]]
+    facts += [bool(re.search(call[word], message, re.IGNORECASE)) for word in FACTS[2:5]]
     last = "\n      ".join(message.splitlines()[-3:])
     return f"status {done.returncode}: {last}", [*facts, all(facts)]
 
