@@ -45,7 +45,7 @@ class RoadFiles:
 
     @cached_property
     def names(self) -> bytes:
-        """Names of ``streets`` (`street_names`) and of ``places`` (`place_names`)."""
+        """JSON with the street names (``streets``) and the names of places (``places``)."""
         return json_of({"streets": street_names(self.of), "places": place_names(self.of)})
 
 

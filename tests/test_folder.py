@@ -86,5 +86,5 @@ def test_files_of_killed_writers_below_a_folder_are_deleted(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["configuration", "method", "networks", "vehicle"])
 def test_a_manifest_whose_tables_are_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "manifest.json").write_text(f'{{"kind": "learned", "{name}": 5}}')
-    with pytest.raises(EvrouteError, match=rf"^{name} in .*manifest\.json is no table, .*--out$"):
+    with pytest.raises(EvrouteError, match=rf"^{name} in .*manifest\.json is no table. .*--out$"):
         Folder(tmp_path).manifest()

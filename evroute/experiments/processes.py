@@ -32,7 +32,7 @@ GRACE_S = 1.0
 WATCH_S = 0.2
 """Time between two looks of a worker at its caller."""
 WORK = ".evroute-work-"
-"""Begin of the name of the folder of their files."""
+"""Prefix of the name of the folder with the files of the workers."""
 _NO_FORK = "torch"
 """A package whose threads do not outlive a fork."""
 

@@ -157,7 +157,7 @@ class Sent(Protocol):
 
 
 def in_place(task: Sent, work: Callable[[], Outcome]) -> Outcome:
-    """Do the work of a task where its files are given, one task of a process at a time.
+    """Do a task's work with the files that came with it, one task at a time in a process.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
 
 KINDS = ("routes", "timings", "diagnostics", "fits", "beliefs", "parts")
-"""Folders of the files of runs. A run is finished once the last has its file."""
+"""Folders with a file for each run, in the order of writing: the last one ends a run."""
 AXES = ("methods", "seeds", "first_seed")
 """Fields of an experiment in which the parts may differ."""
 

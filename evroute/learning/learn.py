@@ -279,7 +279,7 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
 
 
 def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, Any]]:
-    """Return the rows of ``trips.parquet``. Those that were there stay as they are."""
+    """Return the rows of ``trips.parquet``, with its earlier rows unchanged."""
     there = {row["trip"]: row for row in history.rows}
     rows = []
     for t, trip in enumerate(outcome.trips):

@@ -27,7 +27,7 @@ from uvicorn.supervisors import Multiprocess
 from evroute.service.shared import Slots
 
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable that makes ``prometheus_client`` sum over processes. It is read as that is imported."""
+"""Variable with which ``prometheus_client`` sums over processes, read at its import."""
 GRACE_S = 30
 """Seconds that requests have left when the service is stopped."""
 POLL_S = 0.02

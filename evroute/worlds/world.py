@@ -88,7 +88,7 @@ class World(Options):
         return False
 
     def files(self, setting: Setting) -> dict[str, Path]:
-        """Return the files that the environment reads, by the names that it has for them.
+        """Return the paths of the files that the environment reads, by their names there.
 
         It reads them by `given.located`, so that a worker may have copies.
         """

@@ -108,7 +108,7 @@ def arrival(made: Plan, name: str) -> str:
     return f"{made.battery.percent(made.routes[name].charge.charge_wh[-1]):.0f}"
 
 
-def test_arrivals_that_differ_are_large() -> None:
+def test_cards_show_the_charge_on_arrival_where_it_differs() -> None:
     page = linked({"trip": "C", "soc": "30", "vehicle": "smart-fortwo"})
     made = planned("denver", trip="C", soc_percent=30, reserve_percent=10, vehicle="smart-fortwo")
     cards = shown(page, "cards")["cards"]

@@ -250,7 +250,7 @@ def test_requests_that_cannot_be_met_are_refused_in_one_line_with_status_2(
 def test_percentages_out_of_range_are_refused(route: Run, arguments: str) -> None:
     status, _, err = route(*arguments.split())
     assert status == 2
-    assert "it must be" in err
+    assert "It must be" in err
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_notebook_is_learned_by_models_of_edges_that_take_totals(
 
 
 def test_a_notebook_is_refused_by_models_of_single_edges(setting, notebook, tmp_path) -> None:
-    with pytest.raises(EvrouteError, match="Learn with model trips, exact or physics"):
+    with pytest.raises(EvrouteError, match="learn with model trips, exact or physics"):
         learn(notebook, tmp_path / "out", network=setting.network, model="independent")
 
 

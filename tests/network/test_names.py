@@ -66,7 +66,7 @@ def test_junctions_are_called_after_their_streets(town: RoadNetwork) -> None:
     assert names.junction_label(numbered, 1) == "Blake Street & 17th Street"
 
 
-def test_one_name_far_apart_is_several_places_and_near_is_one(town: RoadNetwork) -> None:
+def test_crossings_of_one_name_far_apart_are_several_places(town: RoadNetwork) -> None:
     lon, lat = degrees(1000, 0)
     near, far = f"({lat:.5f},{lon:.5f})", "({1:.5f},{0:.5f})".format(*degrees(3000, 0))
     assert names.labels(town) == [

@@ -119,7 +119,7 @@ def test_guided_trees_are_exact_where_a_good_route_leads_and_never_too_high(
     assert left_out > 1000
 
 
-def test_guided_trees_equal_every_route_of_small_networks(
+def test_guided_trees_find_the_least_of_all_routes_of_small_networks(
     hilly: Callable[[int], RoadNetwork],
     every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
 ) -> None:

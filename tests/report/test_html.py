@@ -57,7 +57,9 @@ def test_a_folder_of_runs_shows_its_final_table(run_folder: RunFolder) -> None:
     assert "no run in" in run_folder._repr_html_()
 
 
-def test_a_belief_of_trips_shows_coefficients_and_one_of_edges_roads(hill: RoadNetwork) -> None:
+def test_a_belief_of_trips_shows_coefficients_and_a_belief_of_edges_shows_roads(
+    hill: RoadNetwork,
+) -> None:
     setting = Setting(hill, load_vehicle("reference"))
     of_trips = TripEnergies(setting, physics="eq8")
     mean, std = of_trips.belief.prior.mean[1], of_trips.belief.prior.std[1]

@@ -106,7 +106,7 @@ REQUESTS = {
     "an unknown place": Asked(
         NAMES | {"to": "Nowhere & Never"}, refused="has no edge 'Nowhere & Never'"
     ),
-    "too little charge": Asked(IDS | {"soc": "0.1"}, refused="start with"),
+    "too little charge": Asked(IDS | {"soc": "0.1"}, refused="Start with"),
     "a risk without a charge": Asked(
         NAMES | {"risk": "1%"}, refused="a risk needs the charge at the start: soc"
     ),

@@ -116,7 +116,7 @@ def test_a_pair_without_a_route_is_null_in_every_format() -> None:
             f"the matrix has 102,000 pairs, expected at most 100,000 as JSON. Send Accept: {ARROW}",
         ),
         ({"conditions": {"wind_from_deg": 90}}, JSON, 422, "wind_from needs a wind speed"),
-        ({"by": "length"}, JSON, 422, "by is 'length', "),
+        ({"by": "length"}, JSON, 422, "by is 'length'. "),
         ({"reduced": True}, JSON, 422, "reduced energies need the same places"),
         ({"detour_saving_wh": 5}, JSON, 422, "detour_saving_wh goes with by 'recommended'"),
         ({"by": "recommended", "max_extra_time": -1}, JSON, 422, "max_extra_time"),

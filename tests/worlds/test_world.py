@@ -108,7 +108,7 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
         ),
         ({"kind": "physics", "turn_braking": True}, "turn_braking does nothing without kinetic"),
         ({"kind": "physics", "noise_spread": 1}, "noise_spread does nothing without noise_share"),
-        ({"kind": "physics", "name": "a/b"}, "it must match pattern"),
+        ({"kind": "physics", "name": "a/b"}, "It must match pattern"),
     ],
 )
 def test_a_bad_world_is_one_clear_line(world, message) -> None:

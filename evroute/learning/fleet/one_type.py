@@ -38,7 +38,7 @@ class OneType(Protocol):
         return self.column
 
     def kept_row(self, row: FloatArray, car: str) -> FloatArray:
-        """Return the row of a trip of a car as it is kept.
+        """Return a trip's row in the form that the belief stores.
 
         Parameters
         ----------
@@ -62,5 +62,5 @@ class OneType(Protocol):
         return self.state()
 
     def types_of(self, numbers: Sequence[int]) -> IntArray:
-        """Return the number of the type of trips by their numbers, (n,)."""
+        """Return the vehicle types of trips, (n,) numbers of types."""
         return np.zeros(len(numbers), dtype=np.int64)

@@ -112,7 +112,7 @@ class TypedBelief(TripBelief):
         return state | {"column": self.kinds}
 
     def types_of(self, numbers: Sequence[int]) -> IntArray:
-        """Return the number of the type of trips by their numbers, (n,)."""
+        """Return the vehicle types of trips, (n,) numbers of types."""
         cars = {trip.number: trip.car for trip in (*self._learned, *self._refused)}
         return np.array([self.type_of.get(cars.get(n, ""), 0) for n in numbers], dtype=np.int64)
 

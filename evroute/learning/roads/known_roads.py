@@ -155,7 +155,7 @@ class KnownRoads:
         return len(in_pieces(self.lost, self.network))
 
     def map_s(self, *, driving: bool) -> FloatArray:
-        """Return the time on all roads by the map, s. At the speeds of drivers if ``driving``."""
+        """Return travel times of all roads by the map, s, with ``driving`` at drivers' speeds."""
         roads = self._all
         return roads.time_s / roads.share if driving else roads.time_s
 

@@ -280,7 +280,7 @@ class DayTerms:
         return len(self._still.entered) or len(self.km)
 
     def edges_of(self, arms: IntArray) -> IntArray:
-        """Return the edges of arms (k,), (k,)."""
+        """Return the edge of each of k arms, (k,) rows of the network."""
         return self._still.entered[arms] if self.of_turns else arms
 
     def at_arms(self, of_edges: FloatArray) -> FloatArray:

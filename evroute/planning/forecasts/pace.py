@@ -51,7 +51,7 @@ class Roads(Protocol):
         """(n, 3) coordinates of the middle of each road, m."""
 
     def map_s(self, *, driving: bool) -> FloatArray:
-        """Return the time on all roads by the map, s. At the speeds of drivers if ``driving``."""
+        """Return travel times of all roads by the map, s, with ``driving`` at drivers' speeds."""
 
 
 class Pace:

@@ -19,7 +19,7 @@ from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6
 TIE_PER_WH = 1e-9
-"""Seconds or metres that a Wh counts, so that energy decides between equally fast routes."""
+"""Seconds or metres added for each Wh, so that energy decides between equally fast routes."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _SMALL_WIDTH = 420
 _SMALL_HEIGHT = 240
 _SMALL_FONT = 12
 LEAST_EXTENT = 0.02
-"""Of the vertical axis of a small chart, in its unit."""
+"""Least extent of the vertical axis of a small chart, in the unit of its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
