@@ -330,7 +330,7 @@ def test_a_matrix_that_is_no_kernel_is_reported(caplog):
     posterior.absorb(slots, np.zeros(3))
     posterior.set_dictionary(slots)
     posterior.slot_variance(slots)
-    assert "the kernel may not be positive definite" in caplog.text
+    assert "The kernel may not be positive definite" in caplog.text
 
 
 def test_without_noise_nothing_is_learned_from():

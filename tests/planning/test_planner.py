@@ -453,7 +453,7 @@ def test_least_energy_in_little_more_time_is_a_row_where_the_least_takes_longer(
         assert within.time_s <= 1.15 * fastest.time_s + 1e-9
         assert planned.recommended_route.time_s <= 1.15 * fastest.time_s + 1e-9
         assert least.energy_wh < within.energy_wh <= fastest.energy_wh
-        assert "least energy of all" in planned.verdict
+        assert "Least energy of all" in planned.verdict
         asked = planner.plan(least.edges[0], least.edges[-1], max_extra_time=0.15)
         assert asked.routes["energy"].energy_wh == within.energy_wh
         assert asked.recommended_route.route == planned.recommended_route.route
