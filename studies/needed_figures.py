@@ -69,7 +69,7 @@ def table(out: Path) -> None:
     heads = ", ".join(f"after {t}" for t in AFTER)
     print(f"seed, city: trips; printed {heads}; driven in most trips from; saved of headroom")
     ratios = []
-    for path in sorted(out.glob("*.parquet"), key=lambda each: int(each.stem.split("-")[0])):
+    for path in sorted(out.glob("[!.]*.parquet"), key=lambda each: int(each.stem.split("-")[0])):
         run = pd.read_parquet(path)
         late = run["t"][run["probability"] >= 0.5]
         from_t = late.max() + 1 if len(late) else 1
