@@ -94,7 +94,7 @@ def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
         (ENDS | {"soc": 140}, "soc"),
         (ENDS | {"belief": "nobody"}, "nobody"),
         (ENDS | {"conditions": {"temperature_c": 900}}, "temperature is 900"),
-        (ENDS | {"soc": 0.01}, "start with"),
+        (ENDS | {"soc": 0.01}, "Start with"),
         (ENDS | {"soc": 40, "charge": True}, "charging stations"),
         (ENDS | {"price": 1e308, "time_value": 1}, "price is 1e+308"),
         (ENDS | {"trip": "A"}, "give either a named trip, or origin and destination"),
