@@ -220,7 +220,7 @@ def on_the_page(asked: Asked) -> Any:
 
     The page has a vehicle and places, those of a named trip as edges.
     """
-    from request import Request, planned
+    from request import Request, planned, planner_of
 
     texts = dict(asked.texts)
     places = [texts.pop("from", ""), *texts.pop("via", "").split(";"), texts.pop("to", "")]
@@ -240,7 +240,7 @@ def on_the_page(asked: Asked) -> Any:
             folder=BELIEF if asked.learned else "",
             run=RUN if asked.learned else "",
         )
-        return json.loads(json.dumps(document(planned(request))))
+        return json.loads(json.dumps(document(planned(request, planner_of(request)))))
     except EvrouteError as error:
         return str(error)
 
