@@ -353,7 +353,7 @@ def test_a_limit_of_risk_and_the_range_equal_evroute() -> None:
     expected = plan(roads, trip="A", **request)
     found = reachable(roads, origin=expected.origin, **request)
     words = " ".join(each.value for each in page.markdown)
-    assert expected.safety.partition(";")[0][1:] in words
+    assert expected.safety.partition(". ")[0][1:] in words
     assert f"14 % reaches {found.length_m / 1000:.0f} of" in words
     assert f"up to {found.extent_m / 1000:.1f} km away" in words
     drawn = shown(page, "map")
