@@ -274,6 +274,8 @@ def pins_of(roads: RoadNetwork, places: tuple[str, ...]) -> list[dict[str, Any]]
     """Return row, label, text and position of each place that is known and on the network."""
     last, pins = len(places) - 1, []
     for row, place in enumerate(places):
+        if not place:
+            continue
         label, share = {0: ("A", 0.0), last: ("B", 1.0)}.get(row, (str(row), 0.5))
         try:
             at = place_point(roads, place, share)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evroute.arrays import FloatArray, freeze
+from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import EnergyParts, edge_energy, potential_wh
 from evroute.energy.vehicle import Vehicle
@@ -76,9 +76,12 @@ def check_spread(name: str) -> str:
 
 
 def edge_parts(
-    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions = EQ8_CONDITIONS
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
+    rows: IntArray | None = None,
 ) -> EnergyParts:
-    """Return eq. 8 of every edge of a network, by cause, Wh.
+    """Return eq. 8 of edges of a network, by cause, Wh.
 
     Parameters
     ----------
@@ -88,13 +91,16 @@ def edge_parts(
         The vehicle without payload, heating or cooling.
     conditions
         Conditions of the day.
+    rows
+        (k,) rows of the edges, or None for all of them.
     """
+    rows = np.arange(network.n_edges) if rows is None else rows
     return edge_energy(
         network,
         conditions.load(vehicle),
-        np.arange(network.n_edges),
-        conditions.speed_factor * network.speed_mps,
-        headwind_mps=conditions.headwind_mps(network),
+        rows,
+        conditions.speed_factor * network.speed_mps[rows],
+        headwind_mps=conditions.headwind_mps(network)[rows],
         air_density_kgpm3=conditions.air_density_kgpm3,
     )
 

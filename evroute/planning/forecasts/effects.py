@@ -87,4 +87,4 @@ def energy_by_change(
 def _energy_wh(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
 ) -> float:
-    return float(edge_parts(network, vehicle, conditions).total_wh[route.rows].sum())
+    return float(edge_parts(network, vehicle, conditions, route.rows).total_wh.sum())
