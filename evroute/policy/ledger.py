@@ -41,6 +41,9 @@ PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
 PRIOR_RATIO = 1.0
 """Weight of the assumed mean square of r on roads driven before, in trips (`trips_needed`)."""
+PRIOR_SAVING = 1.0
+"""Assumed deviation of true over promised saving around 1: no saving at all is one deviation off
+(`trips_needed`)."""
 PRIOR_NEW = 0.5
 """Weight of no more noise on new roads, in trips on new roads alone."""
 MEMORY = 0.9
@@ -92,6 +95,8 @@ class Ledger:
         # sums over settled trips, for `trips_needed`
         self._noise_wh2: FloatArray | float = 0.0  # squared noise_wh
         self._promised_wh: FloatArray | float = 0.0
+        self._missing: FloatArray | float = 0.0  # s (p - B) r over squared noise_wh, as in `_kept`
+        self._information: FloatArray | float = 0.0  # p (1 - p) s² over squared noise_wh
         self._ratios: FloatArray | float = PRIOR_RATIO  # squares of r over those of noise_wh
         self._new: FloatArray | float = 0.0  # shares of new roads
         self._new_squares: FloatArray | float = PRIOR_NEW
@@ -189,6 +194,9 @@ class Ledger:
         self._settled += 1
         self._noise_wh2 = self._noise_wh2 + np.square(noise_wh)
         self._promised_wh = self._promised_wh - believed_excess_wh
+        promised, residual = -believed_excess_wh / noise_wh, residual_wh / noise_wh
+        self._missing = self._missing + promised * (probability - is_baseline) * residual
+        self._information = self._information + probability * learner * np.square(promised)
         ratio = np.square(residual_wh / noise_wh)
         self._ratios = self._ratios + ratio
         self._new = self._new + new_share
@@ -199,16 +207,16 @@ class Ledger:
         """Return the trip from which the learner's route is driven in most trips, as promised.
 
         From this trip on `probability` stays below one half, if the learner's routes save the mean
-        of what the belief promised so far, `LUCK` deviations less. The noise is that of roads that
-        trips drove before, for new roads will be learned by then: the mean square of r over the
-        assumed one is fitted as ``d + n s``, least squares over all trips so far, with s the share
-        of new roads. NaN before the first settled trip, and if the belief promises no saving or
-        too little for a million trips.
+        of what the belief promised so far, times the share of it that trips showed (`_kept`),
+        `LUCK` deviations less. The noise is that of roads that trips drove before, for new roads
+        will be learned by then: the mean square of r over the assumed one is fitted as ``d + n s``,
+        least squares over all trips so far, with s the share of new roads. NaN before the first
+        settled trip, and if the saving is 0, negative or too little for a million trips.
         """
-        if not self._settled or self._promised_wh <= 0.0:
+        if not self._settled or self._promised_wh <= 0.0 or self._kept() <= 0.0:
             return np.nan
         trips, noise_wh = self._trips / self._settled, np.sqrt(self._noise_wh2 / self._settled)
-        saving_wh = self._promised_wh / self._settled
+        saving_wh = self._kept() * self._promised_wh / self._settled
         income_wh = trips * self.share * self._dissipated_wh / self._trips
         later = Ledger(self.share, self.start_wh)
         later._squares, later._count = self._ratio_of_driven(), 1.0
@@ -231,6 +239,21 @@ class Ledger:
             further += TRIPS[last]
             learner_trips, sums_wh2 = learner[last], later_wh2[last]
         return float(self._trips + trips * further)
+
+    def _kept(self) -> float:
+        """Return the share of the promised saving that trips showed, at most 1.
+
+        If the learner truly saves a share k of each promise s, then -X has the mean ``(1 - p) k s``
+        and, with a mean square q of r, the variance ``(1 - p) q / p``. With a normal prior of mean
+        1 and deviation d (`PRIOR_SAVING`) the posterior mean of k is
+
+            1 - (sum of s (p - B) r / q) / (1 / d² + sum of p (1 - p) s² / q)
+
+        q is the mean of r² over the assumed square, times the assumed square of each trip.
+        """
+        mean_square = self._ratios / (self._settled + PRIOR_RATIO)
+        missing = self._missing / (mean_square / PRIOR_SAVING**2 + self._information)
+        return float(min(1.0 - missing, 1.0))
 
     def _ratio_of_driven(self) -> float:
         """Return the mean square of r over the assumed one on roads that trips drove before."""

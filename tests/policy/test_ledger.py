@@ -1,6 +1,7 @@
 """The ledger: its inequalities, its books by hand, and its guarantee on 1,000 streams."""
 
 import math
+from copy import copy
 
 import numpy as np
 import pytest
@@ -148,6 +149,72 @@ def test_without_a_promise_no_number_of_trips_is_needed() -> None:
     ledger.open(TRIP_WH)
     ledger.settle(1.0, 1, 5.0, believed_excess_wh=1.0, noise_wh=10.0, most_wh=20.0)
     assert math.isnan(ledger.trips_needed())
+
+
+def test_the_kept_share_is_the_posterior_mean_of_a_normal_regression() -> None:
+    """By quadrature of prior times likelihood of -X, which trips with p = 1 do not enter."""
+    rng, ledger = np.random.default_rng(8), Ledger(0.0025)
+    promised_wh, noise_wh = rng.uniform(20, 60, 40), rng.uniform(30, 70, 40)
+    probability = np.append(np.ones(10), rng.choice([0.2, 0.5, 0.8], 30))
+    is_baseline = rng.random(40) < probability
+    residual_wh = 40.0 * rng.standard_normal(40) + 30.0 * ~is_baseline
+    for i in range(40):
+        ledger.open(TRIP_WH)
+        ledger.settle(
+            *(probability[i], is_baseline[i], residual_wh[i]),
+            believed_excess_wh=-promised_wh[i],
+            noise_wh=noise_wh[i],
+            most_wh=100.0,
+        )
+    # one more trip of the assumed noise is the prior of the noise
+    square = (1.0 + np.sum((residual_wh / noise_wh) ** 2)) / 41 * noise_wh**2
+    free = probability < 1.0
+    p, promised_wh, square = probability[free], promised_wh[free], square[free]
+    saved_wh = (1 - p) * promised_wh - (1 - is_baseline[free] / p) * residual_wh[free]
+    sd_wh = np.sqrt((1 - p) / p * square)
+
+    def density(kept: float) -> float:
+        likely = norm.logpdf(saved_wh, (1 - p) * kept * promised_wh, sd_wh).sum()
+        return np.exp(likely + norm.logpdf(kept, 1.0, 1.0) + 150.0)
+
+    mean = quad(lambda kept: kept * density(kept), -8, 10)[0] / quad(density, -8, 10)[0]
+    assert 0.1 < mean < 0.9
+    assert ledger._kept() == pytest.approx(mean, rel=1e-6)
+
+
+def test_a_promise_is_never_raised_and_a_promise_of_loss_needs_no_trips() -> None:
+    for residual_wh in (-30.0, 300.0):
+        ledger = Ledger(0.0025)
+        for _ in range(20):
+            ledger.open(TRIP_WH)
+            trip = {"believed_excess_wh": -20.0, "noise_wh": 30.0, "most_wh": 100.0}
+            ledger.settle(0.5, 0, residual_wh, **trip)
+        assert (ledger._kept() == 1.0) == (residual_wh < 0.0)
+        assert math.isnan(ledger.trips_needed()) == (residual_wh > 0.0)
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0, 4.5, 6.0])
+@pytest.mark.parametrize(("sd_wh", "trips"), [(30.0, 1000), (40.0, 2500)])
+def test_promises_that_are_too_large_are_seen_after_100_trips(
+    times: float, sd_wh: float, trips: int
+) -> None:
+    """The belief promises a multiple of the true saving, 20 Wh a trip, in 100 streams."""
+    rng, streams = np.random.default_rng(0), Ledger(0.0025)
+    last, needed = np.zeros(100), []
+    for t in range(1, trips + 1):
+        streams.open(TRIP_WH)
+        probability = streams.probability(50.0, 100.0)
+        last[np.broadcast_to(probability >= 0.5, 100)] = t
+        is_baseline = rng.random(100) < probability
+        residual_wh = sd_wh * rng.standard_normal(100) + ~is_baseline * 20.0 * (times - 1.0)
+        trip = {"believed_excess_wh": -20.0 * times, "noise_wh": 50.0, "most_wh": 100.0}
+        streams.settle(probability, is_baseline, residual_wh, **trip)
+        if t == 100:
+            for i in range(100):
+                one = copy(streams)
+                one.__dict__ |= {k: v[i] for k, v in vars(streams).items() if np.ndim(v)}
+                needed.append(one.trips_needed())
+    assert 0.5 < np.median(np.nan_to_num(needed, nan=1e6)) / np.median(last + 1) < 2
 
 
 def test_trips_are_needed_by_the_noise_of_roads_driven_before() -> None:
