@@ -213,10 +213,11 @@ class Ledger:
         least squares over all trips so far, with s the share of new roads. NaN before the first
         settled trip, and if the saving is 0, negative or too little for a million trips.
         """
-        if not self._settled or self._promised_wh <= 0.0 or self._kept() <= 0.0:
+        kept = self._kept()
+        if not self._settled or self._promised_wh <= 0.0 or kept <= 0.0:
             return np.nan
         trips, noise_wh = self._trips / self._settled, np.sqrt(self._noise_wh2 / self._settled)
-        saving_wh = self._kept() * self._promised_wh / self._settled
+        saving_wh = kept * self._promised_wh / self._settled
         income_wh = trips * self.share * self._dissipated_wh / self._trips
         later = Ledger(self.share, self.start_wh)
         later._squares, later._count = self._ratio_of_driven(), 1.0

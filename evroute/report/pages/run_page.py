@@ -66,9 +66,9 @@ _DIAGNOSTICS = {
     ),
     "guard_trips": (
         "Trip from which the learner's routes are driven in most trips",
-        "If these routes save what the belief promised so far, the guard drives them in more than "
-        "half of the trips from this one on, once new roads are learned. Empty if nothing is "
-        "promised.",
+        "If these routes go on to save the part of the promised energy that trips showed so far, "
+        "the guard drives them in more than half of the trips from this one on, once new roads are "
+        "learned. Empty if they save nothing.",
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",
