@@ -32,7 +32,7 @@ LIMITS = {
     "unpacked_mb": (2_000, "Largest size of a compressed file once it is unpacked, MB."),
     "unpacked_ratio": (
         30,
-        "Largest ratio of unpacked to packed size. Files that unpack to 32 MB or less have none.",
+        "Largest ratio of unpacked to packed size, of files that unpack to more than 32 MB.",
     ),
     "toml_mb": (1, "Largest TOML file, MB."),
     "json_mb": (20, "Largest JSON file, MB."),

@@ -126,7 +126,7 @@ def test_closed_edges_are_avoided_and_long_routes_are_searched(denver) -> None:
 def test_a_negative_cost_is_refused(denver) -> None:
     weights = np.ones(denver.n_edges)
     weights[5] = -1e-9
-    with pytest.raises(ValueError, match="the least is -1e-09"):
+    with pytest.raises(ValueError, match="The least is -1e-09"):
         Contracted(
             denver, Planner(denver, load_vehicle("reference"), physics="eq8").search, weights
         )
