@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,7 @@ LonLat = tuple[float, float]
 _DIGITS = 6  # of a degree: a tenth of a metre
 _THIN_DIGITS = 5  # a metre
 _TOLERANCE_DEG = 1e-5
+_BETWEEN = 1e-6  # of a rounded step, around its middle
 
 
 def edge_line(
@@ -189,8 +191,49 @@ def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     lon, lat = network.lon_lat
     rows, place = expanded(network.shape_start, edges)
     shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)
-    lines = (
-        tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)
-        for shape in shapely.simplify(shapes, _TOLERANCE_DEG)
-    )
-    return list(map(list, dict.fromkeys(min(line, line[::-1]) for line in lines)))
+    bent = shapely.get_num_points(shapes) > 2
+    shapes[bent] = shapely.simplify(shapes[bent], _TOLERANCE_DEG)
+    places, place = shapely.get_coordinates(shapes, return_index=True)
+    start = np.searchsorted(place, np.arange(len(edges) + 1))
+    places = _one_way(_rounded(places), start, place)
+    contents, size = places.tobytes(), places.itemsize * 2
+    kept: dict[bytes, int] = {}
+    for k, (first, end) in enumerate(pairwise((size * start).tolist())):
+        kept.setdefault(contents[first:end], k)
+    rows, place = expanded(start, np.array(list(kept.values()), dtype=np.int64))
+    points = list(zip(*places[rows].T.tolist(), strict=True))
+    start = np.searchsorted(place, np.arange(len(kept) + 1))
+    return [points[first:end] for first, end in pairwise(start.tolist())]
+
+
+def _rounded(degrees: FloatArray) -> FloatArray:
+    """Return degrees rounded to `_THIN_DIGITS` as Python rounds them, without a negative zero.
+
+    numpy rounds a product, whose last bit decides between two neighbours that are equally near.
+    """
+    found, scaled = degrees.round(_THIN_DIGITS), degrees * 10.0**_THIN_DIGITS
+    between = np.abs(scaled - np.floor(scaled) - 0.5) < _BETWEEN
+    found[between] = [round(each, _THIN_DIGITS) for each in degrees[between].tolist()]
+    return found + 0.0
+
+
+def _one_way(places: FloatArray, start: IntArray, place: IntArray) -> FloatArray:
+    """Return lines, each in the direction whose sequence of points is the lesser one.
+
+    Parameters
+    ----------
+    places
+        (q, 2) longitudes and latitudes of the points of all lines.
+    start
+        (k + 1,) line i has the points ``start[i]`` to ``start[i + 1]``.
+    place
+        (q,) line of each point.
+    """
+    first, last = places[start[:-1]], places[start[1:] - 1]
+    is_level = first[:, 0] == last[:, 0]
+    is_back = (last[:, 0] < first[:, 0]) | (is_level & (last[:, 1] < first[:, 1]))
+    for k in np.flatnonzero(is_level & (first[:, 1] == last[:, 1])).tolist():
+        line = places[start[k] : start[k + 1]].tolist()
+        is_back[k] = line[::-1] < line
+    at = np.arange(len(places))
+    return places[np.where(is_back[place], (start[:-1] + start[1:] - 1)[place] - at, at)]

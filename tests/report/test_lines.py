@@ -1,5 +1,7 @@
 """Shapes of edges as lines."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,19 @@ def test_thin_lines_stay_within_two_metres(denver: RoadNetwork) -> None:
     thin = shapely.MultiLineString(road_lines(denver))
     assert shapely.hausdorff_distance(full, thin) < 2e-5
     assert shapely.get_num_coordinates(thin) < shapely.get_num_coordinates(full) / 2
+
+
+def test_thin_lines_are_the_lesser_direction_of_each_shape(
+    denver: RoadNetwork, monaco: RoadNetwork
+) -> None:
+    import shapely
+
+    for network in (denver, monaco):
+        lon, lat = network.lon_lat
+        wanted: dict[tuple[tuple[float, ...], ...], None] = {}
+        for first, end in pairwise(network.shape_start.tolist()):
+            shape = shapely.simplify(shapely.linestrings(lon[first:end], lat[first:end]), 1e-5)
+            line = tuple((round(x, 5), round(y, 5)) for x, y in shape.coords)
+            wanted[min(line, line[::-1])] = None
+        assert list(map(tuple, road_lines(network))) == list(wanted)
+        assert thin_lines(network, np.arange(0)) == []
