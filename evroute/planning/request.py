@@ -273,7 +273,9 @@ class PlanRequest(Request):
     def _contradictions(self) -> Iterator[str]:
         ends = [self.origin is not None, self.destination is not None]
         if all(ends) == (self.trip is not None) or any(ends) != all(ends):
-            yield "give either a named trip, or origin and destination"
+            given = {"trip": self.trip, "origin": self.origin, "destination": self.destination}
+            got = " and ".join(name for name, value in given.items() if value is not None)
+            yield f"give either a named trip, or origin and destination. Got {got or 'neither'}"
         if self.via and self.trip is not None:
             yield "places on the way go between origin and destination, not with a named trip"
         yield from super()._contradictions()

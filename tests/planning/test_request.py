@@ -111,9 +111,12 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
 @pytest.mark.parametrize(
     ("values", "clause"),
     [
-        ({}, "give either a named trip, or origin and destination"),
-        ({"origin": "a"}, "give either a named trip, or origin and destination"),
-        ({"trip": "A", "destination": "b"}, "give either a named trip, or origin and destination"),
+        ({}, "give either a named trip, or origin and destination. Got neither"),
+        ({"origin": "a"}, "give either a named trip, or origin and destination. Got origin"),
+        (
+            {"trip": "A", "destination": "b"},
+            "give either a named trip, or origin and destination. Got trip and destination",
+        ),
         ({"trip": "A", "via": ["x"]}, "places on the way go between origin and destination"),
         ({"trip": "A", "reserve": 10}, "a reserve needs the charge at the start: soc"),
         ({"trip": "A", "risk": 0.1}, "a risk needs the charge at the start: soc"),

@@ -128,8 +128,8 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
-        f"trip table {log.path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth. "
-        "Lat is from -90 to 90, lon from -180 to 180",
+        f"trip table {log.path}, row {row + 1}: lat {lat[row]:g}, lon {lon[row]:g} is no place on "
+        f"the earth. Lat is from -90 to 90, lon from -180 to 180",
     )
     return lat, lon
 
@@ -183,7 +183,8 @@ def _drives(
         if not found:
             measured.skipped[trip] = (
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
-                f"them. Check that the trip is in network '{setting.network.name}'"
+                f"them. Check that the trip is in network '{setting.network.name}', and that lat "
+                "and lon are not exchanged"
             )
         measured.notes.extend(_notes(trip, pieces, found))
         drives += found

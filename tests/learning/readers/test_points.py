@@ -127,6 +127,10 @@ def charged(columns):
     return columns
 
 
+def exchanged(columns):
+    return columns | {"lat": columns["lon"], "lon": columns["lat"]}
+
+
 def changed(name, row, value):
     def spoil(columns):
         columns[name] = np.array(columns[name])
@@ -143,8 +147,9 @@ def changed(name, row, value):
         (changed("time", 7, -3.0), "negative time"),
         (changed("time", 7, 500.0), "times go back"),
         (changed("time", 7, np.nan), "a row has no time"),
-        (changed("lat", 7, 90.5), "row 8: 90.5,.* is no place on the earth"),
-        (changed("lon", 7, 180.5), "row 8: .*,180.5 is no place on the earth"),
+        (changed("lat", 7, 90.5), "row 8: lat 90.5, lon .* is no place on the earth.*to 180$"),
+        (exchanged, "network 'denver', and that lat and lon are not exchanged$"),
+        (changed("lon", 7, 180.5), "row 8: lat .*, lon 180.5 is no place on the earth.*to 180$"),
         (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
         (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which is impossible"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
