@@ -186,7 +186,7 @@ def test_the_forecast_along_a_route_ends_with_the_forecast_of_the_trip(grid) -> 
 
 
 @pytest.mark.parametrize("level", [False, True])
-def test_deviations_along_a_tree_are_those_of_single_trips(grid, level) -> None:
+def test_deviations_along_a_tree_equal_the_deviations_of_single_trips(grid, level) -> None:
     """A tree that branches, with roads with a column and without, with heights and without."""
     network = replace(grid, elevation_m=np.zeros(36)) if level else grid
     energies = drive(network, 1, 80.0, trips=8)

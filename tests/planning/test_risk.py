@@ -195,7 +195,7 @@ def test_candidates_are_the_routes_of_hulls_by_whole_searches(
 
 
 @pytest.mark.parametrize("start_percent", [12.0, 100.0])
-def test_bounds_of_many_routes_are_those_of_single_routes(
+def test_bounds_of_many_routes_are_equal_to_bounds_of_single_routes(
     hilly: Callable[[int], RoadNetwork], start_percent: float
 ) -> None:
     """Trips begin and end inside edges; one start is so full that regeneration is lost."""
