@@ -3,14 +3,15 @@
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.network.places import names
 from evroute.network.road_network import RoadNetwork
-from evroute.report.lines import LonLat, thin_lines
+from evroute.report.lines import LonLat, thin_points
 
 NAME_EVERY_M = 600.0
 STRAIGHT = 0.9
@@ -21,6 +22,8 @@ RANKS |= {"secondary": COLLECTING, "tertiary": COLLECTING}
 """Ranks of roads by class. Further classes are `OTHER`."""
 MAIN_MPS, COLLECTING_MPS = 65.0 / 3.6, 45.0 / 3.6
 """Least speeds of a main and of a collecting road where no class is known."""
+AT_ONCE = 10_000
+"""Lines that are written together."""
 StreetName = tuple[str, float, float, float, float, int]
 LatLon = tuple[float, float]
 
@@ -40,8 +43,7 @@ class RoadFiles:
     @cached_property
     def roads(self) -> bytes:
         """Lines of the roads by rank, each a list of latitudes and longitudes."""
-        ranks = lines_by_rank(self.of)
-        return json_of([[flipped(line) for line in lines] for lines in ranks])
+        return b"[" + b",".join(map(lines_json, *zip(*lines_by_rank(self.of), strict=True))) + b"]"
 
     @cached_property
     def names(self) -> bytes:
@@ -52,6 +54,27 @@ class RoadFiles:
 def json_of(lines: Any) -> bytes:
     """Return the contents of a file."""
     return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def lines_json(places: FloatArray, start: IntArray) -> bytes:
+    """Return lines as a file, each a list of latitudes and longitudes.
+
+    They are written in parts, so that few points of a large network exist as objects at a time.
+
+    Parameters
+    ----------
+    places
+        (q, 2) longitudes and latitudes of the points of all m lines.
+    start
+        (m + 1,) line i has the points ``start[i]`` to ``start[i + 1]``.
+    """
+    parts = []
+    for first in range(0, len(start) - 1, AT_ONCE):
+        ends = start[first : first + AT_ONCE + 1]
+        points = places[ends[0] : ends[-1], ::-1].tolist()
+        lines = [points[each:end] for each, end in pairwise((ends - ends[0]).tolist())]
+        parts.append(json_of(lines)[1:-1])
+    return b"[" + b",".join(parts) + b"]"
 
 
 def flipped(line: Sequence[LonLat]) -> list[LatLon]:
@@ -67,10 +90,10 @@ def road_ranks(roads: RoadNetwork) -> IntArray:
     return np.array([RANKS.get(word, OTHER) for word in words])
 
 
-def lines_by_rank(roads: RoadNetwork) -> list[list[list[LonLat]]]:
-    """Return the lines of the roads of each rank, degrees."""
+def lines_by_rank(roads: RoadNetwork) -> list[tuple[FloatArray, IntArray]]:
+    """Return the lines of the roads of each rank as `thin_points` does, degrees."""
     ranks = road_ranks(roads)
-    return [thin_lines(roads, np.flatnonzero(ranks == rank)) for rank in (MAIN, COLLECTING, OTHER)]
+    return [thin_points(roads, np.flatnonzero(ranks == rank)) for rank in (MAIN, COLLECTING, OTHER)]
 
 
 def street_names(roads: RoadNetwork) -> list[StreetName]:

@@ -23,6 +23,7 @@ _DIGITS = 6  # of a degree: a tenth of a metre
 _THIN_DIGITS = 5  # a metre
 _TOLERANCE_DEG = 1e-5
 _BETWEEN = 1e-6  # of a rounded step, around its middle
+_AT_ONCE = 20_000  # edges, whose shapes exist as objects at a time
 
 
 def edge_line(
@@ -188,22 +189,44 @@ def road_lines(network: RoadNetwork) -> list[list[LonLat]]:
 
 def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     """Return the shapes of edges (k,), thinned to 1 m. Opposite directions share a line."""
-    lon, lat = network.lon_lat
-    rows, place = expanded(network.shape_start, edges)
-    shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)
-    bent = shapely.get_num_points(shapes) > 2
-    shapes[bent] = shapely.simplify(shapes[bent], _TOLERANCE_DEG)
-    places, place = shapely.get_coordinates(shapes, return_index=True)
-    start = np.searchsorted(place, np.arange(len(edges) + 1))
-    places = _one_way(_rounded(places), start, place)
+    places, start = thin_points(network, edges)
+    points = list(zip(*places.T.tolist(), strict=True))
+    return [points[first:end] for first, end in pairwise(start.tolist())]
+
+
+def thin_points(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the points of `thin_lines` of edges (k,) as arrays.
+
+    Returns
+    -------
+    places
+        (q, 2) longitudes and latitudes of the points of all m lines.
+    start
+        (m + 1,) line i has the points ``start[i]`` to ``start[i + 1]``.
+    """
+    cuts = range(_AT_ONCE, len(edges), _AT_ONCE)
+    thinned = [_thinned(network, part) for part in np.split(edges, cuts)]
+    places = np.concatenate([each for each, _ in thinned])
+    start = np.append(0, np.cumsum(np.concatenate([counts for _, counts in thinned])))
+    places = _one_way(places, start)
     contents, size = places.tobytes(), places.itemsize * 2
     kept: dict[bytes, int] = {}
     for k, (first, end) in enumerate(pairwise((size * start).tolist())):
         kept.setdefault(contents[first:end], k)
-    rows, place = expanded(start, np.array(list(kept.values()), dtype=np.int64))
-    points = list(zip(*places[rows].T.tolist(), strict=True))
-    start = np.searchsorted(place, np.arange(len(kept) + 1))
-    return [points[first:end] for first, end in pairwise(start.tolist())]
+    lines = np.array(list(kept.values()), dtype=np.int64)
+    rows, _ = expanded(start, lines)
+    return places[rows], np.append(0, np.cumsum(np.diff(start)[lines]))
+
+
+def _thinned(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the points (q, 2) of edges (k,), thinned and rounded, and how many each has, (k,)."""
+    lon, lat = network.lon_lat
+    rows, place = expanded(network.shape_start, edges)
+    shapes = shapely.linestrings(np.column_stack([lon[rows], lat[rows]]), indices=place)
+    bent = shapely.get_num_points(shapes) > 2
+    shapes[bent] = shapely.simplify(shapes[bent], _TOLERANCE_DEG)
+    places, place = shapely.get_coordinates(shapes, return_index=True)
+    return _rounded(places), np.bincount(place, minlength=len(edges))
 
 
 def _rounded(degrees: FloatArray) -> FloatArray:
@@ -217,7 +240,7 @@ def _rounded(degrees: FloatArray) -> FloatArray:
     return found + 0.0
 
 
-def _one_way(places: FloatArray, start: IntArray, place: IntArray) -> FloatArray:
+def _one_way(places: FloatArray, start: IntArray) -> FloatArray:
     """Return lines, each in the direction whose sequence of points is the lesser one.
 
     Parameters
@@ -226,9 +249,8 @@ def _one_way(places: FloatArray, start: IntArray, place: IntArray) -> FloatArray
         (q, 2) longitudes and latitudes of the points of all lines.
     start
         (k + 1,) line i has the points ``start[i]`` to ``start[i + 1]``.
-    place
-        (q,) line of each point.
     """
+    place = np.repeat(np.arange(len(start) - 1), np.diff(start))
     first, last = places[start[:-1]], places[start[1:] - 1]
     is_level = first[:, 0] == last[:, 0]
     is_back = (last[:, 0] < first[:, 0]) | (is_level & (last[:, 1] < first[:, 1]))

@@ -958,7 +958,25 @@ def test_names_of_main_roads_come_first_and_roads_have_three_ranks(
     classes = ("highway.primary_bridge", "tertiary_link", "highway.residential")
     by_class = replace(named, road_class=classes)
     assert road_ranks(by_class).tolist() == [0, 1, 2]
-    assert [len(lines) for lines in lines_by_rank(by_class)] == [1, 1, 1]
+    assert [len(start) - 1 for _, start in lines_by_rank(by_class)] == [1, 1, 1]
+
+
+def test_roads_written_in_parts_are_the_thin_lines_of_each_rank(
+    denver: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import road_files
+
+    from evroute.report import lines
+
+    ranks = road_files.road_ranks(denver)
+    wanted = [
+        [[[lat, lon] for lon, lat in line] for line in lines.thin_lines(denver, rows)]
+        for rows in (np.flatnonzero(ranks == rank) for rank in range(3))
+    ]
+    assert json.loads(road_files.RoadFiles(denver).roads) == wanted
+    monkeypatch.setattr(road_files, "AT_ONCE", 10)
+    monkeypatch.setattr(lines, "_AT_ONCE", 7)
+    assert json.loads(road_files.RoadFiles(denver).roads) == wanted
 
 
 def test_each_network_keeps_its_places() -> None:
