@@ -161,9 +161,9 @@ def choose_rows(
     """
     legs, quickest = problem.legs, fastest
     extra = request.max_extra_time
-    shortest = problem.least(problem.length_m)
     cheapest = legs.route(problem.weights(request.search))
     least, proof = least_energy(problem, cheapest, battery, request.search)
+    shortest = problem.least(problem.length_m)
     caveat = ""
     if battery is not None:
         fastest, found = problem.keeping_reserve(battery, problem.time_s, fastest, least)

@@ -113,9 +113,18 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
         )
         computed = shortage(problem).least_start_wh(battery)
         assert computed == pytest.approx(need_wh, abs=1e-9)
+        least = problem.legs.route(problem.weights())
+        spared = shortage(problem).least_start_wh(battery, least)
+        assert spared == pytest.approx(need_wh, abs=1e-9)
+        trace = follow(battery, energy_wh[least.rows])
+        if trace.charge_wh[-1] < battery.reserve_wh and not trace.lost_wh:
+            with pytest.raises(NoRouteError):
+                problem.most_charge(battery, least)
+            seen["refused by the least energy"] += 1
         seen["compared"] += 1
     assert seen["compared"] >= 200
     assert min(seen["full"], seen["detour"], seen["none"]) >= 5, seen
+    assert seen["refused by the least energy"] >= 5, seen
 
 
 def test_the_least_start_charge_is_enough_and_a_little_less_is_not(

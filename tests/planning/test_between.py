@@ -355,6 +355,8 @@ def check_battery(
         assert left_wh == pytest.approx(best_wh, abs=1e-6)
     shortage = problem.shortage
     need_wh = shortage.least_start_wh(battery)
+    least = problem.legs.route(problem.weights())
+    assert shortage.least_start_wh(battery, least) == pytest.approx(need_wh, abs=1e-9)
 
     def reaches(start_wh: float) -> bool:
         begun = Battery(capacity_wh, start_wh, battery.reserve_wh)

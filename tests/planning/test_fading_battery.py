@@ -131,6 +131,9 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
         unguided = Shortage(problem.legs, problem.head_wh, problem.charge)
         for shortage in (problem.shortage, unguided):
             assert shortage.least_start_wh(battery) == pytest.approx(need_wh, abs=1e-6)
+        least = problem.legs.route(problem.weights())
+        spared = problem.shortage.least_start_wh(battery, least)
+        assert spared == pytest.approx(need_wh, abs=1e-6)
         seen["compared"] += 1
     assert seen["compared"] >= 150
     assert min(seen["lost"], seen["none"]) >= 5, seen

@@ -201,12 +201,29 @@ class ChargeFunctions:
         arm
             Row of the arm.
         """
-        need_wh = end_wh
-        for step_wh in self.step_wh[self.start[arm] : self.start[arm + 1]][::-1].tolist():
-            need_wh = max(battery.reserve_wh, battery.before(need_wh, step_wh))
-            if need_wh > battery.capacity_wh + TOLERANCE_WH:
-                return np.inf
-        return need_wh
+        return _before(battery, end_wh, self.step_wh[self.start[arm] : self.start[arm + 1]])
+
+    def before_all(self, battery: Battery, end_wh: float, arms: IntArray) -> float:
+        """Return the least charge before arms that keeps the reserve on all of them, Wh.
+
+        Parameters
+        ----------
+        battery, end_wh
+            As in `before`, with the same meaning of infinity.
+        arms
+            (k,) arms in driving order.
+        """
+        return _before(battery, end_wh, self.take(arms).step_wh)
+
+
+def _before(battery: Battery, end_wh: float, step_wh: FloatArray) -> float:
+    """Return the least charge before steps (r,) Wh in driving order, as `before` does."""
+    need_wh = end_wh
+    for energy_wh in step_wh[::-1].tolist():
+        need_wh = max(battery.reserve_wh, battery.before(need_wh, energy_wh))
+        if need_wh > battery.capacity_wh + TOLERANCE_WH:
+            return np.inf
+    return need_wh
 
 
 def legs_between(

@@ -10,6 +10,7 @@ from math import ceil
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
@@ -56,17 +57,42 @@ class Shortage:
     charge: ChargeFunctions
     weights: FloatArray | None = None
 
-    def least_start_wh(self, battery: Battery) -> float:
+    def least_start_wh(self, battery: Battery, least: Route | None = None) -> float:
         """Return the least charge at the start with a route that keeps the reserve, Wh.
 
         Infinite if no route exists, or a full battery does not suffice. The capacity may be
         infinite. The charge of ``battery`` at the start does not matter.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        least
+            The route of least energy without a battery, which may spare a search. None for none.
         """
+        if least is not None:
+            arms = self.legs.arms_of_route(least)
+            need_wh = self.charge.before_all(battery, battery.reserve_wh, arms)
+            if need_wh <= self._least_above_wh(battery, arms) + TOLERANCE_WH:
+                return _within(battery, need_wh)
         needs_wh = [
             self.charge.before(battery, battery.reserve_wh, piece.arm) for piece in self.legs.pieces
         ]
         needs_wh += self.least_from_wh(battery, self.legs.starts)
         return _within(battery, min(needs_wh))
+
+    def _least_above_wh(self, battery: Battery, arms: IntArray) -> float:
+        """Return a lower bound of `least_start_wh`, from the arms of least energy, Wh.
+
+        A route takes at least their energy. It ends with at least the reserve, and with more where
+        its last arm dips below the charge that it ends with.
+        """
+        last = {each.arm for each in self.legs.exits} | {each.arm for each in self.legs.pieces}
+        ends_wh = [
+            self.charge.before(battery, battery.reserve_wh, arm) - float(self.charge.energy_wh[arm])
+            for arm in last
+        ]
+        return float(self.charge.energy_wh[arms].sum()) + min(ends_wh, default=battery.reserve_wh)
 
     def least_starts_wh(self, battery: Battery) -> FloatArray:
         """Return the least charge at the beginning of every edge to drive to the end, (n,) Wh.
@@ -125,11 +151,19 @@ class Shortage:
             since_wh = lower_bounds.since(legs, self.weights, until)
         return backwards(legs, self.head_wh, roots, until, since_wh)
 
-    def error(self, battery: Battery) -> NotEnoughChargeError:
-        """Return the error with the missing charge or capacity. A plan with that much succeeds."""
+    def error(self, battery: Battery, least: Route | None) -> NotEnoughChargeError:
+        """Return the error with the missing charge or capacity. A plan with that much succeeds.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start, capacity and reserve.
+        least
+            The route of least energy without a battery, or None, as in `least_start_wh`.
+        """
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.asked_wh)
-        need_wh = self.least_start_wh(battery) + battery.warm_up_wh
+        need_wh = self.least_start_wh(battery, least) + battery.warm_up_wh
         if need_wh <= battery.capacity_wh + TOLERANCE_WH:
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
@@ -140,7 +174,7 @@ class Shortage:
                 f"Start with at least {least_percent} %",
                 least_percent,
             )
-        if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf))):
+        if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf), least)):
             return NotEnoughChargeError(no_way(self.legs.starts[0].edge, self.legs.destinations[0]))
         if battery.reserve_wh == battery.capacity_wh:
             return NotEnoughChargeError(
@@ -148,7 +182,7 @@ class Shortage:
             )
         full = battery.start_wh == battery.reserve_wh
         missing_wh = self._least_missing_wh(
-            replace(battery, start_wh=battery.capacity_wh) if full else battery
+            replace(battery, start_wh=battery.capacity_wh) if full else battery, least
         )
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
@@ -157,7 +191,7 @@ class Shortage:
             "larger battery"
         )
 
-    def _least_missing_wh(self, battery: Battery) -> float:
+    def _least_missing_wh(self, battery: Battery, least: Route | None) -> float:
         """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
 
         Start and reserve keep their percentages, the start above the reserve. A larger battery then
@@ -174,10 +208,11 @@ class Shortage:
                 start_wh=size * start,
                 reserve_wh=size * reserve,
             )
-            return self.least_start_wh(larger) <= larger.start_wh + TOLERANCE_WH / 2
+            return self.least_start_wh(larger, least) <= larger.start_wh + TOLERANCE_WH / 2
 
         usable = (start - reserve) / battery.capacity_wh
-        unbounded_wh = self.least_start_wh(replace(battery, capacity_wh=np.inf, reserve_wh=0.0))
+        unbounded = replace(battery, capacity_wh=np.inf, reserve_wh=0.0)
+        unbounded_wh = self.least_start_wh(unbounded, least)
         # no smaller battery has the charge that even an unbounded one needs
         low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
         high = low + 1

@@ -179,17 +179,28 @@ class SearchProblem:
             self.follow(battery, route).lost_wh if battery else 0.0
         )
 
-    def most_charge(self, battery: Battery) -> Route:
+    def most_charge(self, battery: Battery, least: Route | None = None) -> Route:
         """Return the route that arrives with the most charge and keeps the reserve.
+
+        Parameters
+        ----------
+        battery
+            The charge that bounds the route.
+        least
+            The route of least energy without a battery, which may spare searches. None for none.
 
         Raises
         ------
         NotEnoughChargeError
             If there is none. The message states the missing charge.
         """
-        found = self.label_search.most_charge(battery)
+        least_wh = -np.inf if least is None else self.taken_wh(least, None)
+        found = None
+        # a bounded battery only adds energy
+        if battery.start_wh - least_wh >= battery.reserve_wh - NO_GAP_WH:
+            found = self.label_search.most_charge(battery)
         if found is None:
-            raise self.shortage.error(battery)
+            raise self.shortage.error(battery, least)
         return found
 
     def keeping_reserve(
@@ -256,7 +267,7 @@ def least_energy(
         trace = problem.follow(battery, found)
         # a route that neither loses energy nor needs the reserve is best with any battery
         if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
-            found = problem.most_charge(battery)
+            found = problem.most_charge(battery, found)
         return found, "exact: no route that keeps the reserve arrives with more charge"
     if rule == DEFAULT_SEARCH:
         return found, "exact: no route takes less"
