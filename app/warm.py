@@ -73,6 +73,7 @@ def load() -> None:
     What cannot be loaded is left to the page, which says why.
     """
     import map_layers  # noqa: F401
+    import pandas  # noqa: F401  # Streamlit asks it for the kind of a component's data
     import request  # noqa: F401
     import route_tabs  # noqa: F401
     from cache import network, planner

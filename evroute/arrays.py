@@ -48,6 +48,11 @@ def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
     return np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place], place
 
 
+def distinct(rows: IntArray, n: int) -> IntArray:
+    """Return the distinct ones of rows (k,) of n, rising. Few are sorted, many are counted."""
+    return np.unique(rows) if len(rows) < n else np.flatnonzero(np.bincount(rows, minlength=n))
+
+
 def flat(**parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arrays of all parts by names ``part/name``."""
     return {f"{part}/{name}": a for part, arrays in parts.items() for name, a in arrays.items()}

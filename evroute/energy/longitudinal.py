@@ -94,7 +94,10 @@ def energy_parts(
         / J_PER_WH
     )
     auxiliary = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
-    return EnergyParts(climb * factor, rolling * factor, drag * factor, auxiliary, raised * factor)
+    found = (climb * factor, rolling * factor, drag * factor, auxiliary, raised * factor)
+    for part in found:  # its only owner, so that it need not be copied
+        np.asarray(part).setflags(write=False)
+    return EnergyParts(*found)
 
 
 def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, distinct
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
@@ -162,7 +162,7 @@ class TurnEnergy:
             self.network.length_m,
             lambda edges: self._onward(edges, speed_mps),
         )
-        edge = np.unique(np.concatenate([entered, ahead.edge]))
+        edge = distinct(np.concatenate([entered, ahead.edge]), self.network.n_edges)
         parts, of_piece = self._pieces(self.at_wheels, edge, speed_mps)
         work = Work.of(edge, self.network.length_m[edge], parts.total_wh, of_piece)
         place = np.searchsorted(edge, entered)
