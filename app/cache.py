@@ -13,6 +13,7 @@ from cities import ask_city
 from lan import check_write, reads_only
 from literal import literal
 from memory import DEFAULT_NETWORK
+from naming import title_of
 from state import UPLOADED, choose_next, key, starting
 
 from evroute.energy.driving import DrivingConditions
@@ -53,7 +54,7 @@ def choose_network() -> RoadNetwork:
         If it cannot be read.
     """
     known_network()
-    name = st.selectbox("Network", _choices(), key=key("network"))
+    name = st.selectbox("Network", _choices(), key=key("network"), format_func=title_of)
     ask_city()
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
@@ -108,7 +109,7 @@ def choose_known_network() -> str:
     planned_on = st.session_state.get(key("network"))
     likely = next((name for name in (planned_on, DEFAULT_NETWORK) if name in names), names[0])
     starting("known_network", likely, names)
-    return str(st.selectbox("Network", names, key=key("known_network")))
+    return str(st.selectbox("Network", names, key=key("known_network"), format_func=title_of))
 
 
 Named = tuple[str, bytes]

@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 from cache import RUNS, planner
-from own_routes import car_label, cars_address
+from naming import title_of
+from own_routes import cars_address
 from search_component import Choice, search
 from state import key
 
@@ -36,12 +37,12 @@ def ask_car(name: str) -> None:
     own = own_cars()
     search(
         "Vehicle",
-        car_label(name),
+        title_of(name),
         key="search:vehicle",
         address=cars_address(own),
         placeholder="Make and model",
         on_choice=_take_car,
-        recent=[(car_label(each), each) for each in own],
+        recent=[(title_of(each), each) for each in own],
     )
 
 
@@ -80,7 +81,7 @@ def compare_cars(
     rows = []
     for name in vehicle_names():
         car = load_vehicle(name)
-        label = f"✓ {car_label(name)}" if name == chosen else car_label(name)
+        label = f"✓ {title_of(name)}" if name == chosen else title_of(name)
         try:
             made = planner(roads, car, conditions, "", "").plan(
                 plan.request.model_copy(

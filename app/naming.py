@@ -1,4 +1,4 @@
-"""Places for drivers: their labels, and their positions on the map.
+"""Names for drivers: labels of networks, cars and places, and the positions of places.
 
 A place is a text: a name of `evroute.network.places.names`, "LAT,LON", or an edge id of a link.
 """
@@ -10,6 +10,11 @@ from evroute.network.places.locate import locate, named_place
 from evroute.network.places.names import edge_label, junction_label
 from evroute.network.places.suggestions import spellings
 from evroute.network.road_network import RoadNetwork
+
+
+def title_of(name: str) -> str:
+    """Return the name of a network or a car as pages show it."""
+    return name.replace("-", " ").title()
 
 
 def is_place(roads: RoadNetwork, text: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from threading import Lock
 from urllib.parse import urlencode
 
+from naming import title_of
 from road_files import RoadFiles
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -117,13 +118,8 @@ def cars(request: Request) -> Response:
     names = find_vehicles(_text(request), own)[:MOST]
     kinds = {True: "my car", False: ""}
     return _answer(
-        [{"label": car_label(name), "kind": kinds[name in own], "text": name} for name in names]
+        [{"label": title_of(name), "kind": kinds[name in own], "text": name} for name in names]
     )
-
-
-def car_label(name: str) -> str:
-    """Return the name of a car as the page shows it."""
-    return name.replace("-", " ").title()
 
 
 def _recent(text: str) -> Suggestion:

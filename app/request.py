@@ -13,6 +13,7 @@ from example import is_shown
 from forecasts import with_bands
 from layers import LAYERS
 from literal import literal
+from naming import title_of
 from own_trips import belief_folder, changes_of
 from places import ask_places, chosen, read_places
 from state import WHILE_CLOSED, forget_change, key, starting
@@ -113,7 +114,7 @@ def ask() -> Request:
     effects: dict[str, DeltaGenerator] = {}
     follow_belief("vehicle")
     above = st.container(key="places")
-    title = known_network().replace("-", " ").title()
+    title = title_of(known_network())
     with st.container(horizontal=True, gap="xsmall", key="chips"):
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
@@ -204,7 +205,7 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     name = starting("vehicle", defaults.VEHICLE, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
-    title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"
+    title = f"{title_of(name)} · {capacity:g} kWh"
     changed = {}
     with st.popover(literal(title), key="chip:vehicle"):
         ask_car(name)

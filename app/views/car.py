@@ -10,7 +10,7 @@ from cache import choose_network, known_network, planner
 from lan import reads_only
 from literal import literal, sentence
 from map_component import classes_of, show_map
-from naming import place_label
+from naming import place_label, title_of
 from own_trips import (
     ENDINGS,
     add_log,
@@ -55,7 +55,7 @@ MAP_HEIGHT = "420px"
 def main() -> None:
     st.title("My car", anchor=False)
     try:
-        title = known_network().replace("-", " ").title()
+        title = title_of(known_network())
         with st.container(horizontal=True, gap="xsmall", key="chips"):
             with st.popover(literal(title), key="chip:network"):
                 roads = choose_network()

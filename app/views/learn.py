@@ -11,6 +11,7 @@ from lan import reads_only
 from learned_trip import ask_named, ask_trip, follow_plan
 from literal import literal
 from map_component import show_map
+from naming import title_of
 from pictures import in_plain_words, show_pictures
 from pydantic import ValidationError
 from simulations import (
@@ -113,7 +114,9 @@ def ask() -> Experiment | None:
         chosen = st.multiselect("Methods", list(methods()), key=key("methods"))
         labels = with_sparse(chosen)
         starting("learner", PAPER_VEHICLE, vehicle_names())
-        vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
+        vehicle_name = st.selectbox(
+            "Vehicle", vehicle_names(), key=key("learner"), format_func=title_of
+        )
         starting("rule", "potential-rectified", list(WEIGHT_RULES))
         search = st.selectbox("Search", list(WEIGHT_RULES), key=key("rule"))
         file = st.file_uploader("A world file of your own", "toml", max_upload_size=1)

@@ -7,6 +7,7 @@ from basis import choose_basis, follow_belief
 from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
+from naming import title_of
 from state import key, starting
 from visit import show_notices, visit
 
@@ -36,7 +37,9 @@ def main() -> None:
         planned = st.session_state.get(key("vehicle"))
         usual = planned if planned in vehicle_names() else defaults.VEHICLE
         starting("seen_by", usual, vehicle_names())
-        vehicle = load_vehicle(second.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
+        vehicle = load_vehicle(
+            second.selectbox("Vehicle", vehicle_names(), key=key("seen_by"), format_func=title_of)
+        )
         with third:
             folder, run = choose_basis(roads, vehicle)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
