@@ -33,8 +33,10 @@ from evroute.planning.fields import (
     day_of,
 )
 from evroute.planning.forecasts.day_forecasts import NO_BELIEF
+from evroute.planning.forecasts.first_passage import ERROR
 from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.forecasts.learned import note_of
+from evroute.planning.forecasts.route_risks import RouteRisks
 from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.searches.between import problem_between
@@ -49,6 +51,8 @@ LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
 LONG_MINUTES = 60.0
 """Duration of the trip whose warm-up all trips of a reach have, minutes."""
+TOGETHER = 256
+"""Number of routes whose risks are bounded at once."""
 
 
 class RangeRequest(Request):
@@ -265,19 +269,21 @@ def _kept(
     """Return whether the first-passage risk of each route of a tree is at most a risk, (k,).
 
     It never falls along a route, and lies between the risk at the worst point and its bound along
-    the trip (`EnergyForecast.ever_beyond`): routes between these are bisected.
+    the trip (`EnergyForecast.ever_beyond`). Routes between these are judged by closer bounds, many
+    at once, and those that stay open are bisected.
     """
     least = ((tree.low_wh - battery.reserve_wh) / std_wh).tolist()
     for position, previous in enumerate(tree.before.tolist()):
         if previous >= 0 and least[previous] < least[position]:
             least[position] = least[previous]
     worst, risks = np.array(least), planner.forecasts.risks()
-
-    def keeps(position: int) -> bool:
-        return risks.keeps(tree.route(position), battery, (), risk)
-
     kept = worst >= _least(worst, lambda z: first.ever_beyond(z) <= risk)
     open_ = (worst >= _least(worst, lambda z: first.beyond(z) <= risk)) & ~kept
+    safe = _bounded(tree, open_, risks, battery, risk)
+
+    def keeps(position: int) -> bool:
+        return bool(safe[position]) or risks.keeps(tree.route(position), battery, (), risk)
+
     for position in np.flatnonzero(open_)[::-1].tolist():
         if not open_[position]:  # and so are all before it
             continue
@@ -288,6 +294,29 @@ def _kept(
             kept[unknown[:begins]] = True
         open_[unknown] = False
     return kept
+
+
+def _bounded(
+    tree: ChargeTree, open_: BoolArray, risks: RouteRisks, battery: Battery, risk: float
+) -> BoolArray:
+    """Return which open routes of a tree keep a risk by upper bounds of their risks, (k,).
+
+    The routes that a route begins with have at most its risk, but for the error of risks.
+    """
+    safe, ends = np.zeros(len(open_), dtype=np.bool_), open_.copy()
+    if not risks.bounded:
+        return safe
+    ends[tree.before[open_ & (tree.before >= 0)]] = False
+    for some in (ends, open_):  # the ends of routes first, since they judge others
+        positions = np.flatnonzero(some & ~safe)
+        for begin in range(0, len(positions), TOGETHER):
+            batch = positions[begin : begin + TOGETHER]
+            routes = [tree.route(position) for position in batch.tolist()]
+            bounds = np.array(risks.most_of(routes, battery))
+            safe[batch] |= bounds <= risk
+            for position in batch[bounds <= risk - ERROR].tolist():
+                safe[way(tree.before, position)] = True
+    return safe & open_
 
 
 def _least(values: FloatArray, holds: Callable[[float], bool]) -> float:

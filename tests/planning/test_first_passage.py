@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr, stdtr
+from scipy.stats import multivariate_normal
 
 from evroute.arrays import FloatArray
-from evroute.planning.forecasts.first_passage import first_passage
+from evroute.planning.forecasts.first_passage import first_passage, passage_bounds
 
 N = 50_000
 STATED_ERROR = 1e-3
@@ -56,3 +57,46 @@ def test_the_risk_of_a_route_equals_its_share_in_many_joint_draws(kind: str, nu:
         expected = (errors > room).any(axis=1).mean()
         tolerance = STATED_ERROR + 4 * np.sqrt(max(expected, 1e-4) / N)
         assert first_passage(room, covariance, nu) == pytest.approx(expected, abs=tolerance)
+
+
+def bound(room: FloatArray, covariance: FloatArray, nu: float) -> float:
+    std = np.sqrt(covariance.diagonal())
+    worst = int(np.argmin(room / std))
+    shared = covariance[worst] / (std * std[worst])
+    trips = np.tile(room / std, 2), np.tile(shared, 2), np.array([0, len(room)])
+    found = passage_bounds(*trips, np.array([worst, len(room) + worst]), nu)
+    assert found[0] == found[1]  # of two equal trips
+    return float(found[0])
+
+
+@pytest.mark.parametrize("nu", [4.0, np.inf])
+def test_bounds_hold_in_many_joint_draws_and_are_close_where_errors_add_up(nu: float) -> None:
+    k, rng = 25, np.random.default_rng(7)
+    load = rng.uniform(5.0, 15.0, k)
+    covariance = prefixes(np.outer(load, load) + np.diag(rng.uniform(5.0, 15.0, k)))
+    errors = joint_draws(covariance, nu, rng)
+    for room_at_end in (300.0, 400.0, 500.0):
+        room = np.linspace(900.0, room_at_end, k) + 5.0 * np.sin(np.arange(k))
+        expected = (errors > room).any(axis=1).mean()
+        deviation = np.sqrt(expected / N)
+        assert expected > 0.01
+        assert (
+            expected - 4 * deviation < bound(room, covariance, nu) < 1.1 * expected + 4 * deviation
+        )
+
+
+def test_bounds_of_two_points_are_nearly_their_risk() -> None:
+    room = np.array([1.8, 1.7])
+    for shared in (0.3, 0.9, 0.99, 0.999999):
+        covariance = np.array([[1.0, shared], [shared, 1.0]])
+        below = multivariate_normal(cov=covariance, abseps=1e-8, releps=1e-8).cdf(room)
+        assert 1.0 <= bound(room, covariance, np.inf) / (1.0 - below) <= 1.05
+
+
+def test_bounds_of_independent_points_are_the_sum_of_their_tails() -> None:
+    found = bound(np.array([1.5, 2.0]), np.eye(2), np.inf)
+    assert found == pytest.approx(ndtr(-1.5) + ndtr(-2.0), abs=2e-6)
+
+
+def test_a_trip_that_is_expected_below_its_reserve_has_no_bound() -> None:
+    assert bound(np.array([1.0, -0.1]), np.array([[1.0, 0.9], [0.9, 1.0]]), 4.0) == 1.0

@@ -20,7 +20,7 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.charge import risk
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.risk_bounds import MULTIPLES, RiskBounds
-from evroute.planning.forecasts.first_passage import first_passage
+from evroute.planning.forecasts.first_passage import ERROR, first_passage
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.searches.tradeoff import supported
@@ -216,6 +216,13 @@ def test_bounds_of_many_routes_are_equal_to_bounds_of_single_routes(
     for route, least in zip(walks, together, strict=True):
         assert least <= risks.risk_of(route, battery) + 1e-9
     assert (0.0 in together) == (start_percent > 50.0)
+    most, most_alone = (
+        risks.most_of(walks, battery),
+        [risks.most_of([each], battery)[0] for each in walks],
+    )
+    assert most == pytest.approx(most_alone, rel=1e-9)
+    for route, bound in zip(walks, most, strict=True):
+        assert bound >= risks.risk_of(route, battery) - ERROR
 
 
 def test_a_plan_prints_the_risk_that_it_keeps() -> None:

@@ -17,12 +17,14 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.learning.intervals import ErrorSpread, TripPrediction
 from evroute.learning.mixture.physics_weight import PhysicsWeight
 from evroute.learning.trips.day import TripDay
+from evroute.learning.trips.passages import bounds_of
 from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import add_along
 from evroute.planning.forecasts.in_turn import DrivenTrip
+from evroute.planning.forecasts.many_trips import TripsTogether
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.turn_space import TurnSpace
 
@@ -269,6 +271,25 @@ class MixedDay:
         steady = self.steady.moments_of_trips(self._edges(arms), *given)
         variance_wh2 = self.weight.variance(driving[1], steady[1], driving[0] - steady[0])
         return self.weight.mixed(driving[0], steady[0]), variance_wh2
+
+    def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
+        """Return upper bounds of the probabilities that trips ever fall below a reserve, (r,).
+
+        Parameters
+        ----------
+        trips, reserve_wh
+            As in `ManyPassages.passage_bounds`.
+        """
+        driving_wh, driving = self.driving.covariances(trips)
+        steady_wh, steady = self.steady.covariances(replace(trips, arms=self._edges(trips.arms)))
+        apart_wh, weight = driving_wh - steady_wh, self.weight.first
+
+        def covariance(at: IntArray) -> FloatArray:
+            doubt_wh2 = weight * (1.0 - weight) * apart_wh * apart_wh[at]
+            mixed_wh2: FloatArray = self.weight.mixed(driving(at), steady(at)) + doubt_wh2
+            return mixed_wh2
+
+        return bounds_of(self.spread, covariance, trips, reserve_wh, self.battery_share)
 
     def _edges(self, arms: IntArray) -> IntArray:
         """Return the edges that turns (k,) enter, (k,)."""

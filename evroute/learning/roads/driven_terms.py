@@ -10,7 +10,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.trips.day_terms import DayTerms
+from evroute.learning.trips.day_terms import DayTerms, portions
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
     FADE,
@@ -76,14 +76,25 @@ class DrivenTerms:
         """
         return self._driven(self.terms.plain(arms), arms, charge_wh, stretches)
 
-    def features(self, arms: IntArray, stretches: Stretches) -> FloatArray:
-        """Return the features of fields over parts of edges, (k, c - p).
+    def features_times(
+        self, arms: IntArray, stretches: Stretches, factors: FloatArray
+    ) -> FloatArray:
+        """Return the features of fields over parts of edges times factors, (k, m).
 
         Parameters
         ----------
         arms, stretches
             (k,) arms, and the part of the edge of each that is driven.
+        factors
+            (c - p, m) factors.
         """
+        values = np.empty((len(arms), factors.shape[1]))
+        for some in portions(len(arms)):
+            values[some] = self._features(arms[some], stretches[some]) @ factors
+        return values
+
+    def _features(self, arms: IntArray, stretches: Stretches) -> FloatArray:
+        """Return the features of fields over parts of edges, (k, c - p)."""
         features, cut = self.terms.features(stretches.edge), self.cut(stretches)
         if len(cut):
             parts = self.part_terms(arms[cut], stretches[cut])

@@ -22,6 +22,7 @@ from evroute.learning.roads.sections import RoadSections
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.day_terms import DayTerms, distinct_arms, portions
 from evroute.learning.trips.kept_trips import FIELD, KM
+from evroute.learning.trips.passages import Covariance, bounds_of, covariances
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
@@ -38,6 +39,7 @@ from evroute.network.heights.stretches import Stretches
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge.charge_tree import add_along, way
 from evroute.planning.forecasts.in_turn import DrivenTrip
+from evroute.planning.forecasts.many_trips import TripsTogether
 from evroute.planning.spaces.arm_space import SearchSpace
 
 
@@ -348,6 +350,17 @@ class TripDay:
         given = self.belief, self.columns, self._heating, self.season_wh_per_minute
         return moments(*given, sums, unknown_wh2)
 
+    def covariances(self, trips: TripsTogether) -> tuple[FloatArray, Covariance]:
+        """Return expected energies along trips, (k,) Wh, and covariances (`passages`)."""
+        terms = self._driven.of(trips.arms, trips.begin_wh, trips.stretches)
+        given = self.belief, self.columns, self._heating, self.season_wh_per_minute
+        return covariances(*given, trips, terms, self.unknown_wh2 if self._has_fields else None)
+
+    def passage_bounds(self, trips: TripsTogether, reserve_wh: float) -> FloatArray:
+        """Return upper bounds of risks, (r,), as of `ManyPassages`."""
+        spread = self.belief.expect(np.zeros(len(self.belief.column))).spread
+        return bounds_of(spread, self.covariances(trips)[1], trips, reserve_wh, self.battery_share)
+
     @cached_property
     def _turned_root(self) -> TurnedRoot:
         root = self.belief.regression.root[self.columns]
@@ -373,20 +386,11 @@ class TripDay:
             own = np.flatnonzero(self.roads.of(stretches.edge) != LOST)
         p = len(self.belief.prior.mean)
         into = np.column_stack([self._turned_root.of_features, self._km_by_column[p:]])
-        values = np.empty((len(own), into.shape[1]))
-        for some in portions(len(own)):
-            at = own[some]
-            values[some] = self._driven.features(arms[at], stretches[at]) @ into
+        values = self._driven.features_times(arms[own], stretches[own], into)
         return FeaturesAlong.of(values, own, before)
 
     def plain_wh(self, arms: IntArray, stretches: Stretches) -> FloatArray:
-        """Return the expected energy of parts of edges where nothing is lost, (k,) Wh.
-
-        Parameters
-        ----------
-        arms, stretches
-            (k,) arms, and the part of the edge of each that is driven.
-        """
+        """Return the expected energy of arms (k,) over parts of edges, nothing lost, (k,) Wh."""
         energy_wh, cut = self.mean_wh[arms], self._driven.cut(stretches)
         if len(cut):
             energy_wh[cut] = self.stretch_wh(arms[cut], stretches[cut])

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.optimize import minimize
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.learning.fleet.car_noise import DrivenCars, Independent, TripCovariance
 from evroute.learning.trips.regression import inverse_factor
 
@@ -97,6 +97,20 @@ class TripNoiseScale:
         root_km = km - self.road_share * learned_km
         shared: FloatArray = np.minimum.outer(root_km, root_km)
         return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * np.outer(km, km)
+
+    def covariance_with(self, km: FloatArray, learned_km: FloatArray, at: IntArray) -> FloatArray:
+        """Return the covariance of the noise up to each of k places and up to another, (k,) Wh².
+
+        Parameters
+        ----------
+        km, learned_km
+            As in `covariance`.
+        at
+            (k,) the other place of each.
+        """
+        root_km = km - self.road_share * learned_km
+        shared = np.minimum(root_km, root_km[at])
+        return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * km * km[at]
 
 
 START = TripNoiseScale(road_share=0.25)

@@ -315,23 +315,24 @@ def of_trips(
     return with_level(whole, prior)
 
 
-def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
-    """Return the terms of one trip up to the ends of its edges, (k, p), the last the whole trip's.
-
-    The warm-ups count from the start on.
+def reached(
+    sums: FloatArray, heating: Heating, prior: CoefficientPrior, last: IntArray | int = -1
+) -> FloatArray:
+    """Return the terms of trips up to the ends of their edges, (k, p), the last the whole trip's.
 
     Parameters
     ----------
     sums
-        (k, p) cumulative sums of the terms of its edges or turns.
-    heating
-        Heating and cooling at its temperature.
-    prior
-        Prior of the coefficients.
+        (k, p) sums of the terms from the start on. The warm-ups count from there on.
+    heating, prior
+        As in `departed`.
+    last
+        (k,) row of the end of each row's trip, or the last row of a single trip.
     """
-    of_trip = heating.of_trip(sums[-1, MINUTES])
-    by_temperature = np.outer(sums[:, MINUTES] / sums[-1, MINUTES], of_trip)
-    by_temperature[:, [1, 3]] = of_trip[[1, 3]]
+    minutes = sums[last, MINUTES]
+    of_trip = heating.of_trip(minutes)
+    by_temperature = (sums[:, MINUTES] / minutes)[:, np.newaxis] * of_trip
+    by_temperature[:, [1, 3]] = of_trip[..., [1, 3]]
     return of_trips(sums, by_temperature, heating.in_power, prior)
 
 

@@ -5,6 +5,10 @@ expectations: ``e = R g`` with g normal and R = 1 or ``sqrt(nu / chi²_nu)`` com
 probability that any e_j exceeds its room is integrated over g at the point with the least room in
 deviations, in closed form, over R and the rest of g by `N_POINTS` lattice points and their mirror
 images.
+
+For many trips at once there is an upper bound without these points: a trip exceeds its room at the
+point with the least room in deviations, or at another point and not there. The probabilities of
+two points are sums over steps of the error at the other point.
 """
 
 from functools import cache
@@ -12,11 +16,17 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri, stdtr
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 
 N_POINTS = 1024
+ERROR = 2e-3
+"""Greatest error of a probability that is integrated over points."""
 NEGLIGIBLE = 1e-4
 """Probability that points far from the reserve may add, all together."""
+_SLIGHT = 1e-6
+"""Probability of a point that a bound takes as one step."""
+_STEPS = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0])
+"""Steps of the error at a point, in deviations from its expectation by another point's error."""
 
 
 def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = np.inf) -> float:
@@ -56,6 +66,67 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
     high = np.where(slope > 0, room / slope, np.inf).min(axis=1)
     low = np.where(slope < 0, room / slope, -np.inf).max(axis=1)
     return float(max(np.where(low < high, ndtr(low) + ndtr(-high), 1.0).mean(), tails[worst]))
+
+
+def passage_bounds(
+    deviates: FloatArray, shared: FloatArray, first: IntArray, worst: IntArray, nu: float
+) -> FloatArray:
+    """Return upper bounds of the probabilities that an error of a trip exceeds its room, (r,).
+
+    They are 1 where the least room is negative.
+
+    Parameters
+    ----------
+    deviates
+        (k,) room at each point of all trips, one trip after the other, in deviations.
+    shared
+        (k,) correlation of the errors at each point and at the worst point of its trip.
+    first, worst
+        (r,) position of the first point of each trip, and of its point with the least room.
+    nu
+        As in `first_passage`.
+    """
+    trip = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(deviates))))
+    least = deviates[worst][trip]
+    beyond, apart = _beyond(deviates, nu), np.sqrt(np.maximum(1.0 - shared**2, 1e-12))
+    # given the error at a point, the worst point keeps its room the less the greater that error is
+    rising = shared > 0.0
+    added = np.where(rising, beyond * _kept(deviates, least, shared, apart, nu), beyond)
+    added[worst] = beyond[worst]
+    near = np.flatnonzero((added > _SLIGHT) & rising & (deviates > 0.0))
+    near = near[near != worst[trip[near]]]
+    own = deviates[near]
+    shared, apart = shared[near], apart[near]
+    scale = np.sqrt((nu + own**2) / (nu + 1.0)) if np.isfinite(nu) else np.ones(len(own))
+    error = own[:, np.newaxis] + (apart * scale / shared)[:, np.newaxis] * _STEPS
+    within = _beyond(error, nu) - np.column_stack([_beyond(error[:, 1:], nu), np.zeros(len(own))])
+    above, shared, apart = (each[:, np.newaxis] for each in (least[near], shared, apart))
+    added[near] = (within * _kept(error, above, shared, apart, nu)).sum(axis=1)
+    bounds = np.bincount(trip, added, len(first)) + _SLIGHT
+    return np.where(deviates[worst] > 0.0, np.minimum(bounds, 1.0), 1.0)
+
+
+def _kept(
+    error: FloatArray, least: FloatArray, shared: FloatArray, apart: FloatArray, nu: float
+) -> FloatArray:
+    """Return the probability that the worst point keeps its room, given an error elsewhere."""
+    if np.isfinite(nu):
+        apart = apart * np.sqrt((nu + error**2) / (nu + 1.0))
+    return _beyond((shared * error - least) / apart, nu + 1.0)
+
+
+def _beyond(deviates: FloatArray, nu: float) -> FloatArray:
+    """Return the probability of an error above deviates, from a table, off by 1e-6 at most."""
+    return np.interp(deviates, *_tails(nu))
+
+
+@cache
+def _tails(nu: float) -> tuple[FloatArray, FloatArray]:
+    """Return deviates, and the probabilities of errors above them. Outside the last one holds."""
+    deviates = np.linspace(-60.0, 60.0, 24_001)
+    above = _below(-deviates, nu)
+    above[0] = 1.0
+    return deviates, above
 
 
 def _below(deviates: FloatArray, nu: float) -> FloatArray:

@@ -1,8 +1,9 @@
 """RouteRisks: probabilities that the charge on routes of one request ever falls below the reserve.
 
 Each takes a forecast of the whole route. Before that a route is judged by a lower bound: the
-probability that it arrives below the reserve. The bounds of many routes are computed at once, from
-one table of their different arms, where the belief has moments of many trips.
+probability that it arrives below the reserve, and by an upper bound by pairs of points of the route
+(`first_passage.passage_bounds`). The bounds of many routes are computed at once, where the belief
+has them for many trips.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -16,7 +17,7 @@ from evroute.planning.charge.charge_functions import ChargeFunctions, legs_betwe
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.forecasts.many_trips import ManyTrips
+from evroute.planning.forecasts.many_trips import ManyPassages, ManyTrips, TripsTogether
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 
 
@@ -78,14 +79,40 @@ class RouteRisks:
         """
         if len(routes) < 2 or not isinstance(self._day, ManyTrips):
             return [_least(*self._followed(route, battery), battery) for route in routes]
-        driven, first = self._numbers.driven_by(routes)
-        begin_wh, end_wh, lost = _follow_all(driven.charge, first, self._fading(battery))
-        given = driven.arms, first, begin_wh, driven.stretches
+        trips, lost = self._together(routes, battery)
+        given = trips.arms, trips.first, trips.begin_wh, trips.stretches
         variance_wh2 = self._day.moments_of_trips(*given)[1]
+        end_wh = trips.end_wh[np.append(trips.first[1:], len(trips.arms)) - 1]
         deviates = ((end_wh - battery.reserve_wh) / np.sqrt(variance_wh2)).tolist()
         beyond = self._followed(routes[0], battery)[0].beyond
         pairs = zip(deviates, lost.tolist(), strict=True)
         return [0.0 if loses else beyond(above) for above, loses in pairs]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the belief bounds the risks of many routes at once."""
+        return isinstance(self._day, ManyPassages)
+
+    def most_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
+        """Return upper bounds of the risks of routes, 1 where the belief has no `bounded` risks.
+
+        Parameters
+        ----------
+        routes, battery
+            One or more routes, and the charge that each begins with.
+        """
+        if not isinstance(self._day, ManyPassages):
+            return [1.0] * len(routes)
+        trips, _ = self._together(routes, battery)
+        return self._day.passage_bounds(trips, battery.reserve_wh).tolist()
+
+    def _together(
+        self, routes: Sequence[Route], battery: Battery
+    ) -> tuple[TripsTogether, BoolArray]:
+        """Return routes with their charges, and whether regeneration is lost on each, (r,)."""
+        driven, first = self._numbers.driven_by(routes)
+        charges_wh, lost = _follow_all(driven.charge, first, self._fading(battery))
+        return TripsTogether(driven.arms, first, driven.stretches, *charges_wh), lost
 
     def keeps(
         self, route: Route, battery: Battery, stops: Sequence[ChargingStop], most: float
@@ -159,8 +186,8 @@ def _least(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> flo
 
 def _follow_all(
     charge: ChargeFunctions, first: IntArray, battery: Battery
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the charges at the start of each arm, (k,), and of the end of each route, (r,), Wh.
+) -> tuple[FloatArray, BoolArray]:
+    """Return the charges along routes by expected energies.
 
     Parameters
     ----------
@@ -173,8 +200,8 @@ def _follow_all(
 
     Returns
     -------
-    begin_wh, end_wh
-        The charges.
+    charges_wh
+        (3, k) charge at the start and at the end of each arm, and the lowest after its start, Wh.
     lost
         (r,) whether regeneration is lost on a route.
     """
@@ -182,13 +209,15 @@ def _follow_all(
     count = np.diff(np.append(first, k))
     used_wh = np.append(0.0, np.cumsum(charge.step_wh))
     before_wh = used_wh[charge.start[first]]
-    begin_wh = battery.start_wh - (used_wh[charge.start[:-1]] - np.repeat(before_wh, count))
-    end_wh = battery.start_wh - (used_wh[charge.start[np.append(first[1:], k)]] - before_wh)
+    started_wh = np.repeat(before_wh, count)
+    most_wh = np.maximum.reduceat(used_wh[1:], charge.start[:-1])
+    gone_wh = np.stack([used_wh[charge.start[:-1]], used_wh[charge.start[1:]], most_wh])
+    charges_wh = battery.start_wh - (gone_wh - started_wh)
     least_wh = np.minimum.reduceat(used_wh[1:], charge.start[first]) - before_wh
     lost = np.zeros(r, dtype=np.bool_)
     for row in np.flatnonzero(battery.start_wh - least_wh > battery.lossless_wh).tolist():
         arms = np.arange(first[row], first[row] + count[row])
         trace = charge.follow(battery, arms)
-        begin_wh[arms], end_wh[row] = trace.charge_wh[:-1], trace.charge_wh[-1]
+        charges_wh[:, arms] = trace.charge_wh[:-1], trace.charge_wh[1:], trace.low_wh[1:]
         lost[row] = trace.lost_wh != 0.0
-    return begin_wh, end_wh, lost
+    return charges_wh, lost

@@ -1,0 +1,102 @@
+"""Bounds of the risks of many trips, the probabilities that their charges fall below a reserve.
+
+The energies up to the ends of all arms have a covariance with the energy up to one arm of the same
+trip, the one with the least room. It bounds the probability that any of them exceeds its room
+(`first_passage.passage_bounds`).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import Heating
+from evroute.learning.intervals import ErrorSpread
+from evroute.learning.trips.kept_trips import KM
+from evroute.learning.trips.terms import MINUTES, reached
+from evroute.learning.trips.trip_belief import TripBelief
+from evroute.network.heights.stretches import Stretches
+from evroute.planning.forecasts.first_passage import passage_bounds
+from evroute.planning.forecasts.many_trips import TripsTogether
+
+Covariance = Callable[[IntArray], FloatArray]
+"""Function from (k,) arms of the same trips to the covariance of the energies up to the end of each
+arm and up to the end of the given one, (k,) Wh²."""
+
+
+def covariances(
+    belief: TripBelief,
+    columns: IntArray,
+    heating: Heating,
+    season_wh_per_minute: float,
+    trips: TripsTogether,
+    terms: FloatArray,
+    unknown_wh2: Callable[[Stretches], FloatArray] | None,
+) -> tuple[FloatArray, Covariance]:
+    """Return expected energies up to the ends of the arms of trips, (k,) Wh, and covariances.
+
+    Parameters
+    ----------
+    belief, columns, heating, season_wh_per_minute
+        As in `trip_forecast.moments`.
+    trips
+        The trips.
+    terms
+        (k, c) terms of their arms.
+    unknown_wh2
+        As in `TripDay`, or None where columns explain all.
+    """
+    trip, first = trips.trip, trips.first
+    last = (np.append(first[1:], len(trip)) - 1)[trip]
+    sums = np.cumsum(terms, axis=0)
+    sums -= np.vstack([np.zeros(sums.shape[1]), sums])[first][trip]
+    sums = reached(sums, heating, belief.prior, last)
+    season_wh = season_wh_per_minute * sums[:, MINUTES]
+    spread_wh = np.column_stack([sums @ belief.regression.root[columns], season_wh])
+    km, learned_km = sums[:, KM], sums @ belief.km_by_column[columns]
+    unknown = list[FloatArray]()
+    if unknown_wh2 is not None:
+        each = np.split(np.arange(len(trip)), first[1:])
+        unknown = [unknown_wh2(trips.stretches[rows]) for rows in each]
+
+    def covariance(at: IntArray) -> FloatArray:
+        shared_wh2 = np.einsum("kr,kr->k", spread_wh, spread_wh[at])
+        shared_wh2 += belief.noise.covariance_with(km, learned_km, at)
+        if unknown:
+            pairs = zip(unknown, np.split(at - first[trip], first[1:]), strict=True)
+            found = [of_trip[np.arange(len(other)), other] for of_trip, other in pairs]
+            shared_wh2 += np.concatenate(found)
+        return shared_wh2
+
+    return sums @ belief.coefficients.coefficients[columns], covariance
+
+
+def bounds_of(
+    spread: ErrorSpread,
+    covariance: Covariance,
+    trips: TripsTogether,
+    reserve_wh: float,
+    battery_share: float,
+) -> FloatArray:
+    """Return upper bounds of the probabilities that trips ever fall below a reserve, (r,).
+
+    Parameters
+    ----------
+    spread
+        Of the errors of trips.
+    covariance
+        Of their energies.
+    trips, reserve_wh
+        The r trips, and the reserve, Wh.
+    battery_share
+        As in `TripDay`.
+    """
+    trip, first = trips.trip, trips.first
+    used_wh = battery_share * (trips.begin_wh[first][trip] - trips.end_wh)
+    std_wh = np.sqrt(np.maximum(covariance(np.arange(len(trip))) + used_wh**2, 1e-18))
+    deviates = (trips.low_wh - reserve_wh) / (spread.scale * std_wh)
+    least = np.flatnonzero(deviates == np.minimum.reduceat(deviates, first)[trip])
+    worst = least[np.searchsorted(trip[least], np.arange(len(first)))]
+    at = worst[trip]
+    shared = (covariance(at) + used_wh * used_wh[at]) / (std_wh * std_wh[at])
+    return spread.passages(passage_bounds(deviates, shared, first, worst, spread.nu))
