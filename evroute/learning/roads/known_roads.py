@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.energy.free_flow import speed_factors
 from evroute.learning.roads.pieces import in_pieces
 from evroute.learning.roads.road_lines import LOST, RoadIndex, RoadLines, placed
 from evroute.network.road_network import RoadNetwork
@@ -105,12 +106,16 @@ class KnownRoads:
     @cached_property
     def length_m(self) -> FloatArray:
         """Length of all roads as driven, m."""
-        return self._all.length_m
+        return np.append(self.network.length_m, self.lost.length_m)
 
     @cached_property
     def ends_m(self) -> FloatArray:
         """(..., 2, 3) points at tail and head of all roads, m."""
-        return self._all.points_m[:, [0, 2]]
+        network = self.network
+        own_m = np.zeros((network.n_edges, 2, 3))
+        for k, at in enumerate((network.tail, network.head)):
+            own_m[:, k, 0], own_m[:, k, 1] = network.x_m[at], network.y_m[at]
+        return np.concatenate([own_m, self.lost.points_m[:, [0, 2]]])
 
     @cached_property
     def middle_m(self) -> FloatArray:
@@ -156,8 +161,10 @@ class KnownRoads:
 
     def map_s(self, *, driving: bool) -> FloatArray:
         """Return travel times of all roads by the map, s, with ``driving`` at drivers' speeds."""
-        roads = self._all
-        return roads.time_s / roads.share if driving else roads.time_s
+        time_s = np.append(self.network.time_s, self.lost.time_s)
+        if not driving:
+            return time_s
+        return time_s / np.append(speed_factors(self.network), self.lost.share)
 
     def rows_of(self, roads: RoadLines) -> IntArray:
         """Return the rows of roads (k,). Those that are new are added to the lost ones."""
