@@ -19,6 +19,7 @@ from evroute.planning.planner import Planner
 from evroute.planning.searches import label_loops, stop_loops
 from evroute.planning.searches.compiled import compiled, read_only, run
 from evroute.planning.searches.ends import Ends
+from evroute.planning.searches.lower_bounds import over_edges
 from evroute.planning.searches.search import Search
 
 pytest.importorskip("numba")
@@ -106,16 +107,24 @@ def test_guided_trees_are_exact_where_a_good_route_leads_and_never_too_high(
         start, *ends = rng.choice(line_graph.n_edges, 4, replace=False).tolist()
         roots = Ends(np.array(ends), rng.exponential(size=3))
         begins = Ends(np.array([start]), np.zeros(1))
-        rest, since = scipy.rest(weights, roots), scipy.since(weights, begins)
+        since = scipy.since(weights, begins)
         np.testing.assert_allclose(search.since(weights, begins), since, atol=1e-9)
         guide = search.since(weights, begins, until=ends)
-        found = search.rest(weights, roots, until=[start], beyond=1.1, guide=guide)
-        led = guide < np.inf
-        assert np.isinf(found[~led]).all()
-        assert (found[led] <= rest[led] + 1e-9).all()
-        good = (since < np.inf) & (since + rest <= 1.1 * rest[start] - 1e-9)
-        np.testing.assert_allclose(found[good], rest[good], atol=1e-9)
-        left_out += int((found < rest - 1e-9).sum())
+        behind = np.array([np.inf, np.inf, float(rng.exponential())])
+        over = behind, rng.choice(line_graph.n_edges, 5, replace=False).tolist()
+        given = {"until": [start], "beyond": 1.1, "guide": guide}
+        rest = scipy.rest(weights, roots)
+        first = Ends(np.array([*ends[2:], *over[1]]), np.append(behind[2:], rest[over[1]]))
+        passing = scipy.rest(weights, first)
+        for search_of, exactly in ((search, 1.1), (scipy, np.inf)):
+            found = over_edges(search_of, weights, roots, over, **given)
+            led = guide < np.inf if search_of is search else np.full(len(guide), True)
+            for costs, exact in zip(found, (rest, passing), strict=True):
+                assert np.isinf(costs[~led]).all()
+                assert (costs[led] <= exact[led] + 1e-9).all()
+                good = led & (since + exact <= exactly * passing[start] - 1e-9)
+                np.testing.assert_allclose(costs[good], exact[good], atol=1e-9)
+                left_out += int((costs < exact - 1e-9).sum())
     assert left_out > 1000
 
 
@@ -137,11 +146,22 @@ def test_guided_trees_find_the_least_of_all_routes_of_small_networks(
         guide = search.since(weights, begins)
         np.testing.assert_allclose(guide, [least(start, edge) for edge in range(n)])
         rest = np.array([least(edge, end) for edge in range(n)])
-        found = search.rest(weights, end, until=[start], beyond=1.5, guide=guide)
-        assert (found <= np.where(guide < np.inf, rest, np.inf) + 1e-9).all()
-        good = (guide < np.inf) & (guide + rest <= 1.5 * rest[start] - 1e-9)
-        np.testing.assert_allclose(found[good], rest[good])
-        compared += int(good.sum())
+        station = int(rng.integers(n))
+        passing = np.array([least(edge, station) + rest[station] for edge in range(n)])
+        found = over_edges(
+            search,
+            weights,
+            Ends(np.array([end]), np.zeros(1)),
+            (np.array([np.inf]), [station]),
+            until=[start],
+            beyond=1.5,
+            guide=guide,
+        )
+        for costs, exact in zip(found, (rest, passing), strict=True):
+            assert (costs <= np.where(guide < np.inf, exact, np.inf) + 1e-9).all()
+            good = (guide < np.inf) & (guide + exact <= 1.5 * passing[start] - 1e-9)
+            np.testing.assert_allclose(costs[good], exact[good])
+            compared += int(good.sum())
     assert compared > 50
 
 

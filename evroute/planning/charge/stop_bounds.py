@@ -3,9 +3,9 @@
 A plan that stops once more passes a station. Chargers are of two groups, quick and slow, apart
 where their least costs of a Wh differ most. If a quick one is used again, the route passes one, and
 each Wh costs at least as at the quickest. Slow ones then charge what its way there lacks. If none
-is, the route passes a slow one, and each Wh costs at least as at the quickest of these. So one
-search for each group goes back from the destination, with the energy at its price, and one from its
-stations, with the costs of the first search there.
+is, the route passes a slow one, and each Wh costs at least as at the quickest of these. So a search
+for each group goes back from the destination, with the energy at its price. It has two costs of
+each state, to the destination and over a station of the group, and goes towards the start.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,9 @@ APART = 1.5
 ROUNDING_WH = 1e-6
 """Energy by which sums along ways may differ in rounding, Wh."""
 BEYOND = 1.1
-"""Multiple of the cost from the start up to which bounds are exact (`lower_bounds.rest`)."""
+"""Multiple of the cost from the start up to which bounds are exact (`lower_bounds`)."""
+FAR_BEYOND = 2.0
+"""The same for searches that take many labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +75,7 @@ class StopBounds:
         chargers: Sequence[Charger],
         aim: Aim,
         left: "EnergiesLeft",
+        beyond: float,
     ) -> Self:
         """Return the bounds of a request, without the cost of driving alone.
 
@@ -88,6 +91,8 @@ class StopBounds:
             The costs.
         left
             Energies left of the request.
+        beyond
+            Multiple of the cost over a charger up to which bounds are exact.
         """
         each_per_wh = _least_per_wh(battery, aim)
         slow = _slow(each_per_wh)
@@ -97,10 +102,11 @@ class StopBounds:
         guide = lower_bounds.since(
             problem.legs, weights, tuple({each.edge for each in problem.legs.starts})
         )
-        both, by_quick = _over(problem, aim, per_wh, quick_edges, guide)
+        led = guide, beyond
+        both, by_quick = _over(problem, aim, per_wh, quick_edges, led)
         by_slow = np.full(len(both), np.inf)
         if slow.any():  # a guide by the lower price is a lower bound here
-            by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow), guide)[1]
+            by_slow = _over(problem, aim, slow_per_wh, _edges(chargers, slow), led)[1]
         to_quick_wh = np.zeros(len(both))
         if slow.any() or not aim.unlimited:
             to_quick_wh = left.to_stations_wh(quick_edges)
@@ -122,7 +128,7 @@ class EnergiesLeft:
 
     problem: SearchProblem
     _to_stations: dict[tuple[int, ...], FloatArray] = field(default_factory=dict, repr=False)
-    _bounds: list[tuple[Aim, float, StopBounds]] = field(default_factory=list, repr=False)
+    _bounds: list[tuple[Aim, float, float, StopBounds]] = field(default_factory=list, repr=False)
 
     @cached_property
     def rest_wh(self) -> FloatArray:
@@ -137,7 +143,13 @@ class EnergiesLeft:
         return self._to_stations[key]
 
     def bounds(
-        self, battery: Battery, chargers: Sequence[Charger], aim: Aim, *, stops: bool
+        self,
+        battery: Battery,
+        chargers: Sequence[Charger],
+        aim: Aim,
+        *,
+        stops: bool,
+        beyond: float = BEYOND,
     ) -> StopBounds:
         """Return the bounds of plans with one aim. For the same capacity they are kept.
 
@@ -151,13 +163,15 @@ class EnergiesLeft:
             The costs.
         stops
             Whether each plan stops. The least cost of driving alone then bounds little.
+        beyond
+            As in `StopBounds.of`.
         """
-        given = aim, battery.capacity_wh
-        known = (bounds for of, size, bounds in self._bounds if of is aim and size == given[1])
+        given = battery.capacity_wh, beyond
+        known = (bounds for of, *other, bounds in self._bounds if of is aim and (*other,) == given)
         found = next(known, None)
         if found is None:
-            found = StopBounds.of(self.problem, battery, chargers, aim, self)
-            self._bounds.append((*given, found))
+            found = StopBounds.of(self.problem, battery, chargers, aim, self, beyond)
+            self._bounds.append((aim, *given, found))
         if aim.unlimited or stops:
             return found
         rest = found.rest_both
@@ -211,7 +225,11 @@ def _edges(chargers: Sequence[Charger], chosen: NDArray[np.bool_]) -> list[int]:
 
 
 def _over(
-    problem: SearchProblem, aim: Aim, per_wh: float, edges: Sequence[int], guide: FloatArray
+    problem: SearchProblem,
+    aim: Aim,
+    per_wh: float,
+    edges: Sequence[int],
+    led: tuple[FloatArray, float],
 ) -> tuple[FloatArray, FloatArray]:
     """Return bounds of the sum of cost and energy to the destination, and over one of some edges.
 
@@ -223,13 +241,13 @@ def _over(
         Cost of a Wh.
     edges
         Edges with stations.
-    guide
-        (s,) lower bounds of the sum from the start to each state.
+    led
+        Lower bounds of the sum from the start to each state, (s,), and the multiple of the sum over
+        a station up to which the bounds are exact.
     """
     legs = problem.legs
     both = aim.arm_cost + per_wh * problem.weights()
-    rest = lower_bounds.rest(legs, both, beyond=BEYOND)
-    over = lower_bounds.rest_over(legs, both, rest, edges, beyond=BEYOND, guide=guide)
+    rest, over = lower_bounds.rest_over(legs, both, edges, beyond=led[1], guide=led[0])
     climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
     climbs[:-1] -= per_wh * problem.rests.excess_wh(problem.above_wh)
     return rest + climbs, over + climbs

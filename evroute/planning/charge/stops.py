@@ -27,7 +27,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
-from evroute.planning.charge.stop_bounds import EnergiesLeft, StopBounds, needs_stop
+from evroute.planning.charge.stop_bounds import FAR_BEYOND, EnergiesLeft, StopBounds, needs_stop
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import Costs, Steps
 from evroute.planning.searches.labels import charges_of
@@ -37,6 +37,8 @@ from evroute.planning.searches.stop_loops import PIECES, settle_stops
 
 GREATEST_EFFORT = 500_000
 """Number of labels after which a search stops."""
+FEW = 50_000
+"""Number of labels after which a search begins anew with bounds that reach further."""
 GREEDS = ((2.0, GREATEST_EFFORT), (10.0, 2**62))
 """Factors of the cost that is left, with their efforts, where the effort runs out."""
 NEAR = 1e-9
@@ -162,7 +164,11 @@ def best_plan(
         return None
     known = left.bounds(battery, chargers, aim, stops=stops)
     given = problem, battery, chargers, aim, wishes, known
-    labels, reached = _settled(*given, (1.0, effort))
+    labels, reached = _settled(*given, (1.0, min(effort, FEW)))
+    if not labels and reached < np.inf and effort > FEW:
+        known = left.bounds(battery, chargers, aim, stops=stops, beyond=FAR_BEYOND)
+        given = *given[:-1], known
+        labels, reached = _settled(*given, (1.0, effort))
     cost = reached
     for greed, most in GREEDS:
         if labels or cost == np.inf:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.legs import Legs, cheapest_exits, ends_of
+from evroute.planning.searches.search import Search, check_weights
 
 LEAST_WH = 1e-9
 """Energies that are rounding."""
@@ -112,56 +114,107 @@ def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
 def rest_over(
     legs: Legs,
     weights: FloatArray,
-    rest: FloatArray,
     edges: Sequence[int],
     *,
-    beyond: float = 1.0,
-    guide: FloatArray | None = None,
-) -> FloatArray:
-    """Return lower bounds of the cost from every state over one of some edges.
+    beyond: float,
+    guide: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return lower bounds as `rest`, and of the cost from every state over one of some edges.
 
     Parameters
     ----------
-    legs
-        The legs of a request.
-    weights
-        (a,) cost of each arm.
-    rest
-        (l * n + 1,) costs of `rest`.
+    legs, weights
+        As in `rest`.
     edges
         Edges of which a route passes the end of at least one, in any leg.
     beyond
-        As in `rest`.
+        Multiple, 1 or more, of the least cost over one of them, from the first edges of each leg,
+        up to which bounds are exact.
     guide
         (s,) lower bounds of the cost from the first edges to every state (`since`), which lead the
-        search. None for none.
+        search.
 
     Returns
     -------
-    over
-        (l * n + 1,) one per state. Infinite where no route passes one, and on arrival.
+    rest, over
+        (l * n + 1,) one per state. The latter is infinite where no route passes one of the edges,
+        and on arrival.
     """
+    if not len(edges):
+        without = rest(legs, weights, beyond=beyond)
+        return without, np.full(len(without), np.inf)
     n_edges = legs.search.line_graph.n_edges
     begins = [tuple(each.edge for each in legs.starts), *legs.stops]
-    trees = [np.full(1, np.inf)]
+    both = [(np.zeros(1), np.full(1, np.inf))]
     for leg in reversed(range(len(legs.stops))):
-        here = rest[leg * n_edges : (leg + 1) * n_edges]
-        roots = {edge: float(here[edge]) for edge in edges}
-        if leg + 1 < len(legs.stops):
-            roots |= {edge: float(trees[-1][edge]) for edge in legs.stops[leg]}
-        known = [(edge, cost) for edge, cost in roots.items() if cost < np.inf]
-        tree = np.full(n_edges, np.inf)
-        if known:
-            until = () if beyond == np.inf else begins[leg]
-            towards = None if leg or beyond == np.inf else guide
-            if towards is not None:
-                towards = towards[:n_edges]
-            tree = legs.search.rest(
-                weights, ends_of(known), until=until, beyond=beyond, guide=towards
+        if leg + 1 == len(legs.stops) and legs.ends_inside:
+            last = cheapest_exits(weights, legs.exits)
+            costs = {edge: (float(weights[each.arm]), np.inf) for edge, each in last.items()}
+        elif leg + 1 == len(legs.stops):
+            costs = dict.fromkeys(legs.stops[leg], (0.0, np.inf))
+        else:
+            after, over = both[-1]
+            costs = {edge: (float(after[edge]), float(over[edge])) for edge in legs.stops[leg]}
+        both.append(
+            over_edges(
+                legs.search,
+                weights,
+                ends_of((edge, first) for edge, (first, _) in costs.items()),
+                (np.array([second for _, second in costs.values()]), edges),
+                until=begins[leg],
+                beyond=beyond,
+                guide=guide[leg * n_edges : (leg + 1) * n_edges],
             )
-            tree = np.maximum(tree, here)
-        trees.append(tree)
-    return np.concatenate(trees[::-1])
+        )
+    least, over = (np.concatenate(each[::-1]) for each in zip(*both, strict=True))
+    return least, over
+
+
+def over_edges(
+    search: Search,
+    weights: FloatArray,
+    destinations: Ends,
+    over: tuple[FloatArray, Sequence[int]],
+    *,
+    until: Sequence[int],
+    beyond: float,
+    guide: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return costs as `Search.rest`, and likewise over one of some edges, (n,) each.
+
+    Parameters
+    ----------
+    search
+        The search.
+    weights
+        (a,) cost of each arm, +inf where it is closed.
+    destinations
+        Several edges, at which the cost is at most theirs.
+    over
+        (k,) costs at the destinations where one of the edges lies behind them, or +inf, and these
+        edges.
+    until
+        Edges whose costs over one of them suffice.
+    beyond
+        Factor on the greatest of these up to which costs suffice where a route from those edges
+        over another one has this least cost. Greater costs may be replaced by lower ones.
+    guide
+        (n,) lower bounds of the cost from these edges to each, as `Search.since`.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or NaN.
+    """
+    check_weights(weights)
+    if search.compiled:
+        return search.two_sided.rest_over(weights, destinations, over, until, beyond, guide)
+    rest = search.rest(weights, destinations)
+    first = np.full(len(rest), np.inf)
+    first[list(over[1])] = rest[list(over[1])]
+    first[destinations.edge] = np.minimum(first[destinations.edge], over[0])
+    edges = np.flatnonzero(first < np.inf)
+    return rest, search.rest(weights, Ends(edges, first[edges])) if len(edges) else first
 
 
 def climbs_wh(legs: Legs, head_wh: FloatArray) -> FloatArray:

@@ -119,7 +119,7 @@ class Search:
         edges: list[int] = []
         if self.turns or weights[origin] < np.inf:
             if self.compiled:
-                edges = self._two_sided.route(weights, origin, destination).tolist()
+                edges = self.two_sided.route(weights, origin, destination).tolist()
             else:
                 edges = _climbed(
                     self.trees(weights, np.array([origin]), forwards=True)[0], origin, destination
@@ -139,7 +139,7 @@ class Search:
             First and last edge of each request.
         """
         check_weights(weights)
-        return [self._two_sided.route(weights, *ends) for ends in requests]
+        return [self.two_sided.route(weights, *ends) for ends in requests]
 
     def between(
         self, weights: FloatArray, origins: Ends, destinations: Ends
@@ -168,7 +168,7 @@ class Search:
         """
         check_weights(weights)
         if self.compiled:
-            found, cost = self._two_sided.between(weights, origins, destinations)
+            found, cost = self.two_sided.between(weights, origins, destinations)
             return tuple(found.tolist()), cost
         total, before = dijkstra(
             self._rooted(weights, 0, origins), indices=-1, return_predecessors=True
@@ -208,7 +208,6 @@ class Search:
         limit: float = np.inf,
         until: Sequence[int] = (),
         beyond: float = 1.0,
-        guide: FloatArray | None = None,
     ) -> FloatArray:
         """Return the least cost from the end of every edge to the end of the destination, (n,).
 
@@ -227,16 +226,13 @@ class Search:
             for none.
         beyond
             Factor on the cost of the last of these edges up to which costs suffice, 1 or more.
-        guide
-            (n,) lower bounds of the cost from these edges to each, as `since`, or None. Costs then
-            suffice up to that factor on the least cost over each edge.
 
         Raises
         ------
         ValueError
             If a weight is negative or NaN.
         """
-        return self._tree(weights, 1, destination, limit, until, beyond, guide)
+        return self._tree(weights, 1, destination, limit, until, beyond)
 
     def since(self, weights: FloatArray, origins: Ends, *, until: Sequence[int] = ()) -> FloatArray:
         """Return the least cost from the ends of some edges to the end of every edge, (n,).
@@ -312,11 +308,10 @@ class Search:
         limit: float,
         until: Sequence[int],
         beyond: float = 1.0,
-        guide: FloatArray | None = None,
     ) -> FloatArray:
         check_weights(weights)
         if self.compiled:
-            return self._two_sided.tree(weights, side, root, limit, until, beyond, guide=guide)
+            return self.two_sided.tree(weights, side, root, limit, until, beyond)
         if isinstance(root, Ends):
             return dijkstra(self._rooted(weights, side, root), indices=-1, limit=limit)[:-1]
         return dijkstra(self._weighted(weights, side), indices=root, limit=limit)
@@ -346,7 +341,8 @@ class Search:
         return (forward, self.entering), (backward, self.entering[backward.data])
 
     @cached_property
-    def _two_sided(self) -> "TwoSided":
+    def two_sided(self) -> "TwoSided":
+        """The compiled searches."""
         from evroute.planning.searches.two_sided import TwoSided
 
         (arcs, arm), into = self._sides[0], self.turns_into

@@ -24,6 +24,13 @@ class Heap(NamedTuple):
     edge: NDArray[np.int32]
 
 
+class Led(NamedTuple):
+    """What leads a search: lower bounds of the rest, (n,), and whether each edge counts, (n,)."""
+
+    guide: FloatArray
+    over: NDArray[np.bool_]
+
+
 class Cut(NamedTuple):
     """Where a tree ends: its greatest cost, and edges, all met, with a factor on the last cost."""
 
@@ -71,43 +78,61 @@ def forest_from(arcs, weights, heap, cost, root, root_cost, cut):  # type: ignor
 
 
 @_compiled
-def guided_from(arcs, weights, heap, cost, guide, root, root_cost, cut):  # type: ignore[no-untyped-def]
-    """Fill ``cost`` as `forest_from` does, in the order of costs plus lower bounds of the rest.
+def guided_over(arcs, weights, heap, cost, led, root, root_cost, cut):  # type: ignore[no-untyped-def]
+    """Fill ``cost`` (2 n,), infinite before, in the order of costs plus lower bounds of the rest.
+
+    The first n are costs of edges as `forest_from` has them, the others costs over one of some
+    edges. Return the cost at the end, infinite if all are met.
 
     Parameters
     ----------
-    arcs, weights, heap, cost, root, root_cost, cut
-        As in `forest_from`. The limit of the cut does not matter.
-    guide
-        (n,) lower bounds of the cost between each edge and those that the cut asks for.
+    arcs, weights, heap, cost, root, cut
+        As in `forest_from`. The limit of the cut does not matter, and edges are met by the others.
+    led
+        Lower bounds of the cost between each edge and those that the cut asks for, and the edges
+        over one of which the others lead.
+    root_cost
+        (2, k) costs of the roots, of the first kind and of the other.
     """
-    until = cut.until
+    guide, over = led.guide, led.over
+    until, n = cut.until, len(guide)
     size, last = 0, np.inf
     met = np.zeros(len(until), np.bool_)
-    for k in range(len(root)):
-        if root_cost[k] + guide[root[k]] < np.inf and root_cost[k] < cost[root[k]]:
-            cost[root[k]] = root_cost[k]
-            rise(heap.cost, heap.edge, size, root_cost[k] + guide[root[k]], root[k])
-            size += 1
+    for layer in range(2):
+        for k in range(len(root)):
+            state, first = layer * n + root[k], root_cost[layer, k]
+            size = _lower(heap, cost, size, state, first, guide[root[k]])
     while size > 0:
-        reached, edge = heap.cost[0], heap.edge[0]
+        reached, state = heap.cost[0], heap.edge[0]
         size -= 1
         sink(heap.cost, heap.edge, size)
-        if reached > cost[edge] + guide[edge]:
+        layer = 1 if state >= n else 0
+        edge = state - layer * n
+        if reached > cost[state] + guide[edge]:
             continue
         if reached >= last:
             return reached
-        for k in range(len(until)):
-            met[k] = met[k] or until[k] == edge
-        if last == np.inf and met.all():
-            last = cut.beyond * reached
+        if layer == 1:
+            for k in range(len(until)):
+                met[k] = met[k] or until[k] == edge
+            if last == np.inf and met.all():
+                last = cut.beyond * reached
+        elif over[edge]:
+            size = _lower(heap, cost, size, n + edge, cost[state], guide[edge])
         for turn in range(arcs.first[edge], arcs.first[edge + 1]):
-            following, total = arcs.edge[turn], cost[edge] + weights[arcs.arm[turn]]
-            if total < cost[following] and guide[following] < np.inf:
-                cost[following] = total
-                rise(heap.cost, heap.edge, size, total + guide[following], following)
-                size += 1
+            following, total = arcs.edge[turn], cost[state] + weights[arcs.arm[turn]]
+            size = _lower(heap, cost, size, layer * n + following, total, guide[following])
     return np.inf
+
+
+@_compiled
+def _lower(heap, cost, size, state, total, rest):  # type: ignore[no-untyped-def]
+    """Put a state with a lower bound of the rest into a heap, if its cost is lower. Return size."""
+    if total < cost[state] and rest < np.inf:
+        cost[state] = total
+        rise(heap.cost, heap.edge, size, total + rest, state)
+        size += 1
+    return size
 
 
 @_compiled

@@ -18,8 +18,9 @@ from evroute.planning.searches.ends import Ends, read_as
 from evroute.planning.searches.trees import (
     Cut,
     Heap,
+    Led,
     forest_from,
-    guided_from,
+    guided_over,
     rise,
     sink,
     tree_from,
@@ -146,8 +147,6 @@ class TwoSided:
         limit: float = np.inf,
         until: Sequence[int] = (),
         beyond: float = 1.0,
-        *,
-        guide: FloatArray | None = None,
     ) -> FloatArray:
         """Return least costs between the nearest root and every edge, (n,), starts left out.
 
@@ -166,9 +165,6 @@ class TwoSided:
             cost. Empty for none.
         beyond
             Factor on the cost of the last one, 1 or more, at which the search stops instead.
-        guide
-            (n,) lower bounds of the cost between each edge and those of ``until``, none of which
-            falls by more than a turn costs. The search goes towards these (A*). None for none.
 
         Raises
         ------
@@ -181,15 +177,6 @@ class TwoSided:
         cost = np.full(len(arcs.first) - 1, np.inf)
         heap = Heap(room.heap_cost[side], room.heap_edge[side])
         given = arcs, weights, heap, cost
-        if guide is not None:
-            ends = roots if isinstance(roots, Ends) else Ends(np.array([roots]), np.zeros(1))
-            cut = Cut(np.inf, np.array(until, dtype=np.int64), beyond)
-            reached = guided_from(*given, read_as(guide), *ends.checked(), cut)
-            self._rooms.append(room)
-            if np.isinf(reached):
-                return cost
-            least = np.where(guide < np.inf, reached - guide, np.inf)
-            return np.minimum(cost, np.maximum(least, 0.0), out=cost)
         if isinstance(roots, int) and len(until) < 2:
             last = np.array(until[:1] or (-1,), dtype=np.int64)
             reached = tree_from(*given, roots, Cut(limit, last, beyond))
@@ -201,6 +188,55 @@ class TwoSided:
             reached = forest_from(*given, edge, first_cost, cut)
         self._rooms.append(room)
         return cost if np.isinf(reached) else np.minimum(cost, reached, out=cost)
+
+    def rest_over(
+        self,
+        weights: FloatArray,
+        roots: Ends,
+        over: tuple[FloatArray, Sequence[int]],
+        until: Sequence[int],
+        beyond: float,
+        guide: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return least costs from every edge to the nearest root, and over one of some edges, (n,).
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        roots
+            Different edges with costs that are added.
+        over
+            (k,) costs at the roots where one of the edges lies behind them, and these edges.
+        until, beyond
+            As in `tree`. They are met by costs over one of the edges. Greater costs are then
+            replaced by lower bounds.
+        guide
+            (n,) lower bounds of the cost between each edge and those of ``until``, none of which
+            falls by more than a turn costs. The search goes towards these (A*).
+
+        Raises
+        ------
+        ValueError
+            As in `route`.
+        """
+        edge, first = roots.checked()
+        both = np.stack([first, read_as(over[0])])
+        weights = self._checked(weights, *edge, *over[1])
+        room, arcs = self._room(), self._sides[1]
+        n = self._n_edges
+        cost, at = np.full(2 * n, np.inf), np.zeros(n, np.bool_)
+        at[list(over[1])] = True
+        heap = Heap(room.heap_cost.ravel(), room.heap_edge.ravel())
+        cut = Cut(np.inf, np.array(until, dtype=np.int64), beyond)
+        reached = guided_over(arcs, weights, heap, cost, Led(read_as(guide), at), edge, both, cut)
+        self._rooms.append(room)
+        rest, beside = cost[:n], cost[n:]
+        if not np.isinf(reached):
+            least = np.where(guide < np.inf, np.maximum(reached - guide, 0.0), np.inf)
+            np.minimum(rest, least, out=rest)
+            np.minimum(beside, least, out=beside)
+        return rest, beside
 
     def _checked(self, weights: FloatArray, *edges: int) -> FloatArray:
         """Return weights as they are compiled. ValueError if rows or weights are missing."""
