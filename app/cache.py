@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 from cities import ask_city
+from early import has_read
 from lan import check_write, reads_only
 from literal import literal
 from memory import DEFAULT_NETWORK
@@ -167,7 +168,9 @@ def network(name: str) -> RoadNetwork:
 
 @st.cache_resource(max_entries=4, show_spinner="Loading, a city is built on first use …")
 def _network(name: str, version: tuple[object, ...]) -> RoadNetwork:
-    return load_network(name)
+    roads = load_network(name)
+    has_read(roads)
+    return roads
 
 
 def planner(

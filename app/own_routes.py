@@ -51,9 +51,9 @@ def file_addresses(roads: RoadNetwork) -> dict[str, str]:
 
 def prepare(roads: RoadNetwork) -> None:
     """Register a network and write its files before they are asked for."""
-    _registered(roads)
+    files = _files(roads)
     for name in FILES:
-        getattr(_networks[roads.content_digest], name)
+        files.file(name)
 
 
 def files_of(network: str) -> RoadFiles | None:
@@ -65,13 +65,19 @@ def files_of(network: str) -> RoadFiles | None:
 
 def _registered(roads: RoadNetwork) -> str:
     """Register a network and return the query that names it."""
+    _files(roads)
+    return urlencode({"network": roads.content_digest})
+
+
+def _files(roads: RoadNetwork) -> RoadFiles:
+    """Register a network and return its files."""
     digest = roads.content_digest
     with _lock:
-        _networks.setdefault(digest, RoadFiles(roads))
+        files = _networks.setdefault(digest, RoadFiles(roads))
         _networks.move_to_end(digest)
         while len(_networks) > MOST_NETWORKS:
             _networks.popitem(last=False)
-    return urlencode({"network": digest})
+    return files
 
 
 def road_lines(request: Request) -> Response:
@@ -88,7 +94,7 @@ def _file(request: Request, name: str) -> Response:
     files = _networks.get(request.query_params.get("network", ""))
     if files is None:
         return JSONResponse(None, status_code=404)
-    return Response(getattr(files, name), media_type="application/json", headers=KEPT)
+    return Response(files.file(name), media_type="application/json", headers=KEPT)
 
 
 def cars_address(own: list[str]) -> str:

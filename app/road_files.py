@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ class RoadFiles:
 
     def __init__(self, roads: RoadNetwork) -> None:
         self.of = roads
+        self._lock = Lock()
+
+    def file(self, name: str) -> bytes:
+        """Return the file ``roads`` or ``names``. A second caller waits for the first."""
+        with self._lock:
+            content: bytes = getattr(self, name)
+        return content
 
     @cached_property
     def roads(self) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import memory
+from early import begin, give_back
 
 from evroute.errors import EvrouteError
 
@@ -33,6 +34,7 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
         The server. Its runtime exists, in which components are registered.
     """
     send_at_once()
+    begin()
     with _quiet():
         load()
     yield
@@ -107,3 +109,4 @@ def load() -> None:
             cards_of(roads, plan, plan.recommended)
             charge_way(roads, plan, plan.recommended)
             list(stretches(roads, plan.recommended_route))
+        give_back()

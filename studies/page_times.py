@@ -4,9 +4,9 @@
 each tree (a folder with ``app`` and ``evroute``) and an empty page of Streamlit: first after the
 start of the server, in new windows with an empty cache, and in new tabs with the browser's cache.
 It prints for each the medians (least to greatest) of the seconds from the request to the steps
-below, of the processor time of server and page until the map is drawn, and the files and megabytes
-asked for until then and in all. Wall times mean little on a busy machine: compare the rows of one
-run, and read the load below.
+below, of the processor time of server and page until the map is drawn, of the server's resident
+memory then, and of the files and megabytes asked for until then and in all. Wall times mean little
+on a busy machine: compare the rows of one run, and read the load below.
 
 Steps: ``app`` the browser runs Streamlit's script, ``socket`` its WebSocket is open, ``message``
 the first message of the server, ``map`` Leaflet is asked for, ``roads`` the file of roads is asked
@@ -39,12 +39,14 @@ COLUMNS = (
     *(f"{step} (s)" for step in STEPS),
     "server CPU (s)",
     "page CPU (s)",
+    "server memory (MB)",
     "files to map",
     "MB to map",
     "files",
     "MB",
 )
 TICKS = os.sysconf("SC_CLK_TCK")
+PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 CALM_MS = 1500
 """Wait for late files, after the map is drawn."""
 
@@ -124,6 +126,12 @@ def cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def resident_mb(process: int) -> float:
+    """Return the resident memory of a process, MB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()[1])
+    return pages * PAGE_MB
+
+
 def visited(context: BrowserContext, link: str, process: int, *, is_empty: bool) -> list[float]:
     """Open a page and return the figures of a row."""
     page = context.new_page()
@@ -169,7 +177,8 @@ def visited(context: BrowserContext, link: str, process: int, *, is_empty: bool)
     files, megabytes = len(sizes), sum(sizes) / 1e6
     page.wait_for_timeout(CALM_MS)
     row = [at.get(step, 0.0) for step in STEPS]
-    row += [server_s, page_s, files, megabytes, len(sizes), sum(sizes) / 1e6]
+    row += [server_s, page_s, resident_mb(process)]
+    row += [files, megabytes, len(sizes), sum(sizes) / 1e6]
     page.close()
     return row
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -979,11 +980,30 @@ def test_roads_written_in_parts_are_the_thin_lines_of_each_rank(
     assert json.loads(road_files.RoadFiles(denver).roads) == wanted
 
 
+def test_a_server_prepares_a_network_as_soon_as_it_is_read(
+    denver: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import early
+    import own_routes
+
+    monkeypatch.setattr(early, "_helpers", [])
+    monkeypatch.setattr(own_routes, "_networks", OrderedDict())
+    early.has_read(denver)
+    assert not own_routes._networks, "no server asked for it"
+    early.begin()
+    early.begin()
+    early.has_read(denver)
+    (helper,) = early._helpers
+    helper.shutdown(wait=True)
+    (files,) = own_routes._networks.values()
+    assert {"roads", "names"} <= vars(files).keys()
+
+
 def test_each_network_keeps_its_places() -> None:
-    path = keep(replace(load_network("denver"), name="mine"))
+    path = keep(replace(load_network("denver"), name="mine-too"))
     try:
         page = linked({"from": "Blake Street & 17th Street", "to": "Broadway & 20th Street"})
-        page.selectbox(key="kept_network").set_value("mine").run()
+        page.selectbox(key="kept_network").set_value("mine-too").run()
         assert not page.exception
         assert page.session_state["kept_stops"] == ["", ""]
         page.selectbox(key="kept_network").set_value("denver").run()
