@@ -18,11 +18,11 @@ trip in four, whatever the hour, a placebo of the former. `speeds agree`: the sp
 quarter without passes goes towards the map by the variance between quarters over the variance
 between roads.
 
-Rule, committed before the runs with these seeds: `recommended` with and without each sketch, Denver
-and Monaco, seeds 5000 to 5007. A sketch is built if the last 50 trips of `daily` save more, the 95 %
-interval of the paired difference lies above 0, no interval of `rough`, `drift` and `physics-right`
-lies below 0, and at most 0.1 Wh a trip is lost where physics is right. The other families are
-driven if `daily` gains.
+Rule, committed before the runs with these seeds: `recommended` with and without each sketch, in
+Denver and Monaco, seeds 5000 to 5007. A sketch is built if the last 50 trips of `daily` save more,
+the 95 % interval of the paired difference lies above 0, no interval of `rough`, `drift` and
+`physics-right` lies below 0, and at most 0.1 Wh a trip is lost where physics is right. The other
+families are driven if `daily` gains.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from guard_worlds import FAMILIES, LAST, LOSES, METHODS
 from scipy.stats import t as student_t
 from threadpoolctl import threadpool_limits
 
-from evroute.arms import Belief, Feedback
+from evroute.arms import Arms, Belief, Feedback
 from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.play import run_loop
@@ -45,7 +45,7 @@ from evroute.experiments.streams import streams
 from evroute.files import replacing
 from evroute.methods.setting import load_setting
 from evroute.model.exact import ExactGP
-from evroute.planning.forecasts.day_profile import QUARTER_S, QUARTERS, DayProfile, quarter_of
+from evroute.planning.forecasts.day_profile import QUARTERS, DayProfile, quarter_of
 from evroute.worlds.demand.demand import load_demand
 from evroute.worlds.demand.trips import S_PER_H
 
@@ -176,6 +176,7 @@ class Replaced:
             numbers = model._kernel, model._reference, model._noise_std_wh
             self._models += [ExactGP(*numbers) for _ in more]
         self._std_wh = space.prior().std_wh
+        self.errors = []
         self._truth_wh = None
         if parts.known:
             truths = [environment._truth_of("", quarter) for quarter in range(QUARTERS)]
@@ -227,6 +228,7 @@ class Replaced:
         """Learn a trip."""
         departed_s, rows, energy = feedback.departed_s, feedback.id, self._parts.energy
         self._driven[quarter_of(departed_s), rows] = True
+        self.errors.append(self._squares(feedback))
         if energy == "physics":
             return
         prior_wh = feedback.prior_mean_wh
@@ -237,6 +239,19 @@ class Replaced:
         self._model(departed_s).update(
             Feedback(rows, feedback.features, prior_wh, feedback.energy_wh)
         )
+
+    def _squares(self, feedback):
+        """Return the mean squares of errors of a trip before it is learned, in noise deviations.
+
+        By physics at the driven speeds, which this trip has changed, and as believed.
+        """
+        rows, first = np.unique(feedback.id, return_index=True)
+        arms = Arms(rows, feedback.features[first], feedback.prior_mean_wh[first])
+        noise_wh, energy_wh = self._models[0].noise_std(arms), feedback.energy_wh[first]
+        self.depart(feedback.departed_s)
+        believed_wh = self.posterior(arms).mean_wh
+        means = arms.prior_mean_wh, believed_wh
+        return [float(np.mean(((energy_wh - mean_wh) / noise_wh) ** 2)) for mean_wh in means]
 
     def restore(self, state):
         """Begin anew."""
@@ -280,11 +295,16 @@ def world(cause: str, family: str, city: str, seed: int, *, guarded: bool) -> pd
         scorers = make_scorers(run, ("",))
         log = run_loop({"": agent}, environment, scorers, horizon=horizon, on_round=lambda t: None)
     columns = ("t", "true_wh", "eq8_wh", "best_wh")
-    return pd.DataFrame({name: log.rounds[name] for name in columns} | dict(log.diagnostics))
+    errors = dict(zip(("by_physics", "believed"), np.transpose(agent.model.errors), strict=True))
+    logged = {name: log.rounds[name] for name in columns}
+    return pd.DataFrame(logged | dict(log.diagnostics) | errors)
 
 
 def row(cause: str, family: str, runs: list[pd.DataFrame], today: list[pd.DataFrame]) -> dict:
-    """Return the row of a cause in the worlds of a family."""
+    """Return the row of a cause in the worlds of a family.
+
+    Errors are mean squares of the energies of single turns, in noise deviations.
+    """
 
     def saved(run: pd.DataFrame) -> float:
         return (run["eq8_wh"] - run["true_wh"]).tail(LAST).mean()
@@ -308,6 +328,8 @@ def row(cause: str, family: str, runs: list[pd.DataFrame], today: list[pd.DataFr
         "difference": more.mean(),
         "±": error * student_t.ppf(0.975, max(len(more) - 1, 1)),
         "least difference": more.min(),
+        "errors, physics": np.mean([run["by_physics"].mean() for run in runs]),
+        "errors, believed": np.mean([run["believed"].mean() for run in runs]),
     }
 
 
