@@ -149,7 +149,8 @@ class Shortage:
         since_wh = None
         if until and self.weights is not None:
             since_wh = lower_bounds.since(legs, self.weights, until)
-        return backwards(legs, self.head_wh, roots, until, since_wh)
+        most_wh = -np.inf if until else np.inf
+        return backwards(legs, self.head_wh, roots, (until, most_wh), since_wh)
 
     def error(self, battery: Battery, least: Route | None) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity. A plan with that much succeeds.
@@ -228,7 +229,7 @@ def backwards(
     legs: Legs,
     head_wh: FloatArray,
     roots: Sequence[tuple[int, float, int]],
-    until: Sequence[int] = (),
+    until: tuple[Sequence[int], float] = ((), np.inf),
     since_wh: FloatArray | None = None,
 ) -> Back:
     """Return the turns of a request backwards, for the loops of needs.
@@ -240,7 +241,7 @@ def backwards(
     roots
         States at which routes end, the charges needed there, Wh, and numbers of their stations.
     until
-        States after which the search ends.
+        States after which the search ends, and the bound of the order, as `Back` has them.
     since_wh
         (s,) lower bounds of the energy above the potential from these to each state, Wh. None if
         they are not known.
@@ -257,7 +258,8 @@ def backwards(
         read_only(states),
         read_only(np.array([need_wh for _, need_wh, _ in roots], dtype=np.float64)),
         read_only(stations),
-        read_only(np.array(until, dtype=np.int64)),
+        read_only(np.array(until[0], dtype=np.int64)),
+        float(until[1]),
         read_only(np.zeros(legs.n_states) if since_wh is None else since_wh),
     )
 
@@ -284,7 +286,7 @@ def least_needs(
     if stations is None:
         none, unused = np.full(n_states, -1), np.ones(n_states, dtype=np.int8)
         at = read_only(np.full(n_nodes, -1))
-        stations = Stations(at, read_only(none), read_only(unused), 0.0, 0.0, n_nodes)
+        stations = Stations(at, read_only(none), read_only(unused), 0.0, np.inf, n_nodes)
     steps = Steps(read_only(charge.start), read_only(charge.step_wh))
     numbers = charges_of(battery, battery.reserve_wh)
     found: tuple[FloatArray, IntArray] = run(

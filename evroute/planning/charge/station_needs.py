@@ -14,15 +14,19 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import require
+from evroute.errors import NoRouteError, require
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.chargers import Charger, StopWishes
 from evroute.planning.charge.shortage import backwards, least_needs
+from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import BEFORE_START, Steps
 from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.need_loop import PIECES, Stations, settle_most
 from evroute.planning.searches.search_problem import SearchProblem
+
+SPARE_WH = 1e-6
+"""Energy by which sums along ways may differ in rounding, Wh."""
 
 
 class Need(NamedTuple):
@@ -124,9 +128,40 @@ class StationNeeds:
         battery
             Capacity and reserve. The charge at the start does not matter.
         """
-        least = min(self._at_starts(battery, self.needs(battery)), default=Need(np.inf, ""))
+        needs = self._needs_near_starts(battery)
+        least = min(self._at_starts(battery, needs), default=Need(np.inf, ""))
         held = least.charge_wh <= battery.capacity_wh + TOLERANCE_WH
         return least if held else Need(np.inf, "")
+
+    def _needs_near_starts(self, battery: Battery) -> "Needs":
+        """Return needs after states, exact where they may lead to the least charge at the start.
+
+        The route of least energy bounds that charge. So a station matters only where a car gets
+        from a start with as much, and the search ends once it has all these stations.
+        """
+        problem, legs = self.problem, self.problem.legs
+        try:
+            least = legs.route(problem.weights())
+        except NoRouteError:
+            return self.needs(battery)
+        arms, most_wh = legs.arms_of_route(least), battery.capacity_wh
+        if not least.pauses:  # no car goes on from a station without a stop
+            most_wh = min(problem.charge.before_all(battery, self.end_wh, arms), most_wh)
+        most_wh += float(problem.tail_wh[arms[0]]) + SPARE_WH
+        states = np.array(list(self._states()), dtype=np.int64)
+        after_wh = legs.after_wh(problem.head_wh)
+        order_wh = self.least_wh + after_wh[states % legs.search.line_graph.n_edges]
+        excess_wh = problem.rests.excess_wh(problem.above_wh)
+        limit_wh = max(most_wh - float(order_wh.min(initial=np.inf)), 0.0) + excess_wh + SPARE_WH
+        edges = sorted({each.edge for each in legs.starts})
+        since_wh = lower_bounds.since(legs, problem.weights(), edges, limit=limit_wh)
+        since_wh = np.maximum(since_wh - excess_wh, 0.0)
+        near = states[order_wh + since_wh[states] <= most_wh]
+        roots = [*self._ends(battery, {})]
+        until = near.tolist(), most_wh
+        back = backwards(legs, problem.head_wh, roots, until, since_wh)
+        found = least_needs(legs, problem.charge, back, battery, self._stations(None))
+        return Needs(*found, self.names)
 
     def _at_starts(self, battery: Battery, needs: "Needs") -> Iterator[Need]:
         """Yield the least charge at the start for each way to begin, by needs after it."""

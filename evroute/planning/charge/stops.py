@@ -37,7 +37,7 @@ from evroute.planning.searches.stop_loops import PIECES, settle_stops
 
 GREATEST_EFFORT = 500_000
 """Number of labels after which a search stops."""
-FEW = 50_000
+FEW = 100_000
 """Number of labels after which a search begins anew with bounds that reach further."""
 GREEDS = ((2.0, GREATEST_EFFORT), (10.0, 2**62))
 """Factors of the cost that is left, with their efforts, where the effort runs out."""

@@ -85,10 +85,12 @@ def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:
     return np.concatenate(trees[::-1])
 
 
-def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
+def since(
+    legs: Legs, weights: FloatArray, edges: Sequence[int], *, limit: float | None = None
+) -> FloatArray:
     """Return lower bounds of the cost from the ends of some edges to every state, (s,).
 
-    They are exact up to the end of each leg.
+    They are exact up to the end of each leg, or up to a limit.
 
     Parameters
     ----------
@@ -98,6 +100,8 @@ def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
         (a,) cost of each arm.
     edges
         Edges on which routes begin.
+    limit
+        Cost up to which they are exact in place of the end of each leg. None for none.
     """
     roots, trees = [(edge, 0.0) for edge in edges], []
     for stops in legs.stops:
@@ -105,7 +109,11 @@ def since(legs: Legs, weights: FloatArray, edges: Sequence[int]) -> FloatArray:
         known = [(edge, cost) for edge, cost in roots if cost < np.inf]
         tree = np.full(legs.search.line_graph.n_edges, np.inf)
         if known:
-            tree = legs.search.since(weights, ends_of(known), until=until)
+            if limit is None:
+                tree = legs.search.since(weights, ends_of(known), until=until)
+            else:
+                tree = legs.search.since(weights, ends_of(known), limit=limit)
+                tree = np.minimum(tree, limit)
         trees.append(tree)
         roots = [(edge, float(tree[edge])) for edge in stops]
     return np.concatenate(trees)

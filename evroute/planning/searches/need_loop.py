@@ -31,8 +31,9 @@ class Back(NamedTuple):
     root, root_wh, root_station
         (k,) states at which routes end, the charge needed there, Wh, and the number of its station,
         -1 for none.
-    until
-        States after which the search ends once it has settled all, or empty for none.
+    until, most_wh
+        States after which the search ends once it has settled all and the order of the next state,
+        a needed charge plus potential, is above a bound, Wh. Where it is infinite, all are settled.
     since_wh
         (s,) lower bounds of the energy above the potential from these states to each, or 0, Wh.
     """
@@ -46,6 +47,7 @@ class Back(NamedTuple):
     root_wh: FloatArray
     root_station: IntArray
     until: IntArray
+    most_wh: float
     since_wh: FloatArray
 
 
@@ -107,18 +109,19 @@ def settle_needs(
         _need(queue, back, charges, back.root[k], back.root_wh[k], back.root_station[k])
     missing = len(back.until)
     while len(queue) > 0:
-        _, state, need_wh, named = heapq.heappop(queue)
+        order_wh, state, need_wh, named = heapq.heappop(queue)
+        if missing == 0 and order_wh > back.most_wh:
+            break
         node = state % n
         if node >= stations.first_halt:
             need_wh, named = _arriving(stations, state, node, need_wh, named)
         if need_wh >= found_wh[state] - NEAR_WH:
             continue
-        for k in range(len(back.until)):
-            missing -= back.until[k] == state and found_wh[state] == math.inf
+        if found_wh[state] == math.inf and need_wh <= stations.most_wh + NEAR_WH:
+            for k in range(len(back.until)):
+                missing -= back.until[k] == state
         found_wh[state] = need_wh
         name[state] = named
-        if missing == 0 and len(back.until) > 0:
-            break
         if not _goes_on(stations, state, node):
             continue
         at = stations.station[node]

@@ -1,9 +1,8 @@
 """The search: cheapest routes on the line graph, with new weights on a fixed structure.
 
 A search has weights of arms: the edges themselves, or the turns between them followed by a start on
-each edge. The weight of a turn is the weight of the arm that it enters. The compiled search from
-both ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. scipy follows
-zeros that are stored in the matrix and only warns of negative weights, so they raise an error here.
+each edge. A turn has the weight of the arm that it enters. Compiled searches (numba, extra
+``fast``) and scipy's Dijkstra return routes of equal cost. Negative weights raise an error.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +25,6 @@ from evroute.planning.searches.ends import Ends
 
 if TYPE_CHECKING:
     from evroute.planning.searches.two_sided import TwoSided
-
 
 _CHECKED: WeakValueDictionary[int, FloatArray] = WeakValueDictionary()
 """Read-only weights that were checked, by their identity."""
@@ -234,7 +232,14 @@ class Search:
         """
         return self._tree(weights, 1, destination, limit, until, beyond)
 
-    def since(self, weights: FloatArray, origins: Ends, *, until: Sequence[int] = ()) -> FloatArray:
+    def since(
+        self,
+        weights: FloatArray,
+        origins: Ends,
+        *,
+        limit: float = np.inf,
+        until: Sequence[int] = (),
+    ) -> FloatArray:
         """Return the least cost from the ends of some edges to the end of every edge, (n,).
 
         Parameters
@@ -243,10 +248,10 @@ class Search:
             (a,) cost of each arm, +inf where it is closed.
         origins
             Edges, at which it is at most their cost.
-        until
+        limit, until
             As in `rest`, and so are errors.
         """
-        return self._tree(weights, 0, origins, np.inf, until)
+        return self._tree(weights, 0, origins, limit, until)
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
         """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
