@@ -111,6 +111,11 @@ class TurnTable:
         return rows
 
     @cached_property
+    def angle_scale(self) -> float:
+        """Standard deviation of the angles of all turns and starts, rad, or 1 where all are 0."""
+        return float(self.angle_rad.std()) or 1.0
+
+    @cached_property
     def _keys(self) -> IntArray:
         """Sort keys of the m turns, and -1 last for no turn, (m + 1,)."""
         return np.append((self.left * self.n_edges + self.entered)[: self.n_turns], -1)

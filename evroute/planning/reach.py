@@ -216,11 +216,10 @@ def _std_wh(planner: Planner, tree: ChargeTree, used_wh: FloatArray) -> FloatArr
     """
     arms, begun = tree.arms.copy(), tree.before < 0
     arms[begun] = planner.search.starts.start + tree.edges[begun]
-    whole = Stretches.whole(planner.network, tree.edges)
-    from_m = whole.from_m.copy()
+    from_m, to_m = np.zeros(len(begun)), planner.network.length_m[tree.edges]
     from_m[begun] = [tree.from_m[edge] for edge in tree.edges[begun].tolist()]
-    halts = np.full(len(tree.edges), planner.space.halts)
-    driven = Stretches(tree.edges, from_m, whole.to_m, halts)
+    driven = Stretches(tree.edges, from_m, to_m, np.full(len(begun), planner.space.halts))
+    del from_m, to_m
     day = planner.forecasts.day
     energy_wh = day.reached_std_wh(arms, tree.before, tree.begin_wh, driven)
     return np.hypot(energy_wh, day.battery_share * used_wh)

@@ -108,7 +108,7 @@ class KnownRoads:
         """Length of all roads as driven, m."""
         return np.append(self.network.length_m, self.lost.length_m)
 
-    @cached_property
+    @property
     def ends_m(self) -> FloatArray:
         """(..., 2, 3) points at tail and head of all roads, m."""
         network = self.network
@@ -191,7 +191,7 @@ class KnownRoads:
 
     def _forget(self) -> None:
         """Remove the values that follow from the lost roads and junctions."""
-        for name in ("_all", "_cut", "length_m", "ends_m", "middle_m", "direction", "junctions_m"):
+        for name in ("_all", "_cut", "length_m", "middle_m", "direction", "junctions_m"):
             self.__dict__.pop(name, None)
 
     @staticmethod

@@ -77,6 +77,10 @@ class FeaturesAlong:
         values = np.vstack([values, np.zeros(values.shape[1])])
         return cls(values[:, :-1], values[:, -1], last)
 
+    def at(self, some: slice) -> "FeaturesAlong":
+        """Return the sums at some of the edges of the tree."""
+        return FeaturesAlong(self.spread, self.km, self.last[some])
+
     @property
     def learned_km(self) -> FloatArray:
         """(k,) kilometres of learned roads up to the end of each edge."""
@@ -94,6 +98,6 @@ class FeaturesAlong:
         """
         p = sums.shape[1]
         joint = sums @ root.of_terms + self.spread[:, :p][self.last]
-        alone = (self.spread[:, p:] ** 2).sum(axis=1)
-        variance: FloatArray = (joint**2).sum(axis=1) + alone[self.last]
+        alone = (self.spread[:, p:][self.last] ** 2).sum(axis=1)
+        variance: FloatArray = (joint**2).sum(axis=1) + alone
         return variance

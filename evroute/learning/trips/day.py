@@ -321,12 +321,15 @@ class TripDay:
         if self._has_fields:  # the rest of heights is no sum over edges
             routes = [way(before, position) for position in range(len(arms))]
             unknown_wh2 += np.array([self.unknown_wh2(driven[route])[-1, -1] for route in routes])
-        sums, heating = self._driven.halted(sums, driven), self._heating
-        by_temperature = heating.of_trip(sums[:, MINUTES])
-        sums = of_trips(sums, by_temperature, heating.in_power, self.belief.prior)
-        unknown_wh2 += (self.season_wh_per_minute * sums[:, MINUTES]) ** 2
-        noise_wh2 = self.belief.noise.variance(sums[:, KM], unknown_wh2, along.learned_km)
-        return np.sqrt(along.variance(sums, self._turned_root) + noise_wh2)
+        std_wh, heating = np.empty(len(arms)), self._heating
+        for some in portions(len(arms)):
+            of = self._driven.halted(sums[some], driven[some])
+            of = of_trips(of, heating.of_trip(of[:, MINUTES]), heating.in_power, self.belief.prior)
+            here, known_wh2 = along.at(some), unknown_wh2[some]
+            known_wh2 += (self.season_wh_per_minute * of[:, MINUTES]) ** 2
+            noise_wh2 = self.belief.noise.variance(of[:, KM], known_wh2, here.learned_km)
+            std_wh[some] = np.sqrt(here.variance(of, self._turned_root) + noise_wh2)
+        return std_wh
 
     def moments_of_trips(
         self, arms: IntArray, first: IntArray, charge_wh: FloatArray, stretches: Stretches

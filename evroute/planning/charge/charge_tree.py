@@ -1,5 +1,6 @@
 """ChargeTree: from an origin to every road, the route that arrives with the most charge."""
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -64,8 +65,8 @@ def add_along(before: IntArray, values: FloatArray) -> None:
     values
         (k, ...) values.
     """
-    steps: list[int] = []
-    for previous in before.tolist():
+    steps = array("q")  # a list of a million numbers takes five times the memory
+    for previous in before.data:
         steps.append(steps[previous] + 1 if previous >= 0 else 0)
     ends = np.cumsum(np.bincount(steps))  # positions with as many steps are added at once
     for level in np.split(np.argsort(steps, kind="stable"), ends[:-1])[1:]:
@@ -84,8 +85,8 @@ def last_along(before: IntArray, own: IntArray) -> IntArray:
     """
     number = np.full(len(before), -1)
     number[own] = np.arange(len(own))
-    last: list[int] = []
-    for at, previous in zip(number.tolist(), before.tolist(), strict=True):
+    last = array("q")
+    for at, previous in zip(number.data, before.data, strict=True):
         last.append(at if at >= 0 or previous < 0 else last[previous])
     return np.array(last, dtype=np.int64)
 
@@ -113,7 +114,7 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
         charges_of(battery, battery.reserve_wh),
     )
-    edges, arms, before = rows[:, :3].astype(np.int64).T
-    begin_wh, end_wh, low_wh = rows[:, 3:].T
+    edges, arms, before = rows[:, :3].T.astype(np.int64, order="C")
+    begin_wh, end_wh, low_wh = rows[:, 3:].T.copy()
     from_m = {start.edge: start.from_m for start in starts}
     return ChargeTree(edges, arms, before, begin_wh, end_wh, low_wh, from_m)

@@ -175,7 +175,8 @@ class Exits:
             Cost of energy and time.
         """
         start = self.planner.search.starts.start + roots
-        above_wh = begun[:, ENERGY_WH] - self.planner.numbers.states.head_wh[start]
+        states = self.planner.numbers.states
+        above_wh = begun[:, ENERGY_WH] - states.state_wh[states.head[start]]
         above_wh -= above_wh.min()
         return worth.per_s * begun[:, TIME_S] + worth.per_wh * above_wh
 

@@ -210,6 +210,8 @@ class Pace:
     def _local_factor(self, edge: IntArray | slice) -> FloatArray:
         """Return driven time over the map's time near edges (k,), or near all."""
         driven, edges = np.flatnonzero(self._passes), np.arange(len(self._map_s))[edge]
+        if not len(driven):
+            return np.full(len(edges), LOCAL_S * self.factor / LOCAL_S)
         if len(edges) == len(self._map_s):  # all of them, in the order of their rows
             row, column, near = self._near_roads.of(driven)
         else:

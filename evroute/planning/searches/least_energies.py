@@ -141,7 +141,7 @@ class LeastEnergies:
         states = self.numbers.states
         begun = np.array([each.edge for each in own.starts])
         start = self.search.starts.start + begun
-        start_wh = energy_wh[: len(begun)] - states.head_wh[start]
+        start_wh = energy_wh[: len(begun)] - states.state_wh[states.head[start]]
         before, last, exit_wh = self._exits(own, energy_wh)
         lowest_wh = start_wh.min(), exit_wh.min()
         given = (
@@ -172,7 +172,8 @@ class LeastEnergies:
         place = np.array([own.place(each.arm) for each in own.exits])
         before = np.array([each.before for each in own.exits])
         last = np.array([each.edge for each in own.exits])
-        tail_wh = self.numbers.states.tail_wh[np.array(own.arms)[place]]
+        states = self.numbers.states
+        tail_wh = states.state_wh[states.tail[np.array(own.arms)[place]]]
         exit_wh = energy_wh[place] + tail_wh
         order = np.lexsort((exit_wh, before))
         first = np.unique(before[order], return_index=True)[1]

@@ -1,7 +1,6 @@
 """ArmStates: the potential before and after each arm, common to all arm spaces."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -43,12 +42,12 @@ class ArmStates:
             state_wh=(self.state_wh, np.float64, (len(self.state_wh),)),
         )
 
-    @cached_property
+    @property
     def tail_wh(self) -> FloatArray:
         """(a,) potential before each arm, Wh."""
         return self.state_wh[self.tail]
 
-    @cached_property
+    @property
     def head_wh(self) -> FloatArray:
         """(a,) potential after each arm, Wh."""
         return self.state_wh[self.head]

@@ -39,14 +39,16 @@ class DayEnergies:
     def __init__(self, space: SearchSpace, learned: Day | None) -> None:
         self._space = space
         self._learned = learned
-        believed_wh = self.prior.mean_wh if learned is None else learned.mean_wh
+        believed_wh = (space.prior() if learned is None else learned).mean_wh
         self.states = space.states if learned is None else space.states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
-        self.held_wh = self.mean_wh - believed_wh
+        self.mean_wh.setflags(write=False)  # and so shared with the charge functions
+        held_wh = self.mean_wh - believed_wh
+        self.held_wh = held_wh if held_wh.any() else np.zeros_like(held_wh)  # which take no memory
 
     @cached_property
     def prior(self) -> EnergyPrior:
-        """Prior of the arms."""
+        """Prior of the arms, computed when it is asked for."""
         return self._space.prior()
 
     @cached_property

@@ -95,14 +95,11 @@ class TurnSpace:
         )
         self._speeds = DrivenSpeeds(edges.network)
         self._speed_scale = float(context.build(edges.network).scale[SPEED])
-        self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
-        if controls:
-            if table.control is None:
-                raise EvrouteError(
-                    f"the source of network '{edges.network.name}' has no lights, stop signs "
-                    "or right of way. Leave controls out"
-                )
-            self._own = np.column_stack([self._own, contexts(table.control)])
+        if controls and table.control is None:
+            raise EvrouteError(
+                f"the source of network '{edges.network.name}' has no lights, stop signs "
+                "or right of way. Leave controls out"
+            )
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}
 
     @property
@@ -383,7 +380,10 @@ class TurnSpace:
         """Return contexts of rows, the temperature last, from contexts of edges entered, (k, d)."""
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
         of_road, of_day = np.split(of_edges, [len(context.NAMES)], axis=1)
-        return np.column_stack([of_road, entry_mps / self._speed_scale, self._own[rows], of_day])
+        own = [entry_mps / self._speed_scale, self.table.angle_rad[rows] / self.table.angle_scale]
+        if self.controls and self.table.control is not None:
+            own.append(contexts(self.table.control[rows]))
+        return np.column_stack([of_road, *own, of_day])
 
     def _added_wh(
         self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray
