@@ -11,7 +11,7 @@ import pytest
 
 from evroute.arms import Pause, Route
 from evroute.energy.vehicle import Vehicle, load_vehicle
-from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
 from evroute.network.catalog import load_network
 from evroute.network.coordinates import WGS84, transformer
 from evroute.network.places.positions import Position, point
@@ -19,12 +19,13 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import Charger, StopWishes, Visit, stops_at
-from evroute.planning.charge.station_needs import to_a_station
+from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.places import Places
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.planning.searches.halt_roads import HaltRoads
 from evroute.planning.searches.halts import Halt
+from evroute.planning.searches.label_loops import BEFORE_START
 
 MakeNetwork = Callable[..., RoadNetwork]
 CAR = load_vehicle("reference")
@@ -244,3 +245,40 @@ def test_no_energy_is_taken_over_no_metres(denver: RoadNetwork) -> None:
     numbers = Planner(denver, CAR).numbers
     assert numbers.driven(Route((7,), 5.0, 5.0)).energy_wh.tolist() == [0.0]
     assert isinstance(numbers.charge, ChargeFunctions)
+
+
+@pytest.mark.parametrize("physics", ["eq8", "driving"])
+def test_the_least_start_near_the_start_is_that_of_the_whole_network(physics: str) -> None:
+    """Also where the route of least energy would go on from a station without a stop."""
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        network = positions.draw_roads(rng)
+        planner = Planner(network, positions.CAR, physics=physics, single=True)
+        rows = rng.choice(np.unique(network.turns[:, 1]), 5).tolist()
+        at = [positions.both(network, row, float(rng.uniform(0.05, 0.95))) for row in rows]
+        halts = [Halt(each, each) for each in at[2:]]
+        via = [(rows[2],)] if seed % 2 else []
+        problem = HaltRoads.of(planner.numbers, planner.search, halts).problem(at[0], via, at[1])
+        battery = Battery(3000.0, 3000.0, 100.0)
+        chargers = [
+            Charger(f"S{k}", problem.legs.halts.nodes[halt], "ac", 1.0, SLOW_S)
+            for k, halt in enumerate(halts)
+        ]
+        needs = StationNeeds.of(problem, battery, chargers, StopWishes())
+        everywhere = needs.needs(battery)
+        begun_wh = [np.inf]
+        for into, arm in problem.legs.own_turns()[BEFORE_START]:
+            after = into < problem.legs.n_states
+            end_wh = float(everywhere.need_wh[into]) if after else battery.reserve_wh
+            if end_wh < np.inf:
+                begun_wh.append(problem.charge.before(battery, end_wh, arm))
+        least = needs.least_start(battery)
+        assert least.charge_wh == pytest.approx(min(begun_wh), abs=1e-6)
+        try:
+            edges = problem.legs.route(problem.weights()).edges
+        except NoRouteError:
+            continue
+        seen["over a halt"] += max(edges) >= problem.legs.halts.first
+        seen["at a station"] += least.station != ""
+    assert min(seen["over a halt"], seen["at a station"]) >= 1, seen

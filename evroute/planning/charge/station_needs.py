@@ -144,10 +144,13 @@ class StationNeeds:
             least = legs.route(problem.weights())
         except NoRouteError:
             return self.needs(battery)
-        arms, most_wh = legs.arms_of_route(least), battery.capacity_wh
-        if not least.pauses:  # no car goes on from a station without a stop
+        most_wh = battery.capacity_wh
+        if legs.halts is None or max(least.edges) < legs.halts.first:
+            arms = legs.arms_of_route(least)
             most_wh = min(problem.charge.before_all(battery, self.end_wh, arms), most_wh)
-        most_wh += float(problem.tail_wh[arms[0]]) + SPARE_WH
+        # else it goes on from a halt, where a car has to stop
+        first = legs.own_turns()[BEFORE_START][0][1]
+        most_wh += float(problem.tail_wh[first]) + SPARE_WH
         states = np.array(list(self._states()), dtype=np.int64)
         after_wh = legs.after_wh(problem.head_wh)
         order_wh = self.least_wh + after_wh[states % legs.search.line_graph.n_edges]
