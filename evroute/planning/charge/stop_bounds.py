@@ -98,7 +98,7 @@ class StopBounds:
         slow = _slow(each_per_wh)
         per_wh, slow_per_wh = aim.per_wh(battery), float(each_per_wh[slow].min(initial=np.inf))
         quick_edges = _edges(chargers, ~slow)
-        weights = aim.arm_cost + per_wh * problem.weights()
+        weights = problem.summed(aim.arm_cost, per_wh)
         guide = lower_bounds.since(
             problem.legs, weights, tuple({each.edge for each in problem.legs.starts})
         )
@@ -246,7 +246,7 @@ def _over(
         a station up to which the bounds are exact.
     """
     legs = problem.legs
-    both = aim.arm_cost + per_wh * problem.weights()
+    both = problem.summed(aim.arm_cost, per_wh)
     rest, over = lower_bounds.rest_over(legs, both, edges, beyond=led[1], guide=led[0])
     climbs = per_wh * lower_bounds.climbs_wh(legs, problem.head_wh)
     climbs[:-1] -= per_wh * problem.rests.excess_wh(problem.above_wh)

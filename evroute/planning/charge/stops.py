@@ -220,6 +220,7 @@ def _settled(
     legs, n_edges = problem.legs, problem.legs.search.line_graph.n_edges
     entries = sorted((node, row) for row, each in enumerate(chargers) for node in each.nodes)
     edges, rows = np.array(entries, dtype=np.int64).reshape(-1, 2).T
+    first = np.append(0, np.cumsum(np.bincount(edges, minlength=n_edges)))
     whole_wh = battery.capacity_wh / 100
     labels, bound = run(
         legs.search,
@@ -230,7 +231,7 @@ def _settled(
         charges_of(battery, battery.reserve_wh),
         Costs(read_only(aim.arm_cost), read_only(known.rest_wh), read_only(known.rest)),
         Sockets(
-            read_only(np.searchsorted(edges, np.arange(n_edges + 1))),
+            read_only(first),
             read_only(rows),
             read_only(aim.table),
             read_only(_corners(aim.table)),

@@ -162,7 +162,19 @@ class SearchProblem:
 
     def with_ties(self, cost: FloatArray) -> FloatArray:
         """Return costs (a,) whose sums differ where energies do: by `TIE_PER_WH`."""
-        return self._combined(_sum, cost, self.weights(), by=(TIE_PER_WH,))
+        return self.summed(cost, TIE_PER_WH)
+
+    def summed(self, cost: FloatArray, per_wh: float) -> FloatArray:
+        """Return the sum of a cost and the weights, (a,).
+
+        Parameters
+        ----------
+        cost
+            (a,) cost of each arm.
+        per_wh
+            Cost of one Wh.
+        """
+        return self._combined(_sum, cost, self.weights(), by=(per_wh,))
 
     def taken_s(self, route: Route) -> float:
         """Return the travel time of a route, s."""
