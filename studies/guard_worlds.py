@@ -10,7 +10,7 @@
 Rule, committed before the first run with these pairs of ends: the families, cities and trips below,
 seeds from 0. Every trip of every world is a row of METHOD/FAMILY-CITY-SEED.parquet; a file that
 exists is not made again. The table has the worlds that all its methods have finished. *Kept* is the
-saving against the eq. 8 route in the last 50 trips over that of the unguarded learner, all worlds
+saving against the eq. 8 route in the last 50 trips over the unguarded learner's saving, all worlds
 together, and of the headroom in the median world with a headroom of at least 0.5 %. A budget is
 broken if the energy lost so far exceeds it after any trip. A world loses if its last 50 trips take
 at least 0.5 % more than by eq. 8. Development used other pairs: Denver, 3 to 7 km, seeds from 5000.
@@ -132,6 +132,14 @@ def play(
                             world(method, family, city, seed).to_parquet(temporary)
 
 
+def half_interval(values: np.ndarray) -> float:
+    """Return half the width of a 95 % interval of a mean, by Student's t. NaN for one value."""
+    if len(values) < 2:
+        return np.nan
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return float(error * student_t.ppf(0.975, len(values) - 1))
+
+
 def row(family: str, method: str, runs: dict[str, pd.DataFrame], free: dict) -> dict:
     """Return the row of a method in the worlds of a family."""
     saved = {name: run["eq8_wh"] - run["true_wh"] for name, run in runs.items()}
@@ -151,7 +159,9 @@ def row(family: str, method: str, runs: dict[str, pd.DataFrame], free: dict) -> 
         "world": family,
         "method": method,
         "worlds": len(runs),
+        "headroom (Wh)": head.mean() / LAST,
         "saved (Wh)": last.mean() / LAST,
+        "±": half_interval(last / LAST),
         "of headroom (%)": 100 * last.sum() / head.sum(),
         "of unguarded (%)": 100 * last.sum() / unguarded.sum() if unguarded.sum() > 0 else np.nan,
         "median world (%)": 100 * np.median(last[able] / head[able]) if able.any() else np.nan,
@@ -207,7 +217,6 @@ def differ(before: Path, now: Path) -> pd.DataFrame:
         last, every = saved[..., -LAST:].mean(axis=-1), saved.mean(axis=-1)
         head = np.mean([(r["eq8_wh"] - r["best_wh"]).tail(LAST).mean() for r, _ in runs])
         more = last[:, 1] - last[:, 0]
-        error = more.std(ddof=1) / np.sqrt(len(more)) if len(more) > 1 else np.nan
         guarded = "guard_budget_wh" in runs[0][1]
         rows.append(
             {
@@ -218,7 +227,7 @@ def differ(before: Path, now: Path) -> pd.DataFrame:
                 "before": last[:, 0].mean(),
                 "now": last[:, 1].mean(),
                 "difference": more.mean(),
-                "±": error * student_t.ppf(0.975, max(len(more) - 1, 1)),
+                "±": half_interval(more),
                 "least difference": more.min(),
                 "least before": last[:, 0].min(),
                 "least now": last[:, 1].min(),
