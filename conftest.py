@@ -4,6 +4,7 @@ data exist.
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 # small matrices, several workers: more BLAS threads than one only get in each other's way
@@ -32,10 +33,19 @@ def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep the user's cache untouched; workers of one run share a cache for city networks."""
+    """Keep the user's cache untouched. Workers of one run share what is computed, but not the
+    networks that tests keep, which may have equal names.
+    """
     root = tmp_path_factory.getbasetemp()
-    shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
-    os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
+    cache = root / "evroute-cache"
+    cache.mkdir()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for name in ("built", "kernels", "sumo"):
+            shared = root.parent / "evroute-cache" / name
+            shared.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):  # no right to make links: computed by each worker
+                (cache / name).symlink_to(shared, target_is_directory=True)
+    os.environ["EVROUTE_CACHE_DIR"] = str(cache)
     os.environ["EVROUTE_PROFILE"] = str(root / "profile.json")
 
 
