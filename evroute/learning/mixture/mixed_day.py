@@ -16,8 +16,8 @@ from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.intervals import ErrorSpread, TripPrediction
 from evroute.learning.mixture.physics_weight import PhysicsWeight
+from evroute.learning.roads.passages import bounds_of
 from evroute.learning.trips.day import TripDay
-from evroute.learning.trips.passages import bounds_of
 from evroute.learning.trips.times import measures_s
 from evroute.learning.trips.trip_forecast import Along, TripForecast, joined
 from evroute.network.heights.stretches import Stretches

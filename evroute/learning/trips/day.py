@@ -17,12 +17,12 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.roads.driven_terms import DrivenTerms
+from evroute.learning.roads.passages import Covariance, bounds_of, covariances
 from evroute.learning.roads.road_lines import LOST
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.roads.tree_spread import FeaturesAlong, TurnedRoot
 from evroute.learning.trips.day_terms import DayTerms, distinct_arms, portions
 from evroute.learning.trips.kept_trips import FIELD, KM
-from evroute.learning.trips.passages import Covariance, bounds_of, covariances
 from evroute.learning.trips.terms import (
     AUXILIARY,
     BY_TEMPERATURE,
