@@ -139,9 +139,10 @@ def bars(rows: list[Bar], title: str, colours: dict[str, str]) -> alt.FacetChart
         [row[:4] + (row.interval or (row.value, row.value)) for row in rows], columns=columns
     )
     names, groups = list(colours), list(dict.fromkeys(frame["group"]))
+    least, most = min(frame["low"].min(), 0.0), frame["high"].max()  # and space for the labels
     base = alt.Chart(frame).encode(
         y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=260)),
-        x=alt.X("value:Q", title=title),
+        x=alt.X("value:Q", title=title, scale=alt.Scale(domain=[least, 1.5 * most])),
     )
     colour = alt.Color(
         "name:N", legend=None, scale=alt.Scale(domain=names, range=list(colours.values()))
@@ -151,9 +152,10 @@ def bars(rows: list[Bar], title: str, colours: dict[str, str]) -> alt.FacetChart
     interval = known.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q")
     ends = base.transform_calculate(end="max(datum.high, 0)").encode(x=alt.X("end:Q"))
     text = ends.mark_text(align="left", dx=4).encode(text=alt.Text("label:N"))
-    header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=150)
+    header = alt.Header(labelOrient="top", labelAnchor="start", labelPadding=2)
     row = alt.Row("group:N", title=None, sort=groups, header=header)
-    return (shown + interval + text).properties(width=230, height=alt.Step(20)).facet(row=row)
+    chart = (shown + interval + text).properties(width=230, height=alt.Step(20)).facet(row=row)
+    return chart.properties(padding=25)  # for fonts that are wider than the ones measured here
 
 
 def sumo() -> alt.FacetChart:
@@ -207,9 +209,7 @@ def pays() -> alt.FacetChart:
     names = {
         "`recommended`": ("with a guard", BLUE),
         "without a guard": ("without a guard", ORANGE),
-        "learned speeds, no": ("learned speeds only", GREY),
-        "regression of eq. 8": ("regression of eq. 8", GREEN),
-        "greedy": ("greedy on edges", RED),
+        "static prior": ("nothing learned", GREY),
     }
     rows: dict[tuple[str, str], Bar] = {}  # the first row of a method in each world
     for world, method, cell in zip(
