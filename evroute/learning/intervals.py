@@ -178,10 +178,8 @@ class ErrorSpread:
     def passages(self, student: FloatArray) -> FloatArray:
         """Return the probabilities of events, (k,), as `passage` does for one."""
         z = -self.scale * stdtrit(self.nu, student)
-        above, below = (
-            self._above.beyond(np.maximum(z, 0.0)),
-            self._below.beyond(-np.minimum(z, 0.0)),
-        )
+        above = self._above.beyond(np.maximum(z, 0.0))
+        below = self._below.beyond(-np.minimum(z, 0.0))
         return np.where(z >= 0.0, above, 1.0 - below)
 
     def ever_beyond(self, z: float) -> float:
