@@ -151,7 +151,7 @@ def detour(
     """
     first, taken_wh = totals(problem, fastest, battery), problem.positive_wh(fastest)
     most = rule.limits(first, taken_wh)
-    relaxed = problem.legs.route(problem.weighed(rule.per_s))
+    relaxed = problem.cheapest((1.0, rule.per_s))
     bound = rule.cost(totals(problem, relaxed, None))
     if bound >= rule.cost(first) - NO_GAP_WH:
         return fastest, NONE_PAYS
