@@ -185,12 +185,9 @@ def settle_two_costs(
         place = min(state, ways.n_states)
         if cold:
             known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
-            if state >= 0 and _bound(limits, costs, warming, place, order, known) >= least:
-                continue
-            if warming.alone and known[1] <= warming.room_wh[place]:
-                if other >= best[place]:  # labels come in the order of the other cost
-                    continue
-            elif is_covered(warming, held, known, place, free):
+            later = other >= best[place]  # labels come in the order of the other cost
+            given = (place, order, least, later, free)
+            if _is_cut(limits, costs, warming, held, known, given):
                 continue
             newest[place] = len(held)
             held.append(known)
@@ -221,12 +218,8 @@ def settle_two_costs(
                 continue
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
-            after_s, drawn_wh, rest_wh = 0.0, 0.0, costs.rest_wh[place]
-            if cold:
-                after_s = driven_s + warming.time_s[arm]
-                drawn_wh = warmed(warming, after_s) - warmed(warming, driven_s)
-                rest_wh += warmed(warming, after_s + warming.rest_s[place])
-                rest_wh -= warmed(warming, after_s)
+            after_s, drawn_wh = drawn(warming, driven_s, arm)
+            rest_wh = costs.rest_wh[place] + warm_up_left(warming, after_s, place)
             left_wh, low_wh = drive(steps, charges, charge_wh, arm, drawn_wh)
             total_wh = charges.first_wh - left_wh + rest_wh
             total = spent + costs.rest[place]
@@ -237,11 +230,45 @@ def settle_two_costs(
                 if cold:
                     unwarmed_wh = left_wh + warmed(warming, after_s)
                     total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
-                    order, second = total, -unwarmed_wh
-                    if limits.per_wh > 0.0:
-                        order, second = total_wh, min(spent, warming.whole_s) if free else spent
+                    keys = (total_wh, unwarmed_wh, total, spent)
+                    order, second = _cold_order(limits, warming, free, keys)
                 heapq.heappush(queue, (order, second, left_wh, spent, into, label, after_s))
     return _route(states, parents, found), proven or len(queue) == 0
+
+
+def _cold_order(
+    limits: Limits, warming: Warming, free: bool, keys: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """Return order and second cost of a label after a cold start, by energies before the warm-up.
+
+    The keys are lower bound of the energy on arrival, charge, lower bound of the cost on arrival,
+    and cost. ``free`` as in `is_covered`.
+    """
+    total_wh, unwarmed_wh, total, spent = keys
+    if limits.per_wh == 0.0:
+        return total, -unwarmed_wh
+    return total_wh, min(spent, warming.whole_s) if free else spent
+
+
+def _is_cut(
+    limits: Limits,
+    costs: Costs,
+    warming: Warming,
+    held: list[tuple[int, float, float, float]],
+    known: tuple[int, float, float, float],
+    given: tuple[int, float, float, bool, bool],
+) -> bool:
+    """Return True if no route of a label after a cold start is better than known ones.
+
+    Given are its state, its order, the least worth so far, whether a settled label of its state has
+    no less of its other cost, and whether the additive cost does not matter.
+    """
+    place, order, least, later, free = given
+    if known[3] > 0.0 and _bound(limits, costs, warming, place, order, known) >= least:
+        return True
+    if warming.alone and known[1] <= warming.room_wh[place]:
+        return later
+    return is_covered(warming, held, known, place, free)
 
 
 def _bound(
@@ -318,6 +345,24 @@ def warmed(warming: Warming, driven_s: float) -> float:
     return warming.wh_per_s * min(driven_s, warming.whole_s)
 
 
+def drawn(warming: Warming, driven_s: float, arm: int) -> tuple[float, float]:
+    """Return the time driven after an arm, s, and the energy of the warm-up on it, Wh.
+
+    Both are 0 without a warm-up.
+    """
+    if warming.whole_wh == 0.0:
+        return 0.0, 0.0
+    after_s = driven_s + warming.time_s[arm]
+    return after_s, warmed(warming, after_s) - warmed(warming, driven_s)
+
+
+def warm_up_left(warming: Warming, driven_s: float, place: int) -> float:
+    """Return a lower bound of the energy of the warm-up that is left at a state, Wh."""
+    if warming.whole_wh == 0.0:
+        return 0.0
+    return warmed(warming, driven_s + warming.rest_s[place]) - warmed(warming, driven_s)
+
+
 def drive(
     steps: Steps, charges: Charges, charge_wh: float, arm: int, drawn_wh: float
 ) -> tuple[float, float]:
@@ -363,5 +408,17 @@ def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
     return left_wh
 
 
-PIECES = (_within, _route, _bound, is_covered, warmed, drive, faded)
+PIECES = (
+    _within,
+    _route,
+    _cold_order,
+    _is_cut,
+    _bound,
+    is_covered,
+    warmed,
+    drawn,
+    warm_up_left,
+    drive,
+    faded,
+)
 """Functions that the loop calls, compiled with it."""
