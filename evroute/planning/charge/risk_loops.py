@@ -11,19 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.planning.charge.warming import Warming, drawn, warm_up_left, warmed
 from evroute.planning.searches.label_loops import (
     BEFORE_START,
     Charges,
     Costs,
     Limits,
     Steps,
-    Warming,
     Ways,
-    drawn,
     drive,
     faded,
-    warm_up_left,
-    warmed,
 )
 
 

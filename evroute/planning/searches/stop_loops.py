@@ -13,15 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evroute.arrays import IntArray
-from evroute.planning.searches.label_loops import (
-    Charges,
-    Costs,
-    Steps,
-    Warming,
-    Ways,
-    drawn,
-    warmed,
-)
+from evroute.planning.charge.warming import Warming, drawn, warmed
+from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
 from evroute.planning.searches.segments import (
     NEAR_WH,
     Bounds,
