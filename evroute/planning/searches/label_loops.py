@@ -158,16 +158,13 @@ def settle_two_costs(
     while len(queue) > 0 and len(states) <= limits.effort and not proven:
         order, other, charge_wh, clock, state, previous, driven_s = heapq.heappop(queue)
         place = min(state, ways.n_states)
+        known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
+        later = other >= best[place]  # labels come in the order of the other cost
+        if _is_cut(limits, costs, warming, held, known, (place, order, least, later, free)):
+            continue
         if cold:
-            known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
-            later = other >= best[place]  # labels come in the order of the other cost
-            given = (place, order, least, later, free)
-            if _is_cut(limits, costs, warming, held, known, given):
-                continue
             newest[place] = len(held)
             held.append(known)
-        elif other >= best[place]:
-            continue
         best[place] = min(best[place], other)
         label = len(states)
         states.append(state)
@@ -201,20 +198,18 @@ def settle_two_costs(
             # enough on the arm, and enough on arrival even if nothing were lost on the way
             lowest_wh = min(low_wh, left_wh - rest_wh)
             if lowest_wh >= charges.least_wh and _within(limits, total_wh, total, least):
-                order, second = (total_wh, spent) if limits.per_wh > 0.0 else (total, -left_wh)
-                if cold:
-                    unwarmed_wh = left_wh + warmed(warming, after_s)
-                    total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
-                    keys = (total_wh, unwarmed_wh, total, spent)
-                    order, second = _cold_order(limits, warming, free, keys)
+                unwarmed_wh = left_wh + warmed(warming, after_s)
+                total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
+                keys = (total_wh, unwarmed_wh, total, spent)
+                order, second = _order(limits, warming, free, keys)
                 heapq.heappush(queue, (order, second, left_wh, spent, into, label, after_s))
     return _route(states, parents, found), proven or len(queue) == 0
 
 
-def _cold_order(
+def _order(
     limits: Limits, warming: Warming, free: bool, keys: tuple[float, float, float, float]
 ) -> tuple[float, float]:
-    """Return order and second cost of a label after a cold start, by energies before the warm-up.
+    """Return order and second cost of a label, by energies before the warm-up.
 
     The keys are lower bound of the energy on arrival, charge, lower bound of the cost on arrival,
     and cost. ``free`` as in `is_covered`.
@@ -222,7 +217,9 @@ def _cold_order(
     total_wh, unwarmed_wh, total, spent = keys
     if limits.per_wh == 0.0:
         return total, -unwarmed_wh
-    return total_wh, min(spent, warming.whole_s) if free else spent
+    if free and warming.whole_wh > 0.0:
+        return total_wh, min(spent, warming.whole_s)
+    return total_wh, spent
 
 
 def _is_cut(
@@ -233,12 +230,14 @@ def _is_cut(
     known: tuple[int, float, float, float],
     given: tuple[int, float, float, bool, bool],
 ) -> bool:
-    """Return True if no route of a label after a cold start is better than known ones.
+    """Return True if no route of a label is better than known ones.
 
     Given are its state, its order, the least worth so far, whether a settled label of its state has
     no less of its other cost, and whether the additive cost does not matter.
     """
     place, order, least, later, free = given
+    if warming.whole_wh == 0.0:
+        return later
     if known[3] > 0.0 and _bound(limits, costs, warming, place, order, known) >= least:
         return True
     if warming.alone and known[1] <= warming.room_wh[place]:
@@ -324,7 +323,7 @@ def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
 PIECES = (
     _within,
     _route,
-    _cold_order,
+    _order,
     _is_cut,
     _bound,
     is_covered,

@@ -287,7 +287,6 @@ def _next(
     least, it goes back into the queue.
     """
     arrival = len(newest) - 2
-    cold = warming.whole_wh > 0.0
     while len(queue) > 0 and len(labels) <= pace.effort:
         entry = heapq.heappop(queue)
         bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, stopped = entry[:10]
@@ -296,7 +295,7 @@ def _next(
         held = Segment(charger, base, net_wh, low_wh, high_wh)
         other = newest[place] if place != arrival else -1
         while other >= 0 and low_wh < math.inf:
-            given = (held, charges.capacity_wh, driven_s, warming.room_wh[place] if cold else 0.0)
+            given = (held, charges.capacity_wh, driven_s, place)
             until_wh = _covered(sockets, pace, warming, labels[other], given)
             if until_wh >= high_wh - NEAR_WH:
                 low_wh = math.inf
@@ -328,18 +327,18 @@ def _covered(
     pace: Pace,
     warming: Warming,
     settled: Any,
-    given: tuple[Segment, float, float, float],
+    given: tuple[Segment, float, float, int],
 ) -> float:
     """Return up to which charge of a segment a settled label is as good, as `dominated` does, Wh.
 
-    Given are the segment, the capacity, its time, and the charge with which no regeneration is lost
-    ahead. A settled label that drove for longer is not compared.
+    Given are the segment, the capacity, Wh, the time, s, and the state. A settled label that drove
+    for longer is not compared.
     """
-    held, capacity_wh, driven_s, room_wh = given
+    held, capacity_wh, driven_s, place = given
     above_wh = warmed(warming, driven_s) - warmed(warming, settled[9])
     if above_wh < 0.0:
         return -math.inf
-    most_wh = room_wh if above_wh > 0.0 else math.inf
+    most_wh = warming.room_wh[place] if above_wh > 0.0 else math.inf
     return dominated(sockets, pace, settled, (held, capacity_wh, above_wh, most_wh))
 
 
