@@ -148,7 +148,7 @@ def settle_two_costs(
     best[:] = math.inf
     found, least = 0, limits.better_than
     cold = warming.whole_wh > 0.0
-    free = limits.per_cost == 0.0 and limits.most == math.inf  # the additive cost
+    free = _is_free(limits)
     # of each label: the one before of its state, charge before the warm-up, cost and time
     held = [(-1, 0.0, 0.0, 0.0)]
     held.pop()
@@ -174,7 +174,7 @@ def settle_two_costs(
             if total < least:
                 found = label
                 least = total
-            proven = limits.per_wh * limits.per_cost == 0.0 and not cold
+            proven = _first_is_best(limits, warming)
             continue
         last = state % ways.n_edges
         low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
@@ -204,6 +204,16 @@ def settle_two_costs(
                 order, second = _order(limits, warming, free, keys)
                 heapq.heappush(queue, (order, second, left_wh, spent, into, label, after_s))
     return _route(states, parents, found), proven or len(queue) == 0
+
+
+def _is_free(limits: Limits) -> bool:
+    """Return True if the additive cost does not matter."""
+    return limits.per_cost == 0.0 and limits.most == math.inf
+
+
+def _first_is_best(limits: Limits, warming: Warming) -> bool:
+    """Return True if the first label that arrives is the best."""
+    return limits.per_wh * limits.per_cost == 0.0 and warming.whole_wh == 0.0
 
 
 def _order(
@@ -323,6 +333,8 @@ def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
 PIECES = (
     _within,
     _route,
+    _is_free,
+    _first_is_best,
     _order,
     _is_cut,
     _bound,
