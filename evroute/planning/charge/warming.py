@@ -32,7 +32,13 @@ class Warming(NamedTuple):
 
 
 def warmed(warming: Warming, driven_s: float) -> float:
-    """Return the energy of the warm-up after driving for a time, s, Wh (`heating.WarmUp`)."""
+    """Return the energy of the warm-up after driving for a time, Wh (`heating.WarmUp`).
+
+    Parameters
+    ----------
+    warming, driven_s
+        The warm-up, and the time driven, s.
+    """
     return warming.wh_per_s * min(driven_s, warming.whole_s)
 
 
@@ -40,6 +46,11 @@ def drawn(warming: Warming, driven_s: float, arm: int) -> tuple[float, float]:
     """Return the time driven after an arm, s, and the energy of the warm-up on it, Wh.
 
     Both are 0 without a warm-up.
+
+    Parameters
+    ----------
+    warming, driven_s, arm
+        The warm-up, the time driven before the arm, s, and its row.
     """
     if warming.whole_wh == 0.0:
         return 0.0, 0.0
@@ -48,7 +59,13 @@ def drawn(warming: Warming, driven_s: float, arm: int) -> tuple[float, float]:
 
 
 def warm_up_left(warming: Warming, driven_s: float, place: int) -> float:
-    """Return a lower bound of the energy of the warm-up that is left at a state, Wh."""
+    """Return a lower bound of the energy of the warm-up that is left at a state, Wh.
+
+    Parameters
+    ----------
+    warming, driven_s, place
+        The warm-up, the time driven, s, and the state.
+    """
     if warming.whole_wh == 0.0:
         return 0.0
     return warmed(warming, driven_s + warming.rest_s[place]) - warmed(warming, driven_s)

@@ -58,7 +58,8 @@ class Detours:
         """
         quick, relaxed, least = (self.exits.best(origin, *each) for each in self._worths)
         tree, single = np.zeros(len(apart), dtype=np.int64), dict[int, tuple[DrivenArms, float]]()
-        (fastest,), detours, least_wh = quick.trees, relaxed.values, least.values[:, ENERGY_WH]
+        (fastest,), detours = quick.trees, relaxed.values
+        least_wh = least.values[:, ENERGY_WH]
         less_wh, less_s = (quick.values - detours)[:, [ENERGY_WH, TIME_S]].T
         pays = apart & (less_wh + self.rule.per_s * less_s > NO_GAP_WH)
         for row in np.flatnonzero(pays).tolist():

@@ -315,9 +315,17 @@ def dominated(
 ) -> float:
     """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
 
-    Minus infinity if it has not even as much as the least. Given are the segment, the capacity, by
-    how much more charge the settled label needs, since more of its warm-up is left, and up to which
-    charge it counts then (`label_loops.is_covered`), Wh.
+    Minus infinity if it has not even as much as the least.
+
+    Parameters
+    ----------
+    sockets, pace
+        Costs of the chargers, and numbers of the search.
+    settled
+        The settled label.
+    given
+        The segment, the capacity, by how much more charge the settled label needs, since more of
+        its warm-up is left, and up to which charge it counts then (`warming.is_covered`), Wh.
     """
     held, capacity_wh, above_wh, most_wh = given
     # charges of the settled label less those that it needs more

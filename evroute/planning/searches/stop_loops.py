@@ -252,7 +252,8 @@ def _push_stop(
     bound = bound_of(charges, sockets, pace, stop, bounds)
     if bound < math.inf:
         state, before = label.state, label.number
-        base, low_wh, charger = stop.base, stop.low_wh, stop.charger
+        base, low_wh = stop.base, stop.low_wh
+        charger = stop.charger
         heapq.heappush(
             queue,
             (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.charge.warming import Warming, is_covered, warmed
+from evroute.planning.charge.warming import Warming, drawn, is_covered, warmed
 from evroute.planning.searches.label_loops import Charges, Steps, drive, faded
 
 
@@ -107,16 +107,12 @@ def _enter(
     """
     edge, arm = into
     before, begin, driven_s = known
-    after_s, drawn_wh, warm_wh = 0.0, 0.0, 0.0
-    if warming.whole_wh > 0.0:
-        after_s = driven_s + warming.time_s[arm]
-        warm_wh = warmed(warming, after_s)
-        drawn_wh = warm_wh - warmed(warming, driven_s)
+    after_s, drawn_wh = drawn(warming, driven_s, arm)
     left, low = drive(steps, charges, begin, arm, drawn_wh)
     if low >= charges.least_wh:
-        order = -(left + warm_wh + roads.head_wh[edge])
+        order = -(left + warmed(warming, after_s) + roads.head_wh[edge])
         heapq.heappush(queue, (order, edge, arm, before, begin, left, low, after_s))
 
 
-PIECES = (_enter, drive, faded, is_covered, warmed)
+PIECES = (_enter, drawn, drive, faded, is_covered, warmed)
 """Functions that the loop calls, compiled with it."""
