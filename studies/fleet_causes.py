@@ -4,20 +4,18 @@ python studies/fleet_causes.py 3    the worlds 0 to 2 of `fleet_figures`, 1,600 
 
 The factor of each car is known, and nothing is learned of single roads. First each form of heating
 is fitted to all trips in hindsight, together with the terms of driving, and judged from trip 40 to
-80 of each car. Then a belief learns the trips in turn, with its early warm-up and without. At last
-five of the 20 cars are new: their trips before trip 1,200 of all cars are left out. Their first ten
-trips are expected as they come, and by the trips of the other cars alone with the true factor of
-the new car.
+80 of each car. Then a belief learns the trips in turn. At last five of the 20 cars are new: their
+trips before trip 1,200 of all cars are left out. Their first ten trips are expected as they come,
+and by the trips of the other cars alone with the true factor of the new car.
 """
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from evroute.arrays import BoolArray, FloatArray
-from evroute.energy.heating import COOLED_MINUTES, HEATED_BELOW_C, HVAC_MAX_W, PRIOR_WH
+from evroute.energy.heating import HEATED_BELOW_C, HVAC_MAX_W, PRIOR_WH
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.regression import CoefficientPrior
@@ -25,7 +23,6 @@ from evroute.learning.trips.terms import (
     COOLING,
     DOWN,
     DRAG,
-    EARLY,
     KM,
     MINUTES,
     TURNING,
@@ -43,6 +40,8 @@ except ImportError:
 
 LENGTH = LENGTHS["short"]
 NEW_CARS = tuple(f"van-{car:03d}" for car in range(15, 20))
+COOLED_MINUTES = 40.0
+"""Time in which a parked cabin cools down by two thirds, in the form of a soft stand."""
 DRIVEN = (KM, UP, DOWN, MINUTES, DRAG, TURNING)
 
 
@@ -111,7 +110,7 @@ def in_hindsight(trips: pd.DataFrame, terms: FloatArray, late: BoolArray) -> dic
         "heating known": of_type(fitted(driven, typed_wh - heating_wh, km) + heating_wh),
     }
     forms = {
-        "without early warm-up": (True, False),
+        "by physics": (True, False),
         "soft stand": (True, True),
         "no ramp": (False, False),
         "no ramp, soft stand": (False, True),
@@ -120,13 +119,6 @@ def in_hindsight(trips: pd.DataFrame, terms: FloatArray, late: BoolArray) -> dic
         form = warm_up(trips, terms, ramp=ramp, soft=soft)
         found[name] = of_type(fitted(np.hstack([driven, form]), typed_wh, km))
     return found
-
-
-def without_early_warm_up(prior: CoefficientPrior) -> CoefficientPrior:
-    """Return a prior whose early warm-up stays at 0."""
-    std = prior.std.copy()
-    std[EARLY] = 1e-9
-    return replace(prior, std=std)
 
 
 def in_turn(trips: pd.DataFrame, terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
@@ -184,15 +176,13 @@ def main(worlds: int) -> None:
         )
         for name, found in in_hindsight(trips, terms, late).items():
             print(f"  in hindsight, {name:30} {found:.1%}")
-        forms = {"today": prior, "without early warm-up": without_early_warm_up(prior)}
-        for name, form in forms.items():
-            expected_wh = in_turn(trips, terms, form)
-            print(
-                f"  in turn, {name:35} {error(expected_wh, trips, late):.1%}, first ten of a car "
-                f"{error(expected_wh, trips, first):.1%}",
-                flush=True,
-            )
-            print_new_cars(trips, terms, form)
+        expected_wh = in_turn(trips, terms, prior)
+        print(
+            f"  in turn {error(expected_wh, trips, late):.1%}, first ten of a car "
+            f"{error(expected_wh, trips, first):.1%}",
+            flush=True,
+        )
+        print_new_cars(trips, terms, prior)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ python studies/season_figures.py 30 gap      the same, with 200 to 400 days betw
 python studies/season_figures.py 30 unknown  the same, without temperatures
 python studies/season_figures.py 30 driving  one physics alone; also eq8
 python studies/season_figures.py 30 steady   without a level that drifts
-python studies/season_figures.py 30 ramp     without an early warm-up
 python studies/season_figures.py time        CPU time of learning 350 trips
 
 World i has seed i, the network Denver for even i and Luxembourg for odd i, and begins in July for
@@ -50,8 +49,6 @@ RISKS = (0.2, 0.1, 0.05, 0.02)
 DAY_S = 86_400.0
 TIMED = (0, 2, 12)
 FIRST_STD = terms.PRIOR_STD
-FIXED = {"steady": terms.LEVEL, "ramp": terms.EARLY}
-"""Coefficients that stay at their prior means, by study."""
 HAS_STAND = "parked_minutes" in {field.name for field in fields(MeasuredTrip)}
 
 
@@ -101,9 +98,9 @@ def random_route(setting: Setting, rng: np.random.Generator) -> Route:
 
 def believing(setting: Setting, study: str) -> Belief:
     """Return the belief of a study before any trip."""
-    if study in FIXED:
-        fixed = FIXED[study]
-        terms.PRIOR_STD = tuple(1e-9 if k == fixed else x for k, x in enumerate(FIRST_STD))
+    if study == "steady":
+        std = (1e-9 if k == terms.LEVEL else x for k, x in enumerate(FIRST_STD))
+        terms.PRIOR_STD = tuple(std)
     if study in KINDS_OF_PHYSICS:
         return TripEnergies(setting, physics=study)
     return TwoPhysics(setting)

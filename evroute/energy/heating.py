@@ -1,24 +1,22 @@
 """Heating and cooling of a trip, by the outside temperature, its duration and the time parked.
 
-A trip has four terms, each with a coefficient of the car:
+A trip has three terms, each with a coefficient of the car:
 
 .. code-block:: text
 
-    heating        f * max(T0 - T, 0) * minutes
-    warm-up        f * max(T0 - T, 0) * min(1, minutes/8)   of the whole trip, after a long stand
-    cooling        max(T - T1, 0) * minutes
-    early warm-up  (E(max(r, c)) - E(r)) / w                of the whole trip
+    heating   k * minutes
+    warm-up   min(K, r * minutes)            of the whole trip, after a long stand
+    cooling   max(T - T1, 0) * minutes
 
-with ``r = min(1, minutes/8)`` after a long stand, else 0, and ``c = 1 - exp(-parked/40)``, the
-share by which a parked cabin has cooled down. ``E(x)`` is the energy by physics of heating and of a
-warm-up ``x * max(T0 - T, 0)``, at most `HVAC_MAX_W` over the trip, and w the coefficient of the
-warm-up. So the early warm-up stands for a cabin that cools down gradually and warms up at once. It
-is 0 after a long stand on trips of 8 minutes and more.
+with ``K = max(T0 - T, 0)`` and the rate of the warm-up ``r = min(K/8, left/w)``. By physics heating
+and warm-up together take at most `HVAC_MAX_W`: ``left`` is the energy of a minute at that power
+beyond heating, and w the coefficient of the warm-up by physics. So the warm-up is shared out over 8
+minutes, or over more where the heater has less power left. k is K, or less where heating alone
+would take more than that power.
 
-The factor f is at most 1. With the coefficients of physics, heating and warm-up together then cost
-at most `HVAC_MAX_W` over the trip, also with an early warm-up as large as the warm-up. A belief of
-trips learns the coefficients, from `PRIOR_WH` with the deviations `PRIOR_STD_WH`. Plans without a
-belief use `PRIOR_WH`, without an early warm-up.
+A belief of trips learns the coefficients, from `PRIOR_WH` with the deviations `PRIOR_STD_WH`, and
+holds them at 0 or more. So the warm-up is a rate times the time driven, until it is whole, for
+every car (`WarmUp`).
 """
 
 from dataclasses import dataclass
@@ -39,14 +37,11 @@ temperature impact EV range?*, 2020: 5.2 million trips of 4,200 cars).
 WARM_UP_MINUTES = 8.0
 SHORT_STAND_MINUTES = 60.0
 """Longest stand after which the cabin is still warm, minutes."""
-COOLED_MINUTES = 40.0
-"""Time in which a parked cabin cools down by two thirds, in the early warm-up."""
 HVAC_MAX_W = 5_000.0
 """Power of the heater of a Nissan Leaf (Lohse-Busch et al. 2013, SAE 2013-01-1462), W."""
 
-PRIOR_WH = (2.0, 20.0, 1.7, 0.0)
-"""Coefficients of physics: heating, Wh per K and minute; warm-up, Wh per K; cooling as heating;
-early warm-up as warm-up.
+PRIOR_WH = (2.0, 20.0, 1.7)
+"""Coefficients of physics: heating, Wh per K and minute; warm-up, Wh per K; cooling as heating.
 
 Heating, W/K below 18 °C. Argonne's Nissan Leaf at -6.7 °C takes 40 % more on the highway cycle, 10
 of them without the heater (Lohse-Busch et al. 2013): 137 W/K at 145 Wh/km. Five cars at -6.7 °C
@@ -63,8 +58,8 @@ above 23 °C, 1.7 Wh per K and minute.
 
 The 18.5 % of NAF and the 4 % of AAA are quoted from reports about these tests.
 """
-PRIOR_STD_WH = (0.7, 10.0, 1.0, 10.0)
-"""Spread of the cars above around `PRIOR_WH`. An early warm-up has the spread of the warm-up."""
+PRIOR_STD_WH = (0.7, 10.0, 1.0)
+"""Spread of the cars above around `PRIOR_WH`."""
 HEAT_PUMP = 0.6
 """Energy of a heat pump in the cold over the energy of a resistance heater.
 
@@ -82,9 +77,38 @@ def is_long_stand(parked_minutes: float | None) -> bool:
 
 
 def heating_coefficients(vehicle: Vehicle) -> FloatArray:
-    """Return the coefficients of the terms by physics, (4,) Wh."""
+    """Return the coefficients of the terms by physics, (3,) Wh."""
     saved = HEAT_PUMP if vehicle.heat_pump else 1.0
-    return np.array(PRIOR_WH) * [saved, saved, 1.0, saved]
+    return np.array(PRIOR_WH) * [saved, saved, 1.0]
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """Energy of warming up over the time driven since the start: a rate until it is whole.
+
+    Time at a stop does not count.
+
+    Parameters
+    ----------
+    wh_per_s
+        Energy of each second until it is whole, Wh/s.
+    whole_wh
+        Energy of the whole warm-up, Wh.
+    """
+
+    wh_per_s: float = 0.0
+    whole_wh: float = 0.0
+
+    def __bool__(self) -> bool:
+        """Return whether it takes energy."""
+        return self.whole_wh > 0.0 and self.wh_per_s > 0.0
+
+    def after(self, driven_s: FloatArray | float) -> FloatArray:
+        """Return the energy taken after driving (...) s, (...) Wh."""
+        if not self.wh_per_s:
+            return np.zeros(np.shape(driven_s))
+        whole_s = self.whole_wh / self.wh_per_s
+        return self.wh_per_s * np.minimum(np.asarray(driven_s), whole_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +138,6 @@ class Heating:
         return is_long_stand(self.parked_minutes)
 
     @property
-    def cooled(self) -> float:
-        """Share by which the cabin has cooled down, 1 after a long time."""
-        if self.parked_minutes is None:
-            return 1.0
-        return float(-np.expm1(-self.parked_minutes / COOLED_MINUTES))
-
-    @property
     def below_k(self) -> float:
         """Kelvins below the comfort band."""
         if self.temperature_c is None:
@@ -136,68 +153,64 @@ class Heating:
 
     @property
     def per_minute(self) -> FloatArray:
-        """(4,) terms of one minute of a long trip, both warm-ups 0."""
+        """(3,) terms of one minute without a warm-up."""
         heating_w = 60.0 * float(heating_coefficients(self.vehicle)[0]) * self.below_k
         limit = min(1.0, HVAC_MAX_W / max(heating_w, 1.0))
-        return np.array([limit * self.below_k, 0.0, self.above_k, 0.0])
+        return np.array([limit * self.below_k, 0.0, self.above_k])
 
     @property
     def power_w(self) -> float:
         """Power by physics once the cabin is warm, W."""
         return 60.0 * float(self.per_minute @ heating_coefficients(self.vehicle))
 
+    @property
+    def warm_up_per_minute(self) -> float:
+        """Warm-up of one minute at the start of a trip, K. 0 after a short stand."""
+        by_heating, by_warm_up = heating_coefficients(self.vehicle)[:2]
+        left_wh = HVAC_MAX_W / 60.0 - float(by_heating * self.per_minute[0])
+        rate = min(self.below_k / WARM_UP_MINUTES, max(left_wh, 0.0) / float(by_warm_up))
+        return self.cold * rate
+
     def of_trip(self, minutes: FloatArray | float) -> FloatArray:
-        """Return the terms of whole trips.
+        """Return the terms of trips up to some durations.
 
         Parameters
         ----------
         minutes
-            (...) duration of the trips.
+            (...) duration driven since the start.
 
         Returns
         -------
         FloatArray
-            (..., 4) terms of heating, warm-up, cooling and early warm-up.
+            (..., 3) terms of heating, warm-up and cooling.
         """
         minutes = np.asarray(minutes, dtype=np.float64)
-        heating = self.below_k * minutes
-        begun = self.cold * np.minimum(1.0, minutes / WARM_UP_MINUTES)
-        warm_up = self.below_k * begun
-        by_heating, by_warm_up = heating_coefficients(self.vehicle)[:2]
-        wanted_wh = by_heating * heating + by_warm_up * warm_up
-        limit_wh = HVAC_MAX_W / 60.0 * minutes
-        factor = np.minimum(1.0, limit_wh / np.maximum(wanted_wh, 1e-9))
-        sooner_wh = by_warm_up * self.below_k * np.maximum(self.cooled - begun, 0.0)
-        left_wh = np.maximum(limit_wh - wanted_wh, 0.0)
-        early = np.minimum(sooner_wh, left_wh) / by_warm_up
-        return np.stack(
-            [factor * heating, factor * warm_up, self.above_k * minutes, early], axis=-1
-        )
+        terms = np.multiply.outer(minutes, self.per_minute)
+        terms[..., 1] = np.minimum(self.below_k, self.warm_up_per_minute * minutes)
+        return terms
 
-    def departure_wh(self, minutes: FloatArray | float, coefficients: FloatArray) -> FloatArray:
-        """Return the energy of the warm-up, which trips take beyond `per_minute`, (...) Wh.
+    def warm_up(self, coefficients: FloatArray) -> WarmUp:
+        """Return the energy of the warm-up over the time driven.
 
         Parameters
         ----------
-        minutes
-            (...) duration of the trips.
         coefficients
-            (4,) Wh per unit of the terms.
+            (3,) Wh per unit of the terms.
         """
-        beyond = self.of_trip(minutes) - np.multiply.outer(minutes, self.per_minute)
-        return np.asarray(beyond @ coefficients)
+        per_k = float(coefficients[1])
+        return WarmUp(per_k * self.warm_up_per_minute / 60.0, per_k * self.below_k * self.cold)
 
 
 def _season() -> FloatArray:
-    """Return the covariance of the terms of one minute over the temperatures of a year, (4, 4)."""
+    """Return the covariance of the terms of one minute over the temperatures of a year, (3, 3)."""
     mean_c, std_c = SEASON_C
     at_c = mean_c + std_c * np.linspace(-3.0, 3.0, 121)
     weights = np.exp(-0.5 * ((at_c - mean_c) / std_c) ** 2)
     terms = np.stack(
         [np.maximum(HEATED_BELOW_C - at_c, 0.0), np.maximum(at_c - COOLED_ABOVE_C, 0.0)]
     )
-    covariance = np.zeros((4, 4))
-    covariance[:3:2, :3:2] = np.cov(terms, aweights=weights, ddof=0)
+    covariance = np.zeros((3, 3))
+    covariance[::2, ::2] = np.cov(terms, aweights=weights, ddof=0)
     return covariance
 
 
@@ -212,6 +225,6 @@ def season_wh2(minutes: float, coefficients: FloatArray) -> float:
     minutes
         Duration of the trip.
     coefficients
-        (4,) Wh per unit of the terms.
+        (3,) Wh per unit of the terms.
     """
     return float(coefficients @ SEASON @ coefficients) * minutes**2

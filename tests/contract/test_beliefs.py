@@ -60,7 +60,7 @@ class RatioDay:
 
     @property
     def heating_wh(self):
-        return np.zeros(4)
+        return np.zeros(3)
 
     @property
     def halt_wh(self):

@@ -1,6 +1,5 @@
-"""Terms of heating by hand, and their limits."""
+"""Terms of heating by hand, against their former formula, and their limits."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,47 +9,52 @@ from evroute.energy.heating import HVAC_MAX_W, Heating, heating_coefficients, is
 from evroute.energy.vehicle import load_vehicle
 
 CAR = replace(load_vehicle("renault-zoe"), heat_pump=False)
-MINUTES = np.array([0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 40.0])
 
 
-def test_an_early_warm_up_is_0_after_a_long_stand_on_trips_of_8_minutes() -> None:
-    for parked_minutes in (None, 61.0, 90.0, 600.0):
-        early = Heating(CAR, 8.0, parked_minutes).of_trip(MINUTES)[:, 3]
-        assert np.all(early[MINUTES >= 8.0] == 0.0)
-        assert np.all(early[(MINUTES >= 2.0) & (MINUTES < 4.0)] > 0.0)
+def test_heating_and_warm_up_by_hand() -> None:
+    """At -10 °C 56 Wh a minute are heating, which leaves the heater 27.3 Wh for 560 Wh."""
+    cold = Heating(CAR, -10.0)
+    assert cold.of_trip(3.0).tolist() == pytest.approx([84.0, (250.0 / 3.0 - 56.0) * 3.0 / 20.0, 0])
+    assert cold.of_trip(40.0).tolist() == pytest.approx([28.0 * 40.0, 28.0, 0.0])
+    # at 12 °C 8 minutes warm the cabin up
+    assert Heating(CAR, 12.0).of_trip(2.0).tolist() == pytest.approx([12.0, 1.5, 0.0])
+    assert Heating(CAR, 12.0, 30.0).of_trip(2.0).tolist() == pytest.approx([12.0, 0.0, 0.0])
+    assert Heating(CAR, 30.0).of_trip(2.0).tolist() == pytest.approx([0.0, 0.0, 14.0])
+    assert Heating(CAR, None).of_trip(2.0).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_an_early_warm_up_by_hand() -> None:
-    """3 minutes may cost 250 Wh: at 12 °C heating takes 36 and the warm-up 45 of them."""
-    assert Heating(CAR, 12.0, 600.0).of_trip(3.0)[3] == pytest.approx(
-        (1.0 - math.exp(-15.0) - 3.0 / 8.0) * 6.0
-    )
-    # 30 minutes: no warm-up by physics, and a cabin that has cooled down by 1 - exp(-3/4)
-    stood = Heating(CAR, 8.0, 30.0).of_trip(3.0)
-    assert stood.tolist() == pytest.approx([30.0, 0.0, 0.0, 10.0 * (1.0 - math.exp(-0.75))])
-    # 1 minute may cost 83.3 Wh; heating takes 20 Wh and the warm-up 25, so 38.3 Wh are left
-    assert Heating(CAR, 8.0).of_trip(1.0)[3] == pytest.approx((250.0 / 3.0 - 45.0) / 20.0)
-    # a cabin at the outside temperature needs no more, and a preheated one neither
-    assert Heating(CAR, 20.0, 30.0).of_trip(3.0)[3] == Heating(CAR, 8.0, 0.0).of_trip(3.0)[3] == 0.0
-    assert Heating(CAR, None, 30.0).of_trip(3.0)[3] == 0.0
+def former_total_wh(heating: Heating, minutes: np.ndarray) -> np.ndarray:
+    """Return heating and warm-up by physics as both were once reduced by one factor, Wh."""
+    by_heating, by_warm_up = heating_coefficients(heating.vehicle)[:2]
+    begun = heating.cold * np.minimum(1.0, minutes / 8.0)
+    wanted_wh = heating.below_k * (by_heating * minutes + by_warm_up * begun)
+    limit_wh = HVAC_MAX_W / 60.0 * minutes
+    return np.minimum(1.0, limit_wh / np.maximum(wanted_wh, 1e-9)) * wanted_wh
 
 
 @pytest.mark.parametrize("heat_pump", [False, True])
-@pytest.mark.parametrize("parked_minutes", [None, 0.0, 20.0, 60.0, 61.0, 200.0])
-def test_all_warm_ups_of_the_cone_keep_to_the_heater(heat_pump, parked_minutes) -> None:
-    """For ``0 <= early <= warm-up`` as by physics: at most 5 kW, and more on longer trips."""
-    car = replace(CAR, heat_pump=heat_pump)
+@pytest.mark.parametrize("parked_minutes", [None, 0.0, 60.0, 61.0])
+def test_physics_has_its_former_totals_and_keeps_to_the_heater(heat_pump, parked_minutes) -> None:
     minutes = np.linspace(0.1, 60.0, 600)
-    for temperature_c in (-40.0, -10.0, 5.0, 17.0):
-        heating = Heating(car, temperature_c, parked_minutes)
-        for share in (0.0, 0.5, 1.0):
-            b = heating_coefficients(car)
-            b[3] = share * b[1]
-            total_wh = heating.of_trip(minutes) @ b
-            assert np.all(total_wh <= HVAC_MAX_W / 60.0 * minutes * (1.0 + 1e-12))
-            assert np.all(np.diff(total_wh) > 0.0)
-            # the warm-up of a long trip bounds the warm-ups of shorter ones (`planning.reach`)
-            assert np.all(np.diff(heating.departure_wh(minutes, b)) > -1e-9)
+    for temperature_c in (-60.0, -40.0, -23.7, -10.0, 5.0, 17.0, 20.0):
+        heating = Heating(replace(CAR, heat_pump=heat_pump), temperature_c, parked_minutes)
+        total_wh = heating.of_trip(minutes) @ heating_coefficients(heating.vehicle)
+        np.testing.assert_allclose(total_wh, former_total_wh(heating, minutes), rtol=0, atol=1e-9)
+        assert np.all(total_wh <= HVAC_MAX_W / 60.0 * minutes * (1.0 + 1e-12))
+
+
+@pytest.mark.parametrize("temperature_c", [-30.0, -10.0, 10.0])
+def test_any_warm_up_is_a_rate_until_it_is_whole(temperature_c) -> None:
+    """Also with learned coefficients far from those of physics."""
+    heating, minutes = Heating(CAR, temperature_c), np.linspace(0.0, 60.0, 601)
+    for learned in ([2.0, 20.0, 1.7], [4.0, 45.0, 0.0], [0.0, 3.0, 5.0], [1.0, 0.0, 1.0]):
+        b = np.array(learned)
+        warm_up_wh = heating.of_trip(minutes) @ b - minutes * float(heating.per_minute @ b)
+        steps_wh = np.diff(warm_up_wh)
+        assert np.all(steps_wh >= -1e-9)
+        assert np.all(np.diff(steps_wh) <= 1e-9)
+        drawn_wh = heating.warm_up(b).after(60.0 * minutes)
+        np.testing.assert_allclose(drawn_wh, warm_up_wh, rtol=0, atol=1e-9)
 
 
 def test_a_stand_is_long_after_an_hour_or_if_it_is_unknown() -> None:

@@ -9,7 +9,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
     BY_TEMPERATURE,
-    EARLY,
+    COOLING,
     HEATING,
     KM,
     LATER,
@@ -69,47 +69,46 @@ def test_a_state_without_heating_keeps_all_it_learned(driving: bool) -> None:
     assert second.prior.names[HEATING] == NAMES[HEATING] == "heating"
 
 
-def before_early_warm_ups(prior: CoefficientPrior) -> CoefficientPrior:
-    """Return a prior as it was before the term of an early warm-up, with single cars."""
-    kept = np.arange(len(prior.mean)) != EARLY
-    cone = prior.cone[:, kept]
-    cars = prior.by_car
+def with_early_warm_ups(prior: CoefficientPrior) -> CoefficientPrior:
+    """Return a prior as it was with the term of an early warm-up after cooling."""
+    at, cars = COOLING + 1, prior.by_car
     return replace(
         prior,
-        mean=prior.mean[kept],
-        std=prior.std[kept],
-        cone=cone[np.any(cone, axis=1)],
-        names=tuple(name for name in prior.names if name != NAMES[EARLY]),
-        multiplied=prior.multiplied[kept],
-        level=LEVEL - 1,
-        metered=slice(HEATING, EARLY),
-        by_car=lambda b: np.delete(cars(np.insert(b, EARLY, 0.0)), EARLY, axis=0),
+        mean=np.insert(prior.mean, at, 0.0),
+        std=np.insert(prior.std, at, 10.0),
+        cone=np.insert(prior.cone, at, 0.0, axis=1),
+        names=(*prior.names[:at], "early warm-up", *prior.names[at:]),
+        multiplied=np.insert(prior.multiplied, at, 0.0),
+        level=LEVEL + 1,
+        metered=slice(HEATING, at + 1),
+        by_car=lambda b: np.insert(cars(np.delete(b, at)), at, 0.0, axis=0),
     )
 
 
 def test_a_fleet_of_an_earlier_version_forecasts_each_car_as_before() -> None:
+    """Its trips had no early warm-up, so its term has taught nothing."""
     prior, rng = coefficient_prior(CAR, driving=True), np.random.default_rng(3)
-    old = before_early_warm_ups(prior)
+    old = with_early_warm_ups(prior)
     first, second = TripBelief(old), TripBelief(prior)
     rows, cars = np.zeros((60, len(NAMES))), [f"van-{k % 3}" for k in range(60)]
     rows[:, KM], rows[:, MINUTES] = rng.uniform(3.0, 12.0, (2, 60))
-    rows[:, BY_TEMPERATURE] = rng.uniform(0.0, 40.0, (60, 1)) * [1.0, 0.5, 0.0, 0.0]
+    rows[:, BY_TEMPERATURE] = rng.uniform(0.0, 40.0, (60, 1)) * [1.0, 0.5, 0.0]
     rows[:, LEVEL] = rows @ prior.multiplied
-    kept = np.delete(rows, EARLY, axis=1)
-    for row, car in zip(kept, cars, strict=True):
+    before = np.insert(rows, COOLING + 1, 0.0, axis=1)
+    for row, car in zip(before, cars, strict=True):
         share = 1.15 if car == "van-1" else 0.95
         first.learn(row, share * float(row @ old.mean) + rng.normal(0.0, 30.0), car=car)
     second.restore(first.state())
-    assert second.regression.covariance[EARLY, EARLY] == pytest.approx(prior.std[EARLY] ** 2)
+    assert second.state()["terms"].tolist() == list(NAMES)
     for car in (*cars[:3], None):
-        before, after = first.of_car(car).expect(kept[7]), second.of_car(car).expect(rows[7])
-        assert after.mean_wh - after.moved_wh == pytest.approx(before.mean_wh - before.moved_wh)
-        assert after.sd_wh == pytest.approx(before.sd_wh, rel=1e-9)
+        was, now = first.of_car(car).expect(before[7]), second.of_car(car).expect(rows[7])
+        assert now.mean_wh - now.moved_wh == pytest.approx(was.mean_wh - was.moved_wh)
+        assert now.sd_wh == pytest.approx(was.sd_wh, rel=1e-9)
 
 
 def test_a_state_of_other_terms_is_refused() -> None:
     prior = coefficient_prior(CAR)
     belief = TripBelief(prior)
     state = belief.state() | {"terms": np.array(["km", "weight"]), "column": np.zeros(2, dtype=int)}
-    with pytest.raises(ValueError, match="a state of 2 coefficients, expected 12"):
+    with pytest.raises(ValueError, match="a state of 2 coefficients, expected 11"):
         belief.restore(state)

@@ -21,7 +21,7 @@ from evroute.learning.trips.sentences import (
     refusals,
     roads,
 )
-from evroute.learning.trips.terms import EARLY, HEATING, NAMES, PRIOR_STD
+from evroute.learning.trips.terms import HEATING, NAMES, PRIOR_STD
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 
@@ -92,17 +92,6 @@ def test_only_learned_heating_is_stated(belief) -> None:
     assert sentence.startswith("heating takes 3.0 ± 0.")
     assert sentence.endswith("Wh per minute and kelvin below 18 °C")
     assert "cold start" not in sentence
-
-
-def test_a_learned_early_warm_up_is_stated(belief) -> None:
-    rng = np.random.default_rng(0)
-    for k in range(60):
-        row = np.zeros(len(PRIOR_STD))
-        row[0], row[EARLY] = rng.uniform(1.0, 9.0), (k % 2) * rng.uniform(5.0, 20.0)
-        belief.learn(row, 15.0 * row[EARLY] + rng.normal(0.0, 20.0))
-    sentence = heating(belief)
-    assert sentence.startswith("the first minutes, or a short stand, up to 15.")
-    assert sentence.endswith("Wh per kelvin")
 
 
 def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:

@@ -19,7 +19,6 @@ from evroute.learning.trips.terms import (
     COOLING,
     DOWN,
     DRAG,
-    EARLY,
     FADE,
     HEATING,
     LEVEL,
@@ -112,13 +111,9 @@ def test_the_temperature_of_a_trip_sets_the_air_density_and_its_heating(setting)
         minutes = plain[MINUTES]
         assert minutes > 8
         # by physics 2 Wh per K and minute and 20 Wh per K; the heater has 5 kW
-        wanted_wh = 28.0 * 2.0 * minutes + warm_up_k * 20.0
-        factor = min(1.0, 5000 / 60 * minutes / wanted_wh)
-        expected[HEATING], expected[WARM_UP] = factor * 28.0 * minutes, factor * warm_up_k
-        # after 20 minutes the cabin has cooled down by 1 - exp(-20/40)
-        sooner_k = (1.0 - np.exp(-0.5)) * 28.0 * (parked_minutes == 20.0)
-        left_wh = max(5000 / 60 * minutes - wanted_wh, 0.0)
-        expected[EARLY] = min(sooner_k, left_wh / 20.0)
+        left_wh = (5000 / 60 - 28.0 * 2.0) * minutes
+        expected[HEATING] = 28.0 * minutes
+        expected[WARM_UP] = min(warm_up_k, left_wh / 20.0)
         prior = energies.belief.prior.mean
         expected[LEVEL] = expected[:LEVEL] @ prior[:LEVEL]
         np.testing.assert_allclose(cold, expected)
@@ -220,8 +215,8 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
         route, mild = plan.routes[name], other.routes[name]
         minutes = route.time_s / 60.0
         assert minutes > 8
-        warm_up_wh = 400.0 * min(1.0, 5000 / 60 * minutes / (40.0 * minutes + 400.0))
-        heating_wh = 40.0 * minutes * warm_up_wh / 400.0
+        warm_up_wh = min(400.0, (5000 / 60 - 40.0) * minutes)
+        heating_wh = 40.0 * minutes
         assert route.heating_wh == pytest.approx(warm_up_wh + heating_wh)
         assert mild.heating_wh == pytest.approx(40.0 * minutes)
         more_wh = route.heating_wh - mild.heating_wh
@@ -278,7 +273,7 @@ def test_without_a_temperature_nothing_is_guessed_and_the_season_is_in_doubt(set
     energies = TripEnergies(setting, physics="eq8")
     unknown = energies.expect(trip_of(setting.network, ROUND))
     mild = energies.expect(trip_of(setting.network, ROUND, temperature_c=20.0))
-    assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert unknown.row[BY_TEMPERATURE].tolist() == [0.0, 0.0, 0.0]
     by_air = [DRAG, LEVEL]
     np.testing.assert_allclose(np.delete(unknown.row, by_air), np.delete(mild.row, by_air))
     # 2 Wh per K and minute, and 10 ± 9 °C over the year

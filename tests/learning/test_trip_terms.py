@@ -47,7 +47,6 @@ def test_terms_by_hand() -> None:
             0,
             0,
             0,
-            0,
         ],
         [
             0.5,
@@ -61,7 +60,6 @@ def test_terms_by_hand() -> None:
             0,
             0,
             0,
-            0,
         ],
     ]
     np.testing.assert_allclose(terms, expected)
@@ -69,7 +67,7 @@ def test_terms_by_hand() -> None:
 
 def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
     terms = edge_terms(VEHICLE, DrivenEdges(**EDGES))
-    assert terms.shape == (2, 12)
+    assert terms.shape == (2, 11)
     assert not terms[:, trip_terms.AUXILIARY].any()
     assert not full_battery_term(VEHICLE, np.nan, np.array([-50.0, -100.0])).any()
 
@@ -104,18 +102,15 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
 
 def test_the_prior_is_physical_and_lies_in_the_cone_of_the_coefficients() -> None:
     prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3))
-    assert len(prior.mean) == 12
+    assert len(prior.mean) == 11
     assert prior.mean[trip_terms.FADE] == 0.3
     assert np.all(prior.cone @ prior.mean >= 0)
     wrong = {"km": -1.0, "minutes": -1.0, "drag": -1.0, "full battery": -1.0, "metres down": -1.0}
-    wrong |= {"heating": -1.0, "warm-up": -1.0, "cooling": -1.0, "early warm-up": -1.0}
+    wrong |= {"heating": -1.0, "warm-up": -1.0, "cooling": -1.0}
     for name, value in wrong.items():
         broken = prior.mean.copy()
         broken[trip_terms.NAMES.index(name)] = value
         assert (prior.cone @ broken < 0).sum() == 1
-    late = prior.mean.copy()
-    late[trip_terms.EARLY] = late[trip_terms.WARM_UP] + 1
-    assert (prior.cone @ late < 0).sum() == 1
     steep = prior.mean.copy()
     steep[trip_terms.DOWN] = steep[trip_terms.UP] + 1
     assert (prior.cone @ steep < 0).sum() == 1

@@ -84,7 +84,7 @@ def test_the_cold_is_stated_as_learned_once_trips_in_the_cold_taught_it() -> Non
     for _ in range(30):
         row = belief.kept.rows[0].copy()
         below_k = rng.uniform(0.0, 25.0)
-        row[BY_TEMPERATURE] = [15.0 * below_k, below_k, 0.0, 0.0]
+        row[BY_TEMPERATURE] = [15.0 * below_k, below_k, 0.0]
         row[LEVEL] = row @ prior.multiplied
         belief.learn(row, 1.1 * float(row @ prior.mean) + rng.normal(0.0, 20.0))
     (words,) = usual_words([Weighed(1.0, belief)], CAR)

@@ -84,8 +84,8 @@ class EdgeDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(4,) zeros: the learned energies of the edges include the warm-up."""
-        return np.zeros(4)
+        """(3,) zeros: the learned energies of the edges include the warm-up."""
+        return np.zeros(3)
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""

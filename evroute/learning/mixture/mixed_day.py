@@ -104,7 +104,7 @@ class MixedDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(4,) learned coefficients of heating, warm-up, cooling and early warm-up, Wh."""
+        """(3,) learned coefficients of heating, warm-up and cooling, Wh."""
         heating_wh: FloatArray = self.weight.mixed(self.driving.heating_wh, self.steady.heating_wh)
         return heating_wh
 

@@ -47,10 +47,9 @@ def covariances(
         As in `TripDay`, or None where columns explain all.
     """
     trip, first = trips.trip, trips.first
-    last = (np.append(first[1:], len(trip)) - 1)[trip]
     sums = np.cumsum(terms, axis=0)
     sums -= np.vstack([np.zeros(sums.shape[1]), sums])[first][trip]
-    sums = reached(sums, heating, belief.prior, last)
+    sums = reached(sums, heating, belief.prior)
     season_wh = season_wh_per_minute * sums[:, MINUTES]
     spread_wh = np.column_stack([sums @ belief.regression.root[columns], season_wh])
     km, learned_km = sums[:, KM], sums @ belief.km_by_column[columns]

@@ -29,7 +29,6 @@ from evroute.learning.trips.terms import (
     FADE,
     MINUTES,
     halted,
-    of_trips,
     reached,
 )
 from evroute.learning.trips.times import TripTimes
@@ -144,7 +143,7 @@ class TripDay:
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(4,) learned coefficients of heating, warm-up, cooling and early warm-up, Wh.
+        """(3,) learned coefficients of heating, warm-up and cooling, Wh.
 
         A known power includes them, so they are those beyond its term.
         """
@@ -324,7 +323,7 @@ class TripDay:
         std_wh, heating = np.empty(len(arms)), self._heating
         for some in portions(len(arms)):
             of = self._driven.halted(sums[some], driven[some])
-            of = of_trips(of, heating.of_trip(of[:, MINUTES]), heating.in_power, self.belief.prior)
+            of = reached(of, heating, self.belief.prior)
             here, known_wh2 = along.at(some), unknown_wh2[some]
             known_wh2 += (self.season_wh_per_minute * of[:, MINUTES]) ** 2
             noise_wh2 = self.belief.noise.variance(of[:, KM], known_wh2, here.learned_km)

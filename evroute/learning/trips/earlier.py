@@ -13,6 +13,8 @@ from evroute.learning.trips.regression import CoefficientPrior
 
 State = Mapping[str, npt.NDArray[Any]]
 ROWS = ("learned_rows", "refused_rows")
+DROPPED = ("early warm-up",)
+"""Terms that the files of earlier versions have beyond those of a prior."""
 LATER_COLUMNS: dict[str, float | int | str] = {
     "doubt_wh2": 0.0,
     "day": 0.0,
@@ -25,9 +27,10 @@ LATER_COLUMNS: dict[str, float | int | str] = {
 
 
 def with_later_terms(state: State, prior: CoefficientPrior) -> State:
-    """Return a state with all terms of a prior. Those that it lacks begin at their prior.
+    """Return a state with all terms of a prior and no other ones.
 
-    The trips of the state have 0 in these terms, so they have taught nothing about them.
+    Those that it lacks begin at their prior. The trips of the state have 0 in these terms, so they
+    have taught nothing about them.
 
     Parameters
     ----------
@@ -41,6 +44,7 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     ValueError
         If the state has other terms.
     """
+    state = _without_dropped_terms(state)
     p = int((state["column"] == TERM).sum())
     filled = dict(state) if len(state["noise_wh"]) > 3 else _without_roads(state)
     for kind in ("learned", "refused"):
@@ -72,6 +76,25 @@ def with_later_terms(state: State, prior: CoefficientPrior) -> State:
     for name in ROWS:
         filled[name] = np.insert(state[name], places, 0.0, axis=1)
     return filled
+
+
+def _without_dropped_terms(state: State) -> State:
+    """Return a state without the terms that no prior has any longer.
+
+    The other terms keep their joint posterior.
+    """
+    names = np.atleast_1d(state.get("terms", np.array([], dtype=np.str_)))
+    gone = np.flatnonzero(np.isin(names, DROPPED))
+    if not len(gone):
+        return state
+    left = dict(state)
+    for name in ("terms", "column", "mean", "root"):
+        left[name] = np.delete(state[name], gone, axis=0)
+    if "car_weights" in state:
+        left["car_weights"] = np.delete(state["car_weights"], gone, axis=0)
+    for name in ROWS:
+        left[name] = np.delete(state[name], gone, axis=1)
+    return left
 
 
 def _without_roads(state: State) -> dict[str, npt.NDArray[Any]]:

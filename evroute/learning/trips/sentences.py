@@ -13,7 +13,6 @@ from evroute.learning.trips.terms import (
     AUXILIARY,
     COOLING,
     DOWN,
-    EARLY,
     FADE,
     HEATING,
     NAMES,
@@ -42,7 +41,6 @@ FIELDS = (
     "heat_pump",
     "heat_pump",
     "auxiliary_w",
-    "heat_pump",
     "mass_kg or propulsion_efficiency",
     "mass_kg or recuperation_efficiency",
 )
@@ -152,7 +150,6 @@ def heating(belief: TripBelief) -> str:
                 1.0,
             ),
             WARM_UP: ("a cold start {} Wh per kelvin", 1, 1.0),
-            EARLY: ("the first minutes, or a short stand, up to {} Wh per kelvin", 1, 1.0),
             COOLING: (
                 f"cooling {{}} Wh per minute and kelvin above {COOLED_ABOVE_C:.0f} °C",
                 1,

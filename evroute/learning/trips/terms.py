@@ -13,7 +13,6 @@ auxiliary power        ``(P - P_aux) * minutes - heating``, Wh     1            
 heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
 warm-up                0; see below                                `energy.heating`      10
 cooling                ``max(T - T1, 0) * minutes``                `energy.heating`      1
-early warm-up          0; see below                                0                    10
 level                  energy by the prior but for fading (`level`)  0                  0.15
 stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
@@ -22,18 +21,18 @@ The last term exists where the driver's physics is on (`turn_prior` in free flow
 the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
 is the energy of the driver's plan. Drag then is taken at the speed between stops.
 
-Heating, warm-ups and cooling are 0 where the temperature is unknown. An auxiliary power that is
+Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
-trip the mean is that power. Each warm-up is one number of a whole trip (`departed`).
+trip the mean is that power. The warm-up is one number of a whole trip (`departed`).
 
-All terms but the warm-ups are sums over edges or turns, so a search can use them. The sums in the
+All terms but the warm-up are sums over edges or turns, so a search can use them. The sums in the
 table are over the pieces of an edge with one slope each: one piece where the network has no
 profile. ``m`` is the prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the
 charge above which recuperation fades. The coefficient of that term is the share of recuperation
 lost per 10 % above ``s0``.
 
 Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
-change of potential, and on heating, warm-ups and cooling.
+change of potential, and on heating, warm-up and cooling.
 
 Standard deviations are for one car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -64,18 +63,17 @@ NAMES = (
     "heating",
     "warm-up",
     "cooling",
-    "early warm-up",
     "level",
     "stops and turns",
 )
-LATER = ("heating", "warm-up", "cooling", "early warm-up", "level")
+LATER = ("heating", "warm-up", "cooling", "level")
 """Terms that the files of earlier versions lack."""
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING, EARLY = range(11)
-LEVEL, TURNING = 11, 12
-BY_TEMPERATURE = slice(HEATING, EARLY + 1)
-"""Columns of heating, warm-up, cooling and early warm-up."""
-NO_HEATING: FloatArray = np.zeros(4)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
+LEVEL, TURNING = 10, 11
+BY_TEMPERATURE = slice(HEATING, COOLING + 1)
+"""Columns of heating, warm-up and cooling."""
+NO_HEATING: FloatArray = np.zeros(3)
 CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
@@ -84,9 +82,9 @@ SPEED_MPS = (1.0, 40.0)
 def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
-    The cone: km, minutes, drag, fade, heating, cooling, and stops and turns at least 0; ``0 <=
-    metres down <= metres up`` and ``0 <= early warm-up <= warm-up``, each with the level's share of
-    its prior mean. The coefficient of stops and turns exists if ``driving``.
+    The cone: km, minutes, drag, fade, heating, warm-up, cooling, and stops and turns at least 0,
+    and ``0 <= metres down <= metres up``, each with the level's share of its prior mean. The
+    coefficient of stops and turns exists if ``driving``.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     mean = [
@@ -103,10 +101,10 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     ]
     std = np.array(PRIOR_STD)
     std[: MINUTES + 1] *= heaviness(vehicle)
-    positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, COOLING, EARLY]
-    cone = np.zeros((len(positive) + 3, len(NAMES)))
+    positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, WARM_UP, COOLING]
+    cone = np.zeros((len(positive) + 2, len(NAMES)))
     cone[np.arange(len(positive)), positive] = 1.0
-    cone[-3, [UP, DOWN]] = cone[-2, [WARM_UP, EARLY]] = 1.0, -1.0
+    cone[-2, [UP, DOWN]] = 1.0, -1.0
     cone[-1, TURNING] = 1.0
     p = TURNING + driving
     multiplied = np.array(mean)
@@ -115,7 +113,7 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
     return CoefficientPrior(
         np.array(mean[:p]),
         std[:p],
-        cone[: len(positive) + 2 + driving, :p],
+        cone[: len(positive) + 1 + driving, :p],
         names=NAMES[:p],
         later=LATER,
         level=LEVEL,
@@ -129,7 +127,7 @@ def weights_of_cars(weight_wh_per_m: float, coefficients: FloatArray) -> FloatAr
     """Return the coefficients that a car deviates by, times a factor each, (p, 2).
 
     The first column is the energy without the change of potential, which no edge has below 0. The
-    second is heating, warm-ups and cooling.
+    second is heating, warm-up and cooling.
 
     Parameters
     ----------
@@ -186,7 +184,7 @@ def edge_terms(
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 12), full battery and level 0. A row is their sum.
+    """Return the terms of edges, (k, 11), full battery and level 0. A row is their sum.
 
     Parameters
     ----------
@@ -197,7 +195,7 @@ def edge_terms(
     auxiliary_w
         Auxiliary power known at departure, W. Its term is 0 where it is None (unknown).
     heating
-        (4,) terms by temperature of one minute (`Heating.per_minute`).
+        (3,) terms by temperature of one minute (`Heating.per_minute`).
     air_density_kgpm3
         Of the day.
     payload_kg
@@ -288,7 +286,7 @@ def departed(row: FloatArray, heating: Heating, prior: CoefficientPrior) -> Floa
     prior
         Prior of the coefficients.
     """
-    return of_trips(row[np.newaxis], heating.of_trip(row[[MINUTES]]), heating.in_power, prior)[0]
+    return reached(row[np.newaxis], heating, prior)[0]
 
 
 def of_trips(
@@ -301,7 +299,7 @@ def of_trips(
     sums
         (k, c) sums of terms of edges or turns, and features of fields.
     by_temperature
-        (k, 4) terms of heating, warm-up, cooling and early warm-up.
+        (k, 3) terms of heating, warm-up and cooling.
     in_power
         Whether a known power includes them.
     prior
@@ -315,25 +313,17 @@ def of_trips(
     return with_level(whole, prior)
 
 
-def reached(
-    sums: FloatArray, heating: Heating, prior: CoefficientPrior, last: IntArray | int = -1
-) -> FloatArray:
-    """Return the terms of trips up to the ends of their edges, (k, p), the last the whole trip's.
+def reached(sums: FloatArray, heating: Heating, prior: CoefficientPrior) -> FloatArray:
+    """Return the terms of trips up to some ends of edges, (k, c).
 
     Parameters
     ----------
     sums
-        (k, p) sums of the terms from the start on. The warm-ups count from there on.
+        (k, c) sums of the terms since the start, and features of fields.
     heating, prior
         As in `departed`.
-    last
-        (k,) row of the end of each row's trip, or the last row of a single trip.
     """
-    minutes = sums[last, MINUTES]
-    of_trip = heating.of_trip(minutes)
-    by_temperature = (sums[:, MINUTES] / minutes)[:, np.newaxis] * of_trip
-    by_temperature[:, [1, 3]] = of_trip[..., [1, 3]]
-    return of_trips(sums, by_temperature, heating.in_power, prior)
+    return of_trips(sums, heating.of_trip(sums[:, MINUTES]), heating.in_power, prior)
 
 
 def full_battery_term(

@@ -11,7 +11,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import Heating
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips.kept_trips import KM
-from evroute.learning.trips.terms import MINUTES, of_trips
+from evroute.learning.trips.terms import MINUTES, reached
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
@@ -120,8 +120,7 @@ def moments(
     unknown_wh2
         (k,) variances that no column explains, Wh².
     """
-    by_temperature = heating.of_trip(sums[:, MINUTES])
-    sums = of_trips(sums, by_temperature, heating.in_power, belief.prior)
+    sums = reached(sums, heating, belief.prior)
     variance = ((sums @ belief.regression.root[columns]) ** 2).sum(axis=1)
     unknown_wh2 = unknown_wh2 + (season_wh_per_minute * sums[:, MINUTES]) ** 2
     learned_km = sums @ belief.km_by_column[columns]

@@ -6,7 +6,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.heating import HEATED_BELOW_C, Heating, heating_coefficients
+from evroute.energy.heating import HEATED_BELOW_C, Heating, WarmUp, heating_coefficients
 from evroute.energy.vehicle import Vehicle
 from evroute.planning.batch import Energies
 from evroute.planning.battery import Battery
@@ -47,7 +47,7 @@ class DayHeating:
     heating
         Terms by the duration of a trip.
     coefficients
-        (4,) of heating, warm-up, cooling and early warm-up, Wh.
+        (3,) of heating, warm-up and cooling, Wh.
     learned
         Whether a belief learned the coefficients.
     undated
@@ -77,12 +77,17 @@ class DayHeating:
         coefficients = heating_coefficients(vehicle) * (not heating.in_power)
         return cls(conditions, heating, coefficients, False)
 
+    @property
+    def warm_up(self) -> WarmUp:
+        """Energy of warming up over the time driven."""
+        return self.heating.warm_up(self.coefficients)
+
     def at(self, minutes: FloatArray | float) -> TripHeating:
         """Return the energy of heating and cooling on trips of (...) minutes."""
         return TripHeating(
             np.asarray(self.heating.of_trip(minutes) @ self.coefficients)
             * (not self.heating.in_power),
-            self.heating.departure_wh(minutes, self.coefficients),
+            self.warm_up.after(60.0 * np.asarray(minutes)),
         )
 
     def added(self, sums: Energies) -> Energies:

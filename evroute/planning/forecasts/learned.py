@@ -57,7 +57,7 @@ class Day(Protocol):
 
     @property
     def heating_wh(self) -> FloatArray:
-        """(4,) coefficients of the terms of `energy.heating`, Wh.
+        """(3,) coefficients of the terms of `energy.heating`, Wh.
 
         All are 0 where the energies of the arms include them.
         """
