@@ -314,10 +314,9 @@ def consumption(belief: HasCoefficients, recorded: list[MeasuredTrip], roads: Ro
     roads
         Network.
     """
-    driver = belief.members[0].belief
-    usual = usual_trip(belief.members, belief.vehicle)
+    usual = usual_trip(belief.belief, belief.vehicle)
     lines = [] if usual is None else [usual.words]
-    lines += [coefficients(driver, belief.vehicle), heating(driver)]
+    lines += [coefficients(belief.belief, belief.vehicle), heating(belief.belief)]
     for line in filter(None, lines):
         st.write(literal(f"• {line}"))
     if usual is not None:

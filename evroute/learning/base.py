@@ -31,7 +31,6 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, restoring, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
 from evroute.network.road_network import RoadNetwork
@@ -348,10 +347,6 @@ class HasCoefficients(Protocol):
     @property
     def vehicle(self) -> Vehicle:
         """The vehicle of the belief."""
-
-    @property
-    def members(self) -> Sequence[Weighed]:
-        """Beliefs of the same trips with their weights."""
 
     def learn(self, trip: MeasuredTrip) -> None:
         """Learn a trip."""

@@ -1,17 +1,13 @@
 """Beliefs of folders: which kind a file holds, and where the file of a run is."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from evroute.checked import read_arrays
-from evroute.energy.defaults import KINDS_OF_PHYSICS, PAPER_PHYSICS, check_physics
 from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
-from evroute.learning.stored import Description, Stored, read
+from evroute.learning.stored import Stored, damaged, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
@@ -19,6 +15,8 @@ from evroute.network.road_network import RoadNetwork
 
 KINDS: dict[str, type[Belief]] = {energies.MODEL: TripEnergies}
 """Kinds of beliefs by the name of their model. `LearnedBelief` has the models of edges."""
+MIXED = "both"
+"""Physics of folders that mixed two. Their trips are learned again by one."""
 SHOWN_RUNS = 10
 
 
@@ -75,7 +73,7 @@ def belief_of(stored: Stored, network: RoadNetwork | None = None) -> Belief:
     EvrouteError
         If the file does not hold a belief of its method, or is about another network or profile.
     """
-    return _kind(stored.about).load(stored, stored.setting(network))
+    return _kind(stored).load(stored, stored.setting(network))
 
 
 def continued(path: Path, setting: Setting) -> Belief:
@@ -93,35 +91,16 @@ def continued(path: Path, setting: Setting) -> Belief:
         f"{path} was learned on network '{about.network}' by an earlier version. Prepare it for "
         f"other networks: evroute learn --repair {path.parents[1]} --network {about.network}",
     )
-    belief = _kind(stored.about).load(stored, setting)
+    belief = _kind(stored).load(stored, setting)
     belief.prepare()
     return belief
 
 
-def kind_of(model: str, options: Mapping[str, Any]) -> type[Belief]:
-    """Return the class of the beliefs of a model of `KINDS`.
-
-    Parameters
-    ----------
-    model
-        Name of the model.
-    options
-        Its options by name. The physics ``"both"`` mixes two beliefs of whole trips.
-
-    Raises
-    ------
-    UnknownNameError
-        If the physics is unknown.
-    """
-    physics = str(options.get("physics", PAPER_PHYSICS))
-    if model == energies.MODEL and check_physics(physics, (BOTH, *KINDS_OF_PHYSICS)) == BOTH:
-        return TwoPhysics
-    return KINDS[model]
-
-
-def _kind(about: Description) -> type[Belief]:
-    model = str(about.method.get("model"))
-    return kind_of(model, about.method) if model in KINDS else LearnedBelief
+def _kind(stored: Stored) -> type[Belief]:
+    method = stored.about.method
+    if method.get("physics") == MIXED:
+        raise damaged(stored.path, f"{stored.path} mixes two physics, as earlier versions did")
+    return KINDS.get(str(method.get("model")), LearnedBelief)
 
 
 def _choose(folder: Path, run: str | None) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
 from evroute.learning.change import ChangeTest
@@ -349,13 +349,6 @@ class TripPrediction:
     def below(self, energy_wh: float) -> float:
         """Return the probability that the trip takes at most this energy."""
         return self.spread.below((energy_wh - self.mean_wh) / self.sd_wh)
-
-    def log_density(self, energy_wh: float) -> float:
-        """Return the log density of an energy under the Student t, per Wh."""
-        nu, sd_wh = self.spread.nu, self.sd_wh * self.spread.scale
-        constant = gammaln((nu + 1.0) / 2.0) - gammaln(nu / 2.0) - 0.5 * np.log(np.pi * nu)
-        z = (energy_wh - self.mean_wh) / sd_wh
-        return float(constant - np.log(sd_wh) - (nu + 1.0) / 2.0 * np.log1p(z**2 / nu))
 
     def measures(self, unit: str) -> dict[str, float]:
         """Return moments, and 50 and 90 % intervals, by names that end in their unit."""

@@ -18,7 +18,6 @@ from evroute.learning.base import Belief, Expected
 from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
@@ -315,7 +314,6 @@ SIBLINGS = {
     name: lambda setting, kind=kind, name=name: kind.of_method({"model": name}, setting)
     for name, kind in kinds.KINDS.items()
 } | {
-    "trips-both": TwoPhysics,
     "trips-driving": lambda setting: TripEnergies(setting, physics="driving"),
     "ratio": Ratio,
 }

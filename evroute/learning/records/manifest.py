@@ -19,9 +19,8 @@ from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.base import Belief
-from evroute.learning.belief import KINDS, kind_of
+from evroute.learning.belief import KINDS, MIXED
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import BOTH
 from evroute.learning.stored import types_of
 from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
@@ -80,8 +79,7 @@ class Start:
             If the model or one of its options is unknown.
         """
         if self.model in KINDS:
-            kind = kind_of(self.model, self.options)
-            return kind.of_method(self.options, self.setting)
+            return KINDS[self.model].of_method(self.options, self.setting)
         return LearnedBelief.before_trips(
             checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
         )
@@ -208,7 +206,7 @@ def start_of(
         car = Vehicle(**made["vehicle"], **made.get("charging", {}))
         setting = Setting(setting.network, car, assumed)
     setting = _with_cars(setting, made, cars)
-    model, options = _method_of(made, choice)
+    model, options = _method_of(made, choice, setting.network)
     _check_model(model, options, choice)
     charging = made.get("charging") if made else charging_of(setting.vehicle)
     return Start(setting, model, options, charging or {})
@@ -266,9 +264,11 @@ def as_continued(stored: Mapping[str, Any], manifest: dict[str, Any]) -> dict[st
         return manifest
     networks = stored["networks"] != manifest["networks"]
     rebuilt = bool(stored.get("profile")) == bool(manifest.get("profile"))
-    own = {"networks", "vehicle", "charging", "types", "cars"} | (
-        {"profile"} if networks or rebuilt else set()
-    )
+    own = {"networks", "vehicle", "charging", "types", "cars"}
+    if networks or rebuilt:
+        own.add("profile")
+    if stored["method"].get("physics") == MIXED:
+        own.add("method")
     kept = {key: value for key, value in manifest.items() if key not in own}
     return kept | {key: value for key, value in stored.items() if key in own}
 
@@ -283,9 +283,13 @@ def _setting(
     return Setting(on_terrain(roads, terrain), car, assumed)
 
 
-def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
+def _method_of(
+    made: Mapping[str, Any], choice: Choice, network: RoadNetwork
+) -> tuple[str, dict[str, Any]]:
     """Return a model and its options: those chosen, on top of the manifest's or the default's."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": BOTH}))
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": MIXED}))
+    if method.get("physics") == MIXED:
+        method["physics"] = defaults.physics_of(network)
     own, given = str(method.pop("model")), dict(choice.options or {})
     if choice.model not in (None, own if own == DEFAULT_MODEL else None):
         return str(choice.model), given

@@ -1,7 +1,7 @@
 """TripEnergies: the default belief of ``evroute learn``: whole trips of one vehicle on one network.
 
 With ``physics="driving"`` its arms are the turns, and its mean before any trip is the energy of the
-driver's plan. With ``"eq8"`` they are the edges, at steady speed.
+driver's plan. With ``"eq8"`` they are the edges, at steady speed. `defaults.physics_of` chooses.
 
 A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`. This module makes
@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from evroute.arrays import FloatArray, IntArray, part_of
-from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
+from evroute.energy.defaults import PAPER_PHYSICS, check_physics, physics_of
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
@@ -49,7 +49,6 @@ from evroute.learning.trips.terms import (
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
@@ -68,7 +67,7 @@ class TripEnergies(Belief):
     setting
         Network and vehicle.
     physics
-        One of `defaults.KINDS_OF_PHYSICS`.
+        One of `defaults.KINDS_OF_PHYSICS`, or None for the one that fits the network.
 
     Attributes
     ----------
@@ -85,11 +84,12 @@ class TripEnergies(Belief):
     of_fleets = True
     options = ("physics",)
 
-    def __init__(self, setting: Setting, *, physics: str = PHYSICS) -> None:
+    def __init__(self, setting: Setting, *, physics: str | None = None) -> None:
         self.setting = setting
         self.source = "this"
-        self.physics = check_physics(physics)
-        driving, network = physics == "driving", setting.network
+        network = setting.network
+        self.physics = check_physics(physics or physics_of(network))
+        driving = self.physics == "driving"
         self.places = TripPlaces(KnownRoads(network))
         priors = [coefficient_prior(each.vehicle, driving=driving) for each in setting.of_types]
         self.belief = belief_of_types(
@@ -166,32 +166,19 @@ class TripEnergies(Belief):
         rest = resting(self.belief.trips, self._car, own, of_fleet=bool(self.cars))
         return "; ".join(filter(None, (rest, self.places.known.elsewhere))) if rest else ""
 
-    @property
-    def members(self) -> tuple[Weighed, ...]:
-        """Its belief, with the whole weight."""
-        return (Weighed(1.0, self.belief.reported()),)
-
-    def findings(
-        self,
-        trips: pa.Table,
-        members: Sequence[Weighed] = (),
-        shares: Mapping[str, Share] | None = None,
-    ) -> list[str]:
+    def findings(self, trips: pa.Table) -> list[str]:
         """Return consumption, coefficients, roads, heights, noise and the rest, a sentence each.
 
         Parameters
         ----------
         trips
             Rows of ``trips.parquet``.
-        members
-            Beliefs of the consumption. Its own if empty.
-        shares
-            What each car takes more than its type. By its own coefficients if None.
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        found = sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
-        return found + ranking(self.car_shares() if shares is None else shares)
+        own = self.belief.reported()
+        found = sentences(own, self.vehicle, trips, places, self.changed_after)
+        return found + ranking(self.car_shares())
 
     def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
         """Return a trip on the roads of the belief. Those that it lacks are added to them."""
@@ -226,28 +213,19 @@ class TripEnergies(Belief):
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
         trip = self.placed(trip)
-        share, routes = self.share(trip), trip.routes
-        time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=routes, share=share)
-        return replace(self.expect_energy(trip), time=time)
+        row = self.row(trip)
+        days = self._state(trip.car).departures.days_before(trip.departed_s)
+        belief = self.belief.of_car(trip.car, days)
+        known_wh2 = self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network)
+        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        time = self.times.expect(
+            trip.edge, departed_s=trip.departed_s, routes=trip.routes, share=self.share(trip)
+        )
+        return Expected(belief.expect(row, known_wh2 + season_wh2), time, row)
 
     def share(self, trip: MeasuredTrip) -> FloatArray:
         """Return the share of each edge of a placed trip that was driven, (k,)."""
         return trip.share(self.places.known.length_m)
-
-    def expect_energy(self, trip: MeasuredTrip) -> Expected:
-        """Return the expected energy of a trip, and its row."""
-        trip = self.placed(trip)
-        row = self.row(trip)
-        days = self._state(trip.car).departures.days_before(trip.departed_s)
-        belief = self.belief.of_car(trip.car, days)
-        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        return Expected(
-            belief.expect(
-                row,
-                self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network) + season_wh2,
-            ),
-            row=row,
-        )
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the total energy of a trip, and its travel times.

@@ -72,33 +72,8 @@ class TripTimes:
         share
             (k,) shares of the edges that are driven.
         """
-        return measures_s(
-            self.predict(
-                edge,
-                departed_s=departed_s,
-                speed_factor=speed_factor,
-                routes=routes,
-                share=share,
-            )
-        )
-
-    def predict(
-        self,
-        edge: IntArray,
-        *,
-        departed_s: float | None = None,
-        speed_factor: float = 1.0,
-        routes: int = 1,
-        share: FloatArray | float = 1.0,
-    ) -> TripPrediction:
-        """Return the prediction of the travel time of a trip, in s.
-
-        Parameters
-        ----------
-        edge, departed_s, speed_factor, routes, share
-            As in `expect`.
-        """
-        return self.errors.expect(self._row(edge, departed_s, speed_factor, share) / routes)
+        row = self._row(edge, departed_s, speed_factor, share) / routes
+        return measures_s(self.errors.expect(row))
 
     def learn(
         self,

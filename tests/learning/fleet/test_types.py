@@ -169,7 +169,7 @@ def test_a_folder_of_types_comes_back_and_learns_on_without_the_table(mixed, lea
     assert learn(place / "more.csv", place / "mixed").new == 4
     belief = load_belief(place / "mixed")
     assert belief.trips == 84
-    rows = "driving/trips/learned_rows"
+    rows = "trips/learned_rows"
     n = len(before[rows])
     np.testing.assert_array_equal(belief.state()[rows][:n, :36], before[rows][:, :36])
     again = CliRunner().invoke(cli, ["learn", "--repair", str(place / "mixed"), "--quiet"])
