@@ -30,11 +30,12 @@ class Position:
 
 
 def positions(network: RoadNetwork, text: str, *, leaving: bool) -> tuple[Position, ...]:
-    """Return the positions at which a trip may begin or end at a place, in the order of the edges.
+    """Return the positions at which a trip may begin or end at a place, the nearest first.
 
-    A position on a two-way street is one of either direction. A junction is the beginning of the
-    edges that leave it for a start, and the end of those that lead to it for a destination. An edge
-    id is the whole edge: its beginning for a start, its end for a destination.
+    A place on a two-way street is one position in either direction, also where the directions have
+    lines of their own (`locate.nearest_lines`), each by its own projection. A junction is the
+    beginning of the edges that leave it for a start, and the end of those that lead to it for a
+    destination. An edge id is the whole edge: its beginning for a start, its end for a destination.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def whole_edges(
 def nearest_positions(
     network: RoadNetwork, lat: float, lon: float, *, leaving: bool
 ) -> tuple[Position, ...]:
-    """Return the positions nearest to coordinates, on one road or at one junction.
+    """Return the positions nearest to coordinates, on both sides of one road or at one junction.
 
     Parameters
     ----------
@@ -100,12 +101,15 @@ def nearest_positions(
     EvrouteError
         If the position is not on the earth, or too far from all roads.
     """
-    near = [
-        Position(edge, share * float(network.length_m[edge]))
-        for edge, share in nearest_lines(network, lat, lon)
-    ]
-    kept = [each for each in near if _driven_m(network, each, leaving) > JUNCTION_M]
-    return tuple(kept or near)
+    near, sides = (
+        [Position(edge, share * float(network.length_m[edge])) for edge, share in lines]
+        for lines in nearest_lines(network, lat, lon)
+    )
+    driven, other = (
+        [each for each in found if _driven_m(network, each, leaving) > JUNCTION_M]
+        for found in (near, sides)
+    )
+    return (*(driven or near), *other)
 
 
 def apart_m(network: RoadNetwork, one: Position, other: Position) -> float:
