@@ -82,9 +82,8 @@ def belief_vehicle(folder: str) -> str:
 def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
     """Return physics, the car's own trips and the folders with beliefs, the newest first."""
     own = belief_folder(roads, vehicle).path
-    found = [
-        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
-    ]
+    below = RunFolder.below(RUNS, "*/manifest.json")
+    found = [each.path for each in below if each.beliefs()]
     found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     usable = is_usable(Folder(own), roads, vehicle)
     names = [

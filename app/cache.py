@@ -195,8 +195,7 @@ def planner(
         If the belief cannot be read, or is about another network or vehicle.
     """
     version: tuple[int, ...] = ()
-    path = RunFolder(RUNS / folder).belief_path(run)
-    if folder and path.exists():
+    if folder and (path := RunFolder(RUNS / folder).belief_path(run)).exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
 
@@ -229,11 +228,7 @@ def first_trip(roads: RoadNetwork) -> str:
 
 def run_folders() -> list[str]:
     """Return the names of the folders with finished runs, the newest first."""
-    found = [
-        path.parent
-        for path in RUNS.glob("*/manifest.json")
-        if RunFolder(path.parent).finished_runs()
-    ]
+    found = [each.path for each in RunFolder.below(RUNS, "*/manifest.json") if each.finished_runs()]
     return [
         path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     ]

@@ -94,8 +94,8 @@ def _alike(roads: RoadNetwork, vehicle: Vehicle) -> list[Folder]:
     """
     now, found = json.loads(json.dumps(numbers_of(vehicle))), []
     for path in RUNS.glob(f"{_older_name(roads, vehicle)}-{'[0-9a-f]' * 8}"):
-        folder = Folder(path)
         with suppress(EvrouteError):
+            folder = Folder(path)
             made = folder.manifest()
             car = made.get("vehicle", {})
             if car.get("name") == vehicle.name and roads.name in made.get("networks", {}):
@@ -155,7 +155,7 @@ def belief_folder(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
     here = folder_of(roads, vehicle)
     if trip_count(here) and is_usable(here, roads, vehicle):
         return here
-    others = [Folder(path.parent) for path in RUNS.glob("my-*/manifest.json")]
+    others = Folder.below(RUNS, "my-*/manifest.json")
     others = [each for each in others if is_own(each.path.name) and trip_count(each)]
     usable = [each for each in others if is_usable(each, roads, vehicle)]
     return max(usable, key=lambda each: (trip_count(each), each.path.name), default=here)

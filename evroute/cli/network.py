@@ -15,6 +15,7 @@ from evroute.energy.defaults import VEHICLE
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
+from evroute.files import real_path
 from evroute.network import catalog, city, closures, store
 from evroute.network.catalog import cache_dir, load_network, network_names
 from evroute.network.heights import copernicus
@@ -288,7 +289,7 @@ def chargers(
     )
     network, counts = add_chargers(catalog.load_network(name), file)
     if out is not None:
-        store.save(network, out)
+        store.save(network, real_path(out))
     print_table(("", ""), [(what, str(count)) for what, count in counts.most_common()])
     typer.echo(f"wrote {out or catalog.keep(network)}")
 

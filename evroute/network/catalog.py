@@ -20,7 +20,7 @@ import platformdirs
 
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
-from evroute.files import private_folder
+from evroute.files import inside, private_folder
 from evroute.given import copy_of
 from evroute.network import crossings, store
 from evroute.network.contraction import order_tables
@@ -280,7 +280,7 @@ def keep(network: RoadNetwork) -> Path:
         If the name cannot be a file name, or the cache cannot be written. An older file stays.
     """
     check_name(network.name)
-    path = cache_dir() / "networks" / f"{network.name}.npz"
+    path = inside(cache_dir(), "networks", f"{network.name}.npz")
     _save(network, path)
     return path
 
@@ -303,7 +303,7 @@ class _Recipe:
     @property
     def path(self) -> Path:
         """File of the built network."""
-        return cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
+        return inside(cache_dir() / "built", f"{self.name}-{self._fingerprint()}.npz")
 
     def load(self) -> RoadNetwork:
         from evroute.network.places import street_names
@@ -367,7 +367,7 @@ def _chosen_cache() -> Path:
 
 def _kept_path(name: str) -> Path:
     cache = _chosen_cache()
-    return (cache_dir() if cache.exists() else cache) / "networks" / f"{name}.npz"
+    return inside(cache_dir() if cache.exists() else cache, "networks", f"{name}.npz")
 
 
 def _load(path: Path) -> RoadNetwork:

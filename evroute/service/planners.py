@@ -7,6 +7,7 @@ from typing import Protocol
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import UnknownNameError, require
+from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.followed import FollowedBelief
@@ -107,7 +108,7 @@ class Planners:
 
     def folder(self, name: str) -> Path:
         """Return the folder of a belief. UnknownNameError if there is none of the name."""
-        folder = self.beliefs / name
+        folder = inside(self.beliefs, name)
         require(
             Folder(folder).has_manifest,
             f"there is no belief '{name}'. POST /v1/trips makes one",

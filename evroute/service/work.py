@@ -15,6 +15,7 @@ import numpy as np
 from evroute.arrays import BoolArray
 from evroute.door.warm import warm
 from evroute.errors import EvrouteError, require
+from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.belief import belief_of, stored_belief
 from evroute.learning.findings import findings
@@ -234,7 +235,7 @@ class Work:
             try:
                 learned = learn(
                     table,
-                    self.beliefs / trips.belief,
+                    inside(self.beliefs, trips.belief),
                     network=self.planners.network(trips.network),
                     vehicle=trips.vehicle,
                 )

@@ -149,6 +149,21 @@ def test_a_damaged_profile_is_set_aside_with_one_line(profile: Path, content: st
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 35}
 
 
+@pytest.mark.parametrize("name", ["profile.json", ".profile.json.lock"])
+def test_a_link_to_another_folder_is_neither_read_nor_written(
+    profile: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    victim = tmp_path_factory.mktemp("elsewhere") / "victim"
+    written(victim, inputs={"soc": 35})
+    before = victim.read_bytes()
+    profile.with_name(name).symlink_to(victim)
+    page = opened(trip="A")
+    page.slider(key="kept_soc").set_value(50).run()
+    assert any(f"{name} leads out of" in each.value for each in page.caption)
+    assert victim.read_bytes() == before
+    assert not list(profile.parent.glob("profile.json.damaged-*"))
+
+
 def test_a_profile_of_a_later_version_is_left_alone(profile: Path) -> None:
     content = written(profile, version=2, inputs={"soc": 35}).read_bytes()
     page = opened(trip="A")

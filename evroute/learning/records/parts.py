@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from evroute.arrays import IntArray
 from evroute.checked import digest_of
 from evroute.errors import DamagedFileError, require
-from evroute.files import replacing
+from evroute.files import inside, replacing
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.on_pieces import on_pieces, recorded_m
 from evroute.learning.roads.road_lines import LOST
@@ -203,7 +203,7 @@ def append_part(
     metadata[_DIGEST] = digest_of(digest_columns)
     table = pa.table(columns).replace_schema_metadata(metadata)
     last = max((int(path.stem) for path in part_paths(folder)), default=0)
-    with replacing(folder / "measured" / f"{last + 1:04d}.parquet") as temporary:
+    with replacing(inside(folder, "measured", f"{last + 1:04d}.parquet")) as temporary:
         pq.write_table(table, temporary, write_page_checksum=True)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
@@ -243,7 +243,7 @@ def new_aside(folder: Path, why: str) -> Path:
     """Return a new folder ``WHY-DATE`` in a folder, with a copy of its manifest."""
     aside = folder / f"{why}-{datetime.now():%Y%m%d-%H%M%S-%f}"
     aside.mkdir()
-    manifest = folder / "manifest.json"
+    manifest = inside(folder, "manifest.json")
     if manifest.is_file():
         with replacing(aside / manifest.name) as temporary:
             temporary.write_bytes(manifest.read_bytes())
@@ -276,8 +276,9 @@ def derived(folder: Path) -> list[Path]:
 
 def part_paths(folder: Path) -> list[Path]:
     """Return the files of measured trips of a folder, in the order of recording."""
-    paths = (folder / "measured").glob("*.parquet")
-    return sorted((path for path in paths if path.stem.isdecimal()), key=lambda p: int(p.stem))
+    found = (path for path in inside(folder, "measured").glob("*.parquet") if path.stem.isdecimal())
+    paths = [inside(folder, "measured", path.name) for path in found]
+    return sorted(paths, key=lambda path: int(path.stem))
 
 
 def _departures(departed_s: list[float], metadata: Mapping[bytes, bytes]) -> list[float | None]:
