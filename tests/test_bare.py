@@ -141,7 +141,7 @@ def test_python_of_the_readme_names_the_extra_of_its_map(bare: Bare) -> None:
         ("evroute app", "app"),
         ("evroute serve", "serve"),
         (
-            "evroute simulate --network denver --trip A --model svgp --horizon 3 --seeds 1 "
+            "evroute simulate --network denver --trip A --model svgp-gpytorch --horizon 3 --seeds 1 "
             "--out runs/sparse",
             "gp",
         ),
