@@ -1,4 +1,4 @@
-"""The figures of docs/figures/engines.md, "The sparse model where contexts never repeat": late trips, and early regret.
+"""The figures of docs/figures/engines.md, late trips and early regret of `svgp`.
 
     python studies/sparse_figures.py 5000 svgp recommended
 
@@ -7,11 +7,12 @@ random errors by edge, so that many roads are met. Only then does the method cho
 
     python studies/sparse_figures.py regret 4
 
-Regret of the first 120 trips with arms on edges, of `exact` and of `svgp` in a corridor. The 20 worlds have seeds that no choice of the model has seen (its options were tried
-in worlds 0 to 2). In each world both models play once with the run's own Thompson draws, then with
-further draws, by number. The goal: the regret of `svgp`, summed over the worlds and the draws,
-is at most 5 % above the regret of `exact`. Without a difference between the models the ratio of
-two sums of draws still varies, so ratios of the exact process with itself are printed beside it.
+Regret of the first 120 trips with arms on edges, of `exact` and of `svgp` in a corridor. The 20
+worlds have seeds that no choice of the model has seen (its options were tried in worlds 0 to 2). In
+each world both models play once with the run's own Thompson draws, then with further draws, by
+number. The goal: the regret of `svgp`, summed over the worlds and the draws, is at most 5 % above
+the regret of `exact`. Without a difference between the models the ratio of two sums of draws still
+varies, so ratios of the exact process with itself are printed beside it.
 """
 
 import sys

@@ -38,6 +38,7 @@ INDICES = {
     "bayes-ucb-quantile": "evroute.policy.confidence:BayesUCBQuantileOptions",
     "ts": "evroute.policy.thompson:ThompsonOptions",
     "ts-joint": "evroute.policy.thompson:JointThompsonOptions",
+    "ts-shared": "evroute.policy.thompson_shared:SharedThompsonOptions",
     "cmm-ucb": "evroute.policy.bounds:CMMOptions",
     "dmm-ucb": "evroute.policy.bounds:DMMOptions",
     "amm-ucb": "evroute.policy.bounds:AMMOptions",

@@ -21,7 +21,6 @@ from streamlit.testing.v1 import AppTest
 
 from evroute.door.plan import plan
 from evroute.door.reachable import reachable
-from evroute.methods.parts import METHODS
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
@@ -30,6 +29,7 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
+from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers

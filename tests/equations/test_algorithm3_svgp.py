@@ -1,4 +1,4 @@
-"""Sandberg et al., Algorithm 3, as printed, in numpy alone, beside the model that takes its steps in GPyTorch."""
+"""Sandberg et al., Algorithm 3, as printed, in numpy alone, beside the model in GPyTorch."""
 
 import numpy as np
 import pytest
