@@ -26,7 +26,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
 from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
-from evroute.methods.parts import INDICES, MODELS
+from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import read_stations
@@ -236,15 +236,18 @@ def run_folders() -> list[str]:
 
 @st.cache_data
 def methods() -> dict[str, Method]:
-    """Return the recommended method, then every compatible pair of model and index, by label."""
-    found = {RECOMMENDED: Method.model_validate("recommended")}
-    for model in MODELS:
-        for index in INDICES:
-            try:
-                method = Method(model=model, index=index)
-            except EvrouteError:
-                continue
-            found[method.label] = method
+    """Return the named methods by their labels, or by their names where they have options.
+
+    Those are left out whose extra is not installed.
+    """
+    found = {}
+    for name in METHODS:
+        try:
+            method = Method.model_validate(name)
+        except EvrouteError:
+            continue
+        plain = name != RECOMMENDED and not method.options
+        found[method.label if plain else name] = method
     return found
 
 

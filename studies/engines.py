@@ -2,10 +2,10 @@
 
 from types import SimpleNamespace
 
-from evroute.model.nystrom.gp import NystromGP
+from evroute.model.sparse.gp import SparseGP
 
 
-def engine(kind, kernel, arms, noise_std_wh, rng, **options) -> NystromGP:
+def engine(kind, kernel, arms, noise_std_wh, rng, **options) -> SparseGP:
     """Return a model on arms with a kernel and (n,) noise deviations.
 
     Parameters

@@ -26,10 +26,10 @@ from evroute.policy.agent import lacking
 from evroute.policy.base import Index, IndexOptions
 from evroute.validation.invalid import first_problem
 
-BOUNDED = "bounded"
+SPARSE = "svgp"
 """Model in place of the exact one where contexts never repeat."""
 NEAR = 2.0
-"""Factor of the corridor that goes with it."""
+"""Factor of the corridor that goes with it on turns."""
 
 
 class Method(BaseModel):
@@ -64,7 +64,7 @@ class Method(BaseModel):
     exact_contexts
         Whether every context is kept where the temperature is one. By default temperatures merge
         on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`), and
-        an exact model of turns is bounded (`is_bounded`).
+        an exact model becomes a sparse one (`is_sparse`).
     lengthscale_factor
         Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
     fit_hyperparameters
@@ -162,9 +162,11 @@ class Method(BaseModel):
         known = model.model_fields.keys() | index.model_fields.keys()
         given = self.__pydantic_extra__ or {}
         if unknown := sorted(given.keys() - known):
+            taker = model.taken_by.get(unknown[0])
             raise EvrouteError(
                 f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}. "
                 f"Their options are {', '.join(sorted(known)) or 'none'}"
+                + (f". {taker} takes it" if taker else "")
             )
         given |= model.checked(given).model_dump(exclude_unset=True)
         given |= index.checked(given).model_dump(exclude_unset=True)
@@ -261,13 +263,12 @@ def checked_method(table: Mapping[str, Any]) -> Method:
         raise EvrouteError(f"method: {first_problem(error)}") from None
 
 
-def is_bounded(method: Method, assumed: Prior) -> bool:
-    """Return whether a bounded model takes the place of the exact one.
+def is_sparse(method: Method, assumed: Prior) -> bool:
+    """Return whether the sparse model takes the place of the exact one.
 
     The rule: where the temperature of each trip is a context, no arm returns, and the state of an
-    exact process grows without end. With arms on turns, `BOUNDED` takes its place in a corridor of
-    factor `NEAR`. The exact process stays with arms on edges, which are a third as many, where
-    ``exact_contexts`` asks for it, and for an index that needs more than the bounded model has.
+    exact process grows without end. `SPARSE` takes its place. The exact process stays where
+    ``exact_contexts`` asks for it, and for an index that needs more than the sparse model has.
 
     Parameters
     ----------
@@ -276,22 +277,23 @@ def is_bounded(method: Method, assumed: Prior) -> bool:
     assumed
         The prior, which states whether the temperature is a context.
     """
-    if method.model != "exact" or not assumed.temperature:
+    if method.model != "exact" or not assumed.temperature or method.exact_contexts:
         return False
-    if not method.arms or method.exact_contexts:
-        return False
-    return not lacking(made_by(model_options(BOUNDED)), made_by(index_options(method.index)).needs)
+    return not lacking(made_by(model_options(SPARSE)), made_by(index_options(method.index)).needs)
 
 
 def corridor_of(method: Method, assumed: Prior) -> float | None:
     """Return the factor of the corridor in which a method searches, or None to search everywhere.
 
+    Arms on turns are three times as many as edges, so that with a sparse model only those near the
+    least energy by eq. 8 are predicted.
+
     Parameters
     ----------
     method, assumed
-        As in `is_bounded`.
+        As in `is_sparse`.
     """
-    if method.corridor is None and is_bounded(method, assumed):
+    if method.corridor is None and method.arms and is_sparse(method, assumed):
         return NEAR
     return method.corridor
 
@@ -316,8 +318,8 @@ def make_model(
         Values of options that override the method's.
     """
     made = model_options(method.model).checked({**method.options, **options})
-    if is_bounded(method, setting.assumed):
-        made = model_options(BOUNDED).checked({})
+    if is_sparse(method, setting.assumed):
+        made = model_options(SPARSE).checked({})
     if not method.fit_hyperparameters:
         return made.build(setting_of(method, setting), rng)
     return Refitting(

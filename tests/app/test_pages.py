@@ -29,6 +29,7 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
+from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers
@@ -915,19 +916,12 @@ def folder_of(page: AppTest) -> str:
     return found
 
 
-def test_without_gpytorch_the_sparse_process_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import cache
-
-    left = {name: each for name, each in cache.methods().items() if "SVGP" not in name}
-    monkeypatch.setattr(cache, "methods", lambda: left)
+def test_the_named_methods_are_offered() -> None:
     page = opened("views/learn.py")
-    assert page.checkbox(key="kept_sparse").disabled
-    assert "pip install 'evroute[gp]'" in " ".join(each.value for each in page.caption).replace(
-        "\\", ""
-    )
-    assert not page.exception
+    offered = set(page.multiselect(key="kept_methods").options)
+    papers = {"GP-UCB", "GP-BayesUCB", "GP-TS", "BI-UCB", "BI-BayesUCB", "BI-TS", "SVGP-TS"}
+    assert {"recommended", "algorithm-3", "ek-ucb", "BKB-radius"} | papers <= offered
+    assert len(offered) == len(METHODS)
 
 
 def test_each_street_is_named_on_its_longest_straight_road(

@@ -225,10 +225,22 @@ def test_fitted_hyper_parameters_are_stored_in_the_folder(tmp_path) -> None:
 def test_the_model_options_are_checked(tmp_path) -> None:
     out = ("--out", str(tmp_path / "none"))
     assert "1" in refused(*SHORT, "--model", "svgp", "--option", "inducing_points=0", *out)
-    assert "literal" in refused(*SHORT, "--model", "svgp", "--option", "slots=sorted", *out)
-    assert "abacus" in refused(*SHORT, "--model", "svgp", "--option", "device=abacus", *out)
-    message = refused(*SHORT, "--option", "slots=literal", *out)
-    assert message.startswith("no method takes slots: not exact with ts. Options are arms, change")
+    assert "pivoted" in refused(*SHORT, "--model", "svgp", "--option", "choice=sorted", *out)
+    steps = (*SHORT, "--model", "svgp-gpytorch", *out)
+    assert "abacus" in refused(*steps, "--option", "device=abacus")
+    message = refused(*SHORT, "--option", "choice=pivoted", *out)
+    assert message.startswith("no method takes choice: not exact with ts. Options are arms, change")
+
+
+@pytest.mark.parametrize(
+    "option", ["slots=follow", "natural_rate=0.5", "batch_size=100", "device=cuda"]
+)
+def test_options_of_the_steps_name_their_model(tmp_path, option: str) -> None:
+    for method in ("--model", "--method"):
+        out = ("--out", str(tmp_path / "none"))
+        message = refused(*SHORT, method, "svgp", "--option", option, *out)
+        assert option.partition("=")[0] in message
+        assert "'svgp-gpytorch'" in message
 
 
 @pytest.mark.parametrize("value", ["True", "true"])

@@ -317,7 +317,16 @@ SIBLINGS = {
     "trips-driving": lambda setting: TripEnergies(setting, physics="driving"),
     "ratio": Ratio,
 }
-for _model in ("exact", "physics+gp", "independent", "factor", "edge-speeds", "svgp", "bkb"):
+for _model in (
+    "exact",
+    "physics+gp",
+    "independent",
+    "factor",
+    "edge-speeds",
+    "svgp",
+    "svgp-gpytorch",
+    "bkb",
+):
     SIBLINGS[_model] = lambda setting, model=_model: LearnedBelief.before_trips(
         Method(model=model, index="greedy"), setting
     )

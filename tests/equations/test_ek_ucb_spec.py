@@ -13,9 +13,9 @@ from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.bandits.problems import VectorKernel
-from evroute.model.nystrom import radius
-from evroute.model.nystrom.ek import EKOptions, Growing, Kors, KUCBOptions, whole_matrix
-from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.sparse import radius
+from evroute.model.sparse.ek import EKOptions, Growing, Kors, KUCBOptions, whole_matrix
+from evroute.model.sparse.posterior import SparsePosterior
 
 
 def projection_error(posterior):

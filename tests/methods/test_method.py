@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.methods.method import NEAR, Method, corridor_of, is_bounded
+from evroute.methods.method import NEAR, Method, corridor_of, is_sparse
 from evroute.methods.parts import INDICES, METHODS, MODELS
 from evroute.methods.setting import Prior
 from evroute.model.base import ModelOptions
@@ -143,11 +143,10 @@ def test_a_pair_that_cannot_work_is_refused_with_the_pairs_that_can(monkeypatch)
                 "model": "svgp",
                 "index": "ts",
                 "inducing_points": 200,
-                "slots": "literal",
-                "device": "cuda",
+                "choice": "most-used",
             },
-            "svgp-m200-literal-cuda-ts",
-            "SVGP-TS (inducing points 200, slots literal, device cuda)",
+            "svgp-m200-most-used-ts",
+            "SVGP-TS (inducing points 200, choice most-used)",
         ),
         (
             {
@@ -169,7 +168,8 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"slots": "sorted"},
+        {"choice": "sorted"},
+        {"slots": "literal"},
         {"lengthscale_factor": 0},
         {"fit_hyperparameters": False},
         {"variance_scale": "big"},
@@ -189,6 +189,7 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
         "from evroute.methods.method import Method\n"
         "Method(model='exact', index='ts'), Method(model='independent', index='ts')\n"
         "Method(model='svgp', index='ts')\n"
+        "Method(model='svgp-gpytorch', index='ts')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -204,7 +205,7 @@ def test_a_corridor_is_not_below_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "temperature", "bounded"),
+    ("table", "temperature", "sparse"),
     [
         ("recommended", True, True),
         ({"model": "exact", "index": "bayes-ucb", "arms": "turns"}, True, True),
@@ -212,15 +213,16 @@ def test_a_corridor_is_not_below_one() -> None:
         ({"method": "recommended", "exact_contexts": True}, True, False),
         ({"method": "dmm-ucb", "arms": "turns"}, True, False),
         ({"model": "ek-ucb", "index": "ts", "arms": "turns"}, True, False),
-        ("gp-ts", True, False),
+        ("gp-ts", True, True),
+        ({"method": "gp-ts", "exact_contexts": True}, True, False),
     ],
 )
-def test_an_exact_model_of_turns_is_bounded_where_every_trip_has_a_temperature(
-    table: Any, temperature: bool, bounded: bool
+def test_an_exact_model_becomes_sparse_where_every_trip_has_a_temperature(
+    table: Any, temperature: bool, sparse: bool
 ) -> None:
     method, assumed = Method.model_validate(table), Prior(temperature=temperature)
-    assert is_bounded(method, assumed) == bounded
-    assert corridor_of(method, assumed) == (NEAR if bounded else None)
+    assert is_sparse(method, assumed) == sparse
+    assert corridor_of(method, assumed) == (NEAR if sparse and method.arms else None)
 
 
 def test_a_corridor_that_is_given_stays() -> None:

@@ -51,9 +51,9 @@ def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
     ("options", "name", "value", "valid"),
     [
         (model_options("svgp"), "inducing_points", 0, "an integer >= 1"),
-        (model_options("svgp"), "batch_size", -5, "an integer >= 1 or none"),
-        (model_options("svgp"), "natural_rate", 1.5, "a number > 0 and <= 1"),
-        (model_options("svgp"), "slots", "sorted", "follow or padded or literal"),
+        (model_options("svgp"), "choice", "sorted", "pivoted or most-used"),
+        (model_options("svgp-gpytorch"), "batch_size", -5, "an integer >= 1 or none"),
+        (model_options("svgp-gpytorch"), "natural_rate", 1.5, "a number > 0 and <= 1"),
         (model_options("physics+gp"), "rest_scale", float("inf"), "a number > 0"),
         (model_options("factor"), "factor_std", 0.0, "a number > 0"),
         (model_options("edge-speeds"), "slowness_std", 0.0, "a number > 0"),

@@ -6,7 +6,7 @@ import pytest
 from evroute.model.exact import ExactGP
 from evroute.model.fitting import hyperparameters, refitting
 from evroute.model.fitting.refitting import Refitting
-from evroute.model.svgp import SparseVariationalGP, SVGPOptions
+from evroute.model.svgp_gpytorch import SparseVariationalGP, SVGPStepsOptions
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_variational_model_has_the_fit_of_an_exact_one(make_world, monkeypatch
             world.arms,
             noise_std_wh,
             np.random.default_rng(0),
-            options=SVGPOptions(inducing_points=5),
+            options=SVGPStepsOptions(inducing_points=5),
         )
 
     model = Refitting(make, world.kernel, world.noise_std_wh)

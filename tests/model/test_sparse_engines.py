@@ -7,15 +7,15 @@ from numpy.random import default_rng
 
 from evroute.arms import Arms, Feedback
 from evroute.bandits.problems import VectorKernel
-from evroute.model.nystrom import ek, radius
-from evroute.model.nystrom.bkb import (
+from evroute.model.sparse import ek, radius
+from evroute.model.sparse.bkb import (
     BatchUCBOptions,
     BBKBOptions,
     BKBOptions,
     CBBKBOptions,
     CBKBOptions,
 )
-from evroute.model.nystrom.ek import EKOptions, KUCBOptions
+from evroute.model.sparse.ek import EKOptions, KUCBOptions
 
 ARMS = Arms(np.arange(6), default_rng(0).random((6, 2)), np.zeros(6))
 CAPPED = [BKBOptions, BBKBOptions, CBKBOptions, CBBKBOptions, EKOptions]

@@ -1,18 +1,18 @@
-"""The figures of docs/figures/engines.md, "The bounded model": late trips, and early regret.
+"""The figures of docs/figures/engines.md, late trips and early regret of `svgp`.
 
-    python studies/bounded_figures.py 5000 bounded-ts recommended
+    python studies/sparse_figures.py 5000 svgp recommended
 
 World `changing`, Denver A. The trips before the measured ones drive routes of least energy under
 random errors by edge, so that many roads are met. Only then does the method choose its routes.
 
-    python studies/bounded_figures.py regret 4
+    python studies/sparse_figures.py regret 4
 
-Regret of the first 120 trips with arms on edges, of `exact` and of `bounded` in the corridor that
-goes with it. The 20 worlds have seeds that no choice of the model has seen (its options were tried
-in worlds 0 to 2). In each world both models play once with the run's own Thompson draws, then with
-further draws, by number. The goal: the regret of `bounded`, summed over the worlds and the draws,
-is at most 5 % above the regret of `exact`. Without a difference between the models the ratio of
-two sums of draws still varies, so ratios of the exact process with itself are printed beside it.
+Regret of the first 120 trips with arms on edges, of `exact` and of `svgp` in a corridor. The 20
+worlds have seeds that no choice of the model has seen (its options were tried in worlds 0 to 2). In
+each world both models play once with the run's own Thompson draws, then with further draws, by
+number. The goal: the regret of `svgp`, summed over the worlds and the draws, is at most 5 % above
+the regret of `exact`. Without a difference between the models the ratio of two sums of draws still
+varies, so ratios of the exact process with itself are printed beside it.
 """
 
 import sys
@@ -37,19 +37,16 @@ from evroute.worlds.environment import child
 ERROR = 0.35
 """Deviation of the logarithm of the errors by edge on the routes before."""
 MEASURED = 50
-EDGES = "bounded-ts"
-"""Model `bounded` with Thompson sampling, with arms on edges."""
 TRIPS = 120
 WORLDS = range(3, 23)
-MODELS = ("exact", "bounded")
+MODELS = ("exact", "svgp")
 
 
 def late_trips(method: str, before: int) -> None:
     """Print the CPU time of plans and of learning after ``before`` trips of a method."""
-    parts = {"methods": [method]}
-    if method == EDGES:
-        parts = {"models": ["bounded"], "indices": ["ts"]}
-    experiment = grid(networks=["denver"], trips=["A"], options={}, world=["changing"], **parts)
+    experiment = grid(
+        networks=["denver"], trips=["A"], options={}, world=["changing"], methods=[method]
+    )
     run = next(experiment.runs())
     setting = load_setting(run.network, run.vehicle, run.assumed)
     trips = load_demand(run.trip, setting, SeedSequence(0))
@@ -98,7 +95,7 @@ def runs_of(model: str) -> Iterator[Run]:
         trips=["A"],
         models=[model],
         indices=["ts"],
-        options={"corridor": NEAR} if model == "bounded" else {},
+        options={"corridor": NEAR} if model == "svgp" else {"exact_contexts": True},
         world=["changing"],
         horizon=TRIPS,
         first_seed=WORLDS.start,

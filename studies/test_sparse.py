@@ -8,8 +8,8 @@ from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.bandits.problems import VectorKernel
-from evroute.model.nystrom.bkb import BKBOptions
-from evroute.model.nystrom.ek import EKOptions
+from evroute.model.sparse.bkb import BKBOptions
+from evroute.model.sparse.ek import EKOptions
 
 
 @pytest.mark.slow

@@ -16,14 +16,14 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field
-from scipy.linalg import solve_triangular
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
-from evroute.model.nystrom import radius
-from evroute.model.nystrom.gp import NystromOptions, Rule
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import DictionaryOptions
+from evroute.model.growing_factor import GrowingFactor
+from evroute.model.sparse import radius
+from evroute.model.sparse.gp import Rule, SparseOptions
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import DictionaryOptions
 
 EXACT_ARMS = 300
 """Most measured arms whose whole kernel matrix gives ``log det`` and ``mu_t`` of a radius."""
@@ -46,14 +46,14 @@ class Kors:
     p
         (m,) inclusion probability of each dictionary point.
     factor
-        (m, m) Cholesky factor of ``S K_ZZ S + mu I``, S the weights.
+        Cholesky factor of ``S K_ZZ S + mu I``, (m, m), S the weights.
     """
 
     def __init__(self, mu: float, eps: float) -> None:
         self._mu = mu
         self._eps = eps
         self.p = np.empty(0)
-        self.factor = np.empty((0, 0))
+        self.factor = GrowingFactor()
 
     def score(self, prior: float, with_points: FloatArray) -> float:
         """Return tau~ of a point, in [0, 1 + eps).
@@ -76,17 +76,12 @@ class Kors:
         p
             Its inclusion probability.
         """
-        m = len(self.p)
         row = self._spread(with_points) / np.sqrt(p)
-        factor = np.zeros((m + 1, m + 1))
-        factor[:m, :m], factor[m, :m] = self.factor, row
-        factor[m, m] = np.sqrt(prior / p + self._mu - row @ row)
-        self.factor, self.p = factor, np.append(self.p, p)
+        self.factor.append(row, prior / p + self._mu - row @ row)
+        self.p = np.append(self.p, p)
 
     def _spread(self, with_points: FloatArray) -> FloatArray:
-        if not len(self.p):
-            return np.empty(0)
-        return solve_triangular(self.factor, with_points / np.sqrt(self.p), lower=True)
+        return self.factor.features((with_points / np.sqrt(self.p))[:, np.newaxis])[:, 0]
 
 
 class Growing(Rule):
@@ -176,7 +171,7 @@ class Growing(Rule):
         kors = (
             {}
             if self._kors is None
-            else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+            else {"p": self._kors.p.copy(), "factor": self._kors.factor.lower.copy()}
         )
         return kors | {"refused": np.array(self._refused)}
 
@@ -184,7 +179,8 @@ class Growing(Rule):
         """Restore a state."""
         self._refused = int(state["refused"])
         if self._kors is not None:
-            self._kors.p, self._kors.factor = state["p"].copy(), state["factor"].copy()
+            self._kors.p = state["p"].copy()
+            self._kors.factor = GrowingFactor(state["factor"].copy())
 
     def _offer(self, posterior: SparsePosterior, slot: int, uniform: float) -> None:
         p, with_points = 1.0, np.empty(0)
@@ -255,7 +251,7 @@ class EKOptions(DictionaryOptions):
         return Growing(kors, gamma=self.gamma, max_dictionary=self.max_dictionary)
 
 
-class KUCBOptions(NystromOptions):
+class KUCBOptions(SparseOptions):
     """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact."""
 
     label = "K-GP"

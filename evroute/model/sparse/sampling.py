@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.nystrom.gp import NystromOptions
-from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.sparse.gp import SparseOptions
+from evroute.model.sparse.posterior import SparsePosterior
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def draw(p: FloatArray, rng: np.random.Generator, most: int | None = None) -> In
     return drawn
 
 
-class DictionaryOptions(NystromOptions):
+class DictionaryOptions(SparseOptions):
     """Options of models whose dictionary has a cap."""
 
     max_dictionary: Annotated[int, Field(ge=1)] | None = Field(

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.sparse.all_edges_cache import AllEdgesCache
+from evroute.model.sparse.posterior import SparsePosterior
 
-StopRule = Literal["local", "global", "global-local", "exact-ratio", "product"]
+StopRule = Literal["local", "global", "global-local", "product"]
 
 
 def global_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
@@ -52,19 +52,6 @@ def local_parts(posterior: SparsePosterior, everywhere: AllEdgesCache) -> list[F
     return parts
 
 
-def exact_ratio(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
-    """Return the ratio ``max_x s_start(x) / s_now(x)``."""
-    pulled = np.flatnonzero(posterior.pending)
-    worst = 1.0
-    for z, prior in (
-        (posterior.embedding[:, pulled], posterior.prior[pulled]),
-        (everywhere.embed(), everywhere.prior),
-    ):
-        ratio = posterior.variance(z, prior, pending=False) / posterior.variance(z, prior)
-        worst = max(worst, float(np.max(ratio, initial=1.0)))
-    return worst
-
-
 def product_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return the product of (1 + running variances): ``det V with the batch / det V``."""
     return float(np.exp(posterior.log_det(pending=True) - posterior.log_det()))
@@ -87,6 +74,5 @@ def stop_bound(
     return {
         "local": local_bound,
         "global": global_bound,
-        "exact-ratio": exact_ratio,
         "product": product_bound,
     }[rule]

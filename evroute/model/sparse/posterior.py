@@ -8,18 +8,19 @@ Adaptive Sketching* (COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal,
 Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise.
 The noise is then 1 on every arm and ``ridge`` is lambda over the noise variance. Variances are the
 papers' *scaled* ones, the posterior variance over lambda: ridge leverage scores.
-`model.nystrom.gp` alone converts them to Wh.
+`model.sparse.gp` alone converts them to Wh.
 """
 
 import logging
 
 import numpy as np
-from scipy.linalg.blas import dtrmm, dtrsm
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
+from evroute.model.growing_factor import GrowingFactor
 from evroute.model.kernels.arms import Covariance, Whitened
 
 NOT_PSD = 1e-8
@@ -31,6 +32,7 @@ ROUNDING = 1e-14
 _STATE = {
     "count": ("count", "u"),
     "total": ("total", "u"),
+    "squares": ("squares", "u"),
     "rest": ("rest", "u"),
     "pending": ("pending", "u"),
     "dictionary": ("dictionary", "m"),
@@ -49,12 +51,12 @@ class SparsePosterior:
     """Mean and scaled variance of whitened residuals, from counts and sums of each distinct arm.
 
     Every arm met so far has a *slot*. ``basis`` (r,) are the linearly independent slots of the
-    dictionary, ``dictionary`` (m,) all of them. ``count`` and ``total`` (U,) are the number and the
-    whitened sum of the measurements of each slot; ``prior`` and ``rest`` (U,) its prior variance
-    and the part that the dictionary does not explain; ``pending`` (U,) the unanswered pulls, which
-    count in variances alone (hallucination). ``factor`` (r, r) is L. ``kappa2`` is the largest
-    prior variance of the reference arms. ``epoch`` counts the dictionaries that did not just grow
-    out of the last.
+    dictionary, ``dictionary`` (m,) all of them. ``count``, ``total`` and ``squares`` (U,) are the
+    number, the whitened sum and the sum of squares of the measurements of each slot; ``prior`` and
+    ``rest`` (U,) its prior variance and the part that the dictionary does not explain; ``pending``
+    (U,) the unanswered pulls, which count in variances alone (hallucination). ``factor`` is L.
+    ``kappa2`` is the largest prior variance of the reference arms. ``epoch`` counts the
+    dictionaries that did not just grow out of the last.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ class SparsePosterior:
         self.kernel = Whitened(kernel, noise_std_wh)
         self.ridge = ridge
         self.arms = ArmSlots(n_features)
-        self.prior, self.rest, self.count, self.total, self.pending = np.empty((5, 0))
+        self.prior, self.rest, self.count, self.total, self.squares, self.pending = np.empty((6, 0))
         self._warned = False
         self.kappa2 = 0.0
         self.epoch = 0
@@ -90,9 +92,22 @@ class SparsePosterior:
         return np.flatnonzero(self.count)
 
     @property
+    def factor(self) -> FloatArray:
+        """(r, r) Cholesky factor L of the prior covariance of the basis."""
+        return self._growing.lower
+
+    @factor.setter
+    def factor(self, lower: FloatArray) -> None:
+        self._growing = GrowingFactor(lower)
+
+    @property
     def embedding(self) -> FloatArray:
         """(r, U) features z of every slot."""
         return self._embedding[: len(self.basis), : len(self)]
+
+    @embedding.setter
+    def embedding(self, embedding: FloatArray) -> None:
+        self._embedding = embedding
 
     def slots(self, edge: IntArray, features: FloatArray) -> IntArray:
         """Return the slot of each arm, (k,). New arms get new slots."""
@@ -144,11 +159,7 @@ class SparsePosterior:
         self._reserve(r + 1, u)
         self._embedding[r, :u] = row
         self.rest = np.maximum(self.rest - row**2, 0.0)
-        factor = np.zeros((r + 1, r + 1))
-        factor[:r, :r] = self.factor
-        factor[r, :r] = z
-        factor[r, r] = pivot
-        self.factor = factor
+        self._growing.append(z, unexplained)
         self.basis = np.append(self.basis, slot)
         self.dictionary = np.append(self.dictionary, slot)
         gram = np.empty((r + 1, r + 1))
@@ -175,6 +186,7 @@ class SparsePosterior:
         """Add measurements (k,), residuals over noise deviations. Repeats count each time."""
         np.add.at(self.count, slots, 1.0)
         np.add.at(self.total, slots, whitened)
+        np.add.at(self.squares, slots, whitened**2)
         z = self.embedding[:, slots]
         self._gram = self._gram + z @ z.T
         self._information = self._information + z @ whitened
@@ -199,11 +211,7 @@ class SparsePosterior:
 
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features z of arms, (r, a)."""
-        cross = self.prior_with(self.basis, edge, features)
-        if not cross.size:
-            return np.empty(cross.shape)
-        # on the right of the transpose, which is column-major: nothing is copied
-        return dtrsm(1.0, self.factor.T, cross.T, side=1, overwrite_b=1).T
+        return self._growing.features(self.prior_with(self.basis, edge, features))
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
@@ -310,6 +318,22 @@ class SparsePosterior:
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
 
+    def basis_belief(self) -> tuple[FloatArray, FloatArray]:
+        """Return the whitened posterior of the values at the basis: mean (r,), covariance (r, r).
+
+        It is the optimal q(u) of a variational process (Titsias 2009, eq. 10).
+        """
+        self._fresh()
+        root = np.sqrt(self.ridge) * self._answered_root @ self.factor.T
+        return self.factor @ self._weights, root.T @ root
+
+    def elbo(self) -> float:
+        """Return the evidence lower bound of the whitened measurements (Titsias 2009, eq. 9)."""
+        self._fresh()
+        misfit = float(self.squares.sum() - self._information @ self._weights + self.trace())
+        scale = self.count.sum() * np.log(2.0 * np.pi * self.ridge) + self.log_det()
+        return float(-0.5 * (scale + misfit / self.ridge))
+
     def trace(self) -> float:
         """Return the sum of n(a) times the unexplained prior variance of a."""
         return float(self.count @ self.rest)
@@ -334,9 +358,7 @@ class SparsePosterior:
         self.prior = self.kernel.diagonal(self.arms.id, self.arms.features)
         self.epoch += 1
         for name, (attribute, _) in _STATE.items():
-            setattr(
-                self, "_embedding" if attribute == "embedding" else attribute, state[name].copy()
-            )
+            setattr(self, attribute, state[name].copy())
         self.refactor()
 
     def _root(self, pending: bool) -> FloatArray:
@@ -364,6 +386,7 @@ class SparsePosterior:
         unmeasured = np.zeros(new)
         self.count = np.concatenate([self.count, unmeasured])
         self.total = np.concatenate([self.total, unmeasured])
+        self.squares = np.concatenate([self.squares, unmeasured])
         self.pending = np.concatenate([self.pending, unmeasured])
 
     def _reserve(self, rows: int, columns: int) -> None:

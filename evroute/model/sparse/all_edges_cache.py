@@ -5,7 +5,7 @@ from scipy.linalg import solve_triangular
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.sparse.posterior import SparsePosterior
 
 
 class AllEdgesCache:

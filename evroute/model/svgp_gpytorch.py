@@ -1,20 +1,16 @@
-"""SparseVariationalGP: the sparse variational Gaussian process of Algorithm 3 (Sandberg et al.).
+"""SparseVariationalGP: Algorithm 3 of Sandberg et al. as printed, in GPyTorch.
 
-After every trip the M most visited arms (edges in contexts) become the inducing points. By default
-one natural step of size 1 on the merged history follows: the optimum for these points, and the
-exact posterior if every driven arm is one. The method ``algorithm-3`` is the paper's form: one
-natural-gradient step of size 0.1, with one Adam step on the inducing contexts, on a random batch.
-
-``slots="literal"`` sorts the points anew after each trip, puts their contexts back, and leaves the
-variational distribution in its slots, as printed: the belief about one arm passes to another.
-Otherwise every arm keeps its slot, and new arms follow. The information of an arm that loses its
-slot remains in the belief about the others.
+After every trip the M most visited arms (edges in contexts) become the inducing points, followed by
+edges never driven. Their slots are sorted anew, their contexts put back, and the variational
+distribution stays in its slots: the belief about one arm passes to another. Then one
+natural-gradient step, with one Adam step on the inducing contexts, is taken on a random batch. The
+optimum for given points is model ``svgp`` (`model.sparse.svgp`), in closed form.
 """
 
 import json
 import logging
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -34,35 +30,22 @@ from evroute.model.base import (
 from evroute.model.kernels.arms import EdgeContextKernel
 from evroute.model.variational import DivergedError, Inducing, Variational
 
-Slots = Literal["follow", "padded", "literal"]
-"""Assignment of arms to the M slots.
-
-``follow`` has no more slots than driven arms. ``padded`` fills the others with edges never
-driven, which costs time and changes nothing. ``literal`` does so too, sorts all slots
-anew after every trip, and puts trained contexts back.
-"""
-
 log = logging.getLogger(__name__)
 
 
-class SVGPOptions(ModelOptions):
-    """Sparse variational Gaussian process (Algorithm 3)."""
+class SVGPStepsOptions(ModelOptions):
+    """Sparse variational Gaussian process by the steps of Algorithm 3, in GPyTorch."""
 
-    label = "SVGP"
+    label = "SVGP steps"
     has_kernel = True
     short: ClassVar[Mapping[str, str]] = {
         "inducing_points": "m",
         "batch_size": "n",
-        "slots": "",
         "device": "",
     }
 
     inducing_points: int = Field(
         default=1000, ge=1, description="largest number of inducing points"
-    )
-    slots: Slots = Field(
-        default="follow",
-        description="rule of inducing points: follow (driven arms), padded, literal (as printed)",
     )
     batch_size: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="measurements drawn for a step; none: all of them"
@@ -87,7 +70,7 @@ class SVGPOptions(ModelOptions):
         )
 
 
-PLAIN = SVGPOptions()
+PLAIN = SVGPStepsOptions()
 
 
 class SparseVariationalGP:
@@ -121,7 +104,7 @@ class SparseVariationalGP:
         noise_std_wh: FloatArray,
         rng: np.random.Generator,
         *,
-        options: SVGPOptions = PLAIN,
+        options: SVGPStepsOptions = PLAIN,
     ) -> None:
         n = kernel.graph.n_edges
         require(
@@ -133,8 +116,7 @@ class SparseVariationalGP:
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = _points(arms.id, arms.features)
-        most = options.inducing_points
-        self._most = most if options.slots == "follow" else min(most, n)
+        self._most = min(options.inducing_points, n)
         self._options = options
         self._rng = rng
         self._variational = Variational(
@@ -289,22 +271,13 @@ class SparseVariationalGP:
     def _place(self) -> None:
         """Assign slots to the most visited arms (Algorithm 3, line 2)."""
         visits = np.bincount(self._seen, minlength=len(self._met))
-        if self._options.slots == "literal":
-            driven = np.argsort(-visits, kind="stable")[: self._most]
-        else:
-            driven = kept_slots(self._held[self._held >= 0], visits, self._most)
-        held = driven
-        if self._options.slots != "follow":
-            undriven = np.setdiff1d(np.arange(len(self._reference)), self._met.id)
-            held = np.concatenate([driven, -1 - undriven[: self._most - len(driven)]])
+        driven = np.argsort(-visits, kind="stable")[: self._most]
+        undriven = np.setdiff1d(np.arange(len(self._reference)), self._met.id)
+        held = np.concatenate([driven, -1 - undriven[: self._most - len(driven)]])
         arms = _points(self._met.id, self._met.features)
-        points = np.concatenate([arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
+        points = np.concatenate([arms[driven], self._reference[-1 - held[held < 0]]])
         m = len(self._held)
-        changed = np.flatnonzero((held[:m] != self._held) | (self._options.slots == "literal"))
-        if self._options.slots != "literal" and np.any(self._held[changed] >= 0):
-            self._inducing = self._variational.carried(self._inducing, changed, points[changed])
-        elif len(changed):
-            self._inducing = self._inducing.relabelled(changed, points[changed])
+        self._inducing = self._inducing.relabelled(points[:m])
         if len(held) > m:
             self._inducing = self._inducing.extended(points[m:])
         self._held = held
@@ -331,28 +304,3 @@ class SparseVariationalGP:
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:
     """Return arms as rows (edge, context), (a, 1 + d). -0.0 and 0.0 are the same context."""
     return np.column_stack([edge, features + 0.0])
-
-
-def kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
-    """Return the arm of each slot: the ``most`` most visited arms, which keep the slots they hold.
-
-    New arms take the free slots in order of their first visit. At equal visits an arm that holds
-    a slot has priority.
-
-    Parameters
-    ----------
-    held
-        (m,) arm of each slot so far.
-    visits
-        (A,) visits of each arm.
-    most
-        Largest number of slots.
-    """
-    newer = np.ones(len(visits), dtype=np.bool_)
-    newer[held] = False
-    chosen = np.lexsort((newer, -visits))[:most]
-    entering = np.sort(chosen[newer[chosen]])
-    leaving = np.flatnonzero(~np.isin(held, chosen))
-    kept = held.copy()
-    kept[leaving] = entering[: len(leaving)]
-    return np.concatenate([kept, entering[len(leaving) :]])

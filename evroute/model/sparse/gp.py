@@ -1,10 +1,15 @@
-"""NystromGP: a model of arm energies with a dictionary that a rule maintains.
+"""SparseGP: the one sparse Gaussian process of arm energies, in closed form.
+
+It is conditioned on a dictionary of measured arms, its inducing points. A `Rule` states when the
+dictionary changes and which arms it holds, the radius of confidence bounds, and the delay until
+measurements are learned. Nothing else differs between SVGP at its optimum, BKB, BBKB and EK-UCB.
 
 Whitened, scaled numbers become watt-hours here alone: the deviation of an arm is
 ``noise_std * sqrt(ridge) * sigma`` with sigma the papers' scaled deviation.
 """
 
 import json
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -15,9 +20,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.base import CovarianceSetting, ModelOptions, State, check_noise
 from evroute.model.kernels.arms import Covariance
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.radius import Form
+from evroute.model.sparse.all_edges_cache import AllEdgesCache
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.radius import Form
 
 
 class Rule(Protocol):
@@ -100,8 +105,30 @@ class Rule(Protocol):
         """Restore a state. Raise KeyError or ValueError for a state of another rule."""
 
 
-class NystromOptions(ModelOptions):
-    """Options of a Nyström model. A subclass adds the options of its rule."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Inducing:
+    """Inducing points and the posterior q(u) = N(m, S) of the residuals there.
+
+    Parameters
+    ----------
+    id
+        (m,) arms.
+    features
+        (m, d) contexts.
+    mean_wh
+        (m,) posterior mean of the energy above the prior mean, Wh.
+    covariance_wh2
+        (m, m) posterior covariance, Wh².
+    """
+
+    id: IntArray
+    features: FloatArray
+    mean_wh: FloatArray
+    covariance_wh2: FloatArray
+
+
+class SparseOptions(ModelOptions):
+    """Options of a sparse process. A subclass adds the options of its rule."""
 
     has_kernel = True
     engine: ClassVar[str]
@@ -115,9 +142,9 @@ class NystromOptions(ModelOptions):
         """Return a new rule of the dictionary."""
         raise NotImplementedError
 
-    def build(self, setting: CovarianceSetting, rng: np.random.Generator) -> "NystromGP":
+    def build(self, setting: CovarianceSetting, rng: np.random.Generator) -> "SparseGP":
         """Return the model before any trip."""
-        return NystromGP(
+        return SparseGP(
             setting.kernel,
             setting.arms,
             setting.noise_std_wh,
@@ -128,7 +155,7 @@ class NystromOptions(ModelOptions):
         )
 
 
-class NystromGP:
+class SparseGP:
     """Sparse Gaussian process on n arms and their contexts.
 
     Parameters
@@ -251,6 +278,28 @@ class NystromGP:
         weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
+
+    def inducing(self) -> Inducing:
+        """Return the inducing points with q(u). Arms that the others span are left out."""
+        sparse = self.sparse
+        mean, covariance = sparse.basis_belief()
+        rows = sparse.arms.id[sparse.basis]
+        noise = self._noise_std[rows]
+        return Inducing(
+            rows,
+            sparse.arms.features[sparse.basis],
+            noise * mean,
+            noise[:, np.newaxis] * covariance * noise,
+        )
+
+    def elbo(self) -> float:
+        """Return the evidence lower bound of all measurements at q(u), in nats.
+
+        It is at most the log marginal likelihood, and equal to it where every measured arm is an
+        inducing point.
+        """
+        sparse = self.sparse
+        return sparse.elbo() - float(sparse.count @ np.log(self._noise_std[sparse.arms.id]))
 
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the standard deviation in the engine's confidence bound.

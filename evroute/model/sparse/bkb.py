@@ -16,12 +16,12 @@ from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
-from evroute.model.nystrom import radius
-from evroute.model.nystrom.batches import Batches, Mode
-from evroute.model.nystrom.gp import NystromOptions, Rule
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import DictionaryOptions, Redraw, RedrawOptions
-from evroute.model.nystrom.stopping import StopRule
+from evroute.model.sparse import radius
+from evroute.model.sparse.batches import Batches, Mode
+from evroute.model.sparse.gp import Rule, SparseOptions
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import DictionaryOptions, Redraw, RedrawOptions
+from evroute.model.sparse.stopping import StopRule
 
 
 class Redrawn(Rule):
@@ -155,7 +155,7 @@ def _keeping_first(q_bar: float, max_dictionary: int | None) -> Redraw:
     return Redraw(q_bar=q_bar, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
 
 
-class ModeOptions(NystromOptions):
+class ModeOptions(SparseOptions):
     """Options of models that learn in batches."""
 
     mode: Mode = Field(
@@ -170,7 +170,7 @@ class StopOptions(ModeOptions):
 
     stop_rule: StopRule = Field(
         default="local",
-        description="rule that closes a batch: local, global, global-local, exact-ratio, product",
+        description="rule that closes a batch: local, global, global-local, product",
     )
     threshold: float = Field(
         default=2.0,

@@ -18,11 +18,11 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.model.base import State
-from evroute.model.nystrom import radius
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import Redraw
-from evroute.model.nystrom.stopping import StopRule, stop_bound
+from evroute.model.sparse import radius
+from evroute.model.sparse.all_edges_cache import AllEdgesCache
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import Redraw
+from evroute.model.sparse.stopping import StopRule, stop_bound
 
 Mode = Literal["strict", "soft"]
 """``strict``: after the rule has closed a batch, nothing is planned until the batch is measured, as
