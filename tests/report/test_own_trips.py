@@ -21,7 +21,8 @@ from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.report.own_trips import (
     accuracy,
     build_trips_page,
