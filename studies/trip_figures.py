@@ -28,7 +28,8 @@ from evroute.learning.readers.formats import read_measured
 from evroute.learning.records.history import measured_row
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources import graphml
 
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"

@@ -217,7 +217,7 @@ def fetch(
     def read() -> RoadNetwork:
         network = sumo_net.read(path, name)
         source = replace(network.source, attribution=requested.attribution)
-        return replace(network, source=source).with_tables(network.tables)
+        return network.changed(source=source)
 
     _build(read, f"reading {path.name}", elevation)
 

@@ -33,8 +33,9 @@ from evroute.network.texts import check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)
-PLACES = "stops"
-"""What the places of a built network are: changed with their rule, so that it is built again."""
+TABLES = "stops, order"
+"""The places and the order of a built network: changed with their rule, so that it is built again.
+"""
 
 
 def load_network(name: str | Path) -> RoadNetwork:
@@ -185,9 +186,8 @@ def build(
     left, all_edges = network.n_edges, read.n_edges
     kept = f"kept the largest strongly connected component: {left} of {all_edges} edges"
     notes: tuple[str, ...] = (kept,) if left < all_edges else ()
-    network = replace(
-        network,
-        source=replace(network.source, attribution=attribution or network.source.attribution),
+    network = network.changed(
+        source=replace(network.source, attribution=attribution or network.source.attribution)
     )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
@@ -205,9 +205,8 @@ def build(
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
     source = replace(network.source, notes=network.source.notes + inside)
-    network = names.add_tables(replace(network, source=source), read)
-    own = crossings.carried(network, read)
-    return network.with_tables(tables | own | order_tables(network))
+    network = names.add_tables(network.changed(source=source), read)
+    return network.with_tables(tables | order_tables(network))
 
 
 def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork:
@@ -328,7 +327,7 @@ class _Recipe:
 
     def _fingerprint(self) -> str:
         total = hashlib.sha256(
-            f"{__version__} {store.FORMAT} profile {PLACES} {self.smoothing_m} "
+            f"{__version__} {store.FORMAT} profile {TABLES} {self.smoothing_m} "
             f"{self.lengths} {self.attribution}".encode()
         )
         for path in (self.net, *self.rasters, *self.names):

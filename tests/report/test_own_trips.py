@@ -20,7 +20,8 @@ from evroute.learning.learn import learn
 from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.report.own_trips import (
     accuracy,
     build_trips_page,

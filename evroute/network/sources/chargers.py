@@ -161,8 +161,8 @@ def with_stations(
         return network, +counts
     counts[USED] = len(kept)
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
-    credited = replace(network, source=replace(network.source, attribution="; ".join(credits)))
-    return credited.with_tables({**network.tables, "chargers": _table(kept)}), +counts
+    credited = network.changed(source=replace(network.source, attribution="; ".join(credits)))
+    return credited.with_tables({"chargers": _table(kept)}), +counts
 
 
 def _station(listed: ListedStation) -> Station:
