@@ -42,9 +42,9 @@ B = TypeVar("B", bound=BaseModel)
 MOST_S = 30.0
 LOCAL_HOSTS = ("127.0.0.1", "localhost")
 _REASONS = {
-    400: "The header `Host` names another machine.",
+    400: "The header `Host` names another machine, or a body has two lengths.",
     401: "The token is missing or wrong.",
-    408: "The body came too slowly.",
+    408: "The head or the body came too slowly.",
     413: "The body is too large.",
     415: "The body is no JSON by its content type.",
     422: "The request cannot be met. `detail` names the first problem.",

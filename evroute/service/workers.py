@@ -24,6 +24,7 @@ from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
 from uvicorn.supervisors import Multiprocess
 
+from evroute.service.connections import GuardedConnection, prepare_process
 from evroute.service.shared import Slots
 
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -56,6 +57,7 @@ class Service:
         """Return the application of this process."""
         from evroute.service.app import make_app
 
+        prepare_process()
         threadpool_limits(1)  # threads of small products wait for each other
         supervisor = multiprocessing.parent_process()
         if self.slots is not None and supervisor is not None:
@@ -131,6 +133,9 @@ def _configuration(service: Callable[[], ASGIApp], **options: Any) -> uvicorn.Co
     return uvicorn.Config(
         service,
         factory=True,
+        backlog=prepare_process(),
+        http=GuardedConnection,
+        ws="none",
         log_level="warning",
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=GRACE_S,
