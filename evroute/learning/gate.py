@@ -69,6 +69,8 @@ SINGLE = (
 FILTERED = ("temperature_c", "auxiliary_w")
 """Readings that are ignored one by one where they are not plausible."""
 
+MOST_SPREAD_C = 25.0
+"""Spread of the outside temperature of a trip, K. Cabins, batteries and motors warm up by more."""
 STANDING_S = 600.0
 """Time on an edge beyond that at the slowest speed. A vehicle that stands longer is parked, s."""
 CLOCK_S = 1.0
@@ -122,7 +124,13 @@ def readings(columns: Mapping[str, FloatArray], rows: IntArray) -> Readings:
         false = (finite < limit.low) | (finite > limit.high)
         plausible = finite[~false]
         chosen = [*finite, *values[np.isinf(values)], np.nan]
-        if name in FILTERED and len(plausible):
+        if name == "temperature_c" and len(plausible) and np.ptp(plausible) > MOST_SPREAD_C:
+            found.ignored[name] = (
+                f"readings from {plausible.min():.3g} to {plausible.max():.3g} °C within one trip, "
+                "which is no air outside"
+            )
+            chosen = [np.nan]
+        elif name in FILTERED and len(plausible):
             chosen = [np.median(plausible) if name == "temperature_c" else plausible[0]]
             if false.any():
                 found.ignored[name] = (

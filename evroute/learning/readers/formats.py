@@ -1,12 +1,12 @@
 """Formats of measured trips, recognised by their suffix or by their columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.learning.fleet.cars_table import CarTypes, cars_note, with_cars
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.readers.base import Reader
+from evroute.learning.readers.base import NONE_GIVEN, Reader
 from evroute.learning.readers.table import Log, headers_of
 from evroute.methods.setting import Setting
 from evroute.plugins import named
@@ -66,6 +66,7 @@ def read_measured(
     with_routes: bool = False,
     reader: str | None = None,
     cars: CarTypes | None = None,
+    columns: Mapping[str, str] = NONE_GIVEN,
 ) -> Measured:
     """Read the trips of a file in one of the formats of `READERS`.
 
@@ -86,6 +87,8 @@ def read_measured(
     cars
         Types of the cars. Trips of cars of other types than the setting's are set aside.
         None for one type.
+    columns
+        Headers of the file that the user names, by the column here.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def read_measured(
     """
     chosen = reader_of(path) if reader is None else reader_named(reader)
     names = sorted(names)
-    log = with_cars(chosen.log(path), names)
+    log = with_cars(chosen.log(path, columns) if columns else chosen.log(path), names)
     if with_routes and not chosen.has_routes:
         raise EvrouteError(
             f"trip table {path} has no routes, which this model and replays need. Give a log by "
@@ -157,6 +160,7 @@ def _keep_first(measured: Measured) -> None:
 def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
     """Return notes on columns that were not read and on energies of the wrong sign."""
     notes = [f"columns not read: {', '.join(log.ignored)}"] if log.ignored else []
+    notes.extend(log.notes)
     taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
     if taken_wh < 0 <= sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips):
         notes.append(

@@ -24,12 +24,14 @@ class Meter:
 
     kind: ``energy``, ``power`` or ``charge``.  reading: (p,) Wh, W or %, or NaN where not read.
     step_percent: steps of the charge's display, 0 for other kinds.  notes: one sentence each.
+    columns: names of its columns.
     """
 
     kind: str
     reading: FloatArray
     step_percent: float = 0.0
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def variance_wh2(self, battery_wh: float) -> float:
         """Return the variance of a trip's energy by the steps of the display at both ends, Wh²."""
@@ -73,40 +75,38 @@ class Meter:
         return used_wh
 
 
-def meter_of(log: Log) -> Meter:
-    """Return the meter of a log. Its energy goes before its power, its power before its charge.
+def meters_of(log: Log) -> list[Meter]:
+    """Return the meters of a log. Its energy goes before its power, its power before its charge.
 
     Raises
     ------
     EvrouteError
         If the log has none.
     """
-    names = set(log.columns)
+    names, found = set(log.columns), list[Meter]()
     if "energy_wh" in names:
-        return Meter("energy", log.numbers("energy_wh"))
+        found.append(Meter("energy", log.numbers("energy_wh"), columns=("energy_wh",)))
     if {"volts", "amps"} <= names:
         volts, volts_note = _scaled(log, "volts", "V", LARGEST_VOLTS)
         amps, amps_note = _scaled(log, "amps", "A", LARGEST_AMPS)
-        return Meter(
-            "power",
-            volts * amps,
-            notes=(f"energy is the integral of {volts_note} times {amps_note}",),
-        )
+        note = f"energy is the integral of {volts_note} times {amps_note}"
+        found.append(Meter("power", volts * amps, notes=(note,), columns=("volts", "amps")))
     if "power_w" in names:
         column = log.columns["power_w"]
         unit = "kW" if column.factor > 1 else "W"
-        return Meter(
-            "power",
-            log.numbers("power_w"),
-            notes=(f"energy is the integral of '{column.header}' in {unit}",),
-        )
+        note = f"energy is the integral of '{column.header}' in {unit}"
+        power_w = log.numbers("power_w")
+        found.append(Meter("power", power_w, notes=(note,), columns=("power_w",)))
     if "soc_percent" in names:
         percent = log.numbers("soc_percent")
-        return Meter("charge", percent, display_step(percent))
-    raise EvrouteError(
-        f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
-        f"soc_percent, or volts and amps. It has {', '.join(log.table.column_names)}"
-    )
+        found.append(Meter("charge", percent, display_step(percent), columns=("soc_percent",)))
+    found = [meter for meter in found if np.isfinite(meter.reading).any()] or found
+    if not found:
+        raise EvrouteError(
+            f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
+            f"soc_percent, or volts and amps. It has {', '.join(log.table.column_names)}"
+        )
+    return found
 
 
 def by_catalogue(vehicle: Vehicle) -> str:

@@ -23,9 +23,10 @@ from evroute.learning.measured import (
 )
 from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.clocks import since_1970
+from evroute.learning.readers.clocks import times_of
 from evroute.learning.readers.cuts import Piece, cut, rise
 from evroute.learning.readers.degrees import without_minutes
+from evroute.learning.readers.doubts import clock_doubt, energy_doubt
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meter_noise import meter_std_wh
 from evroute.learning.readers.meters import (
@@ -33,7 +34,7 @@ from evroute.learning.readers.meters import (
     READINGS,
     Meter,
     by_catalogue,
-    meter_of,
+    meters_of,
 )
 from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
@@ -42,10 +43,12 @@ from evroute.network.places.positions import JUNCTION_M
 
 COLUMNS = (
     "trip",
+    "date",
     "time",
     "lat",
     "lon",
     *READINGS,
+    "speed_mps",
     "vehicle",
     "car",
     *AT_DEPARTURE,
@@ -58,6 +61,10 @@ FEWEST_READINGS = 8
 """Readings of a trip whose even and odd ones are compared."""
 SHORTEST_M = 300.0
 """Parts of trips below this length on the roads are set aside."""
+
+
+UNITS = "Check the units"
+"""Part of the reason for which an impossible energy sets a trip aside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,11 +97,33 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         If a column is missing, or a position is not on the earth.
     """
     check_columns(log.path, log.table.column_names, ("time", "lat", "lon"))
-    meter = meter_of(log)
+    time_s, notes = times_of(log, setting.network)
+    doubts, tried = list[str](), list[Measured]()
+    for meter in meters_of(log):
+        measured = _by_meter(log, time_s, meter, setting, vehicle_names)
+        tried.append(measured)
+        doubt = _doubt(meter, measured, setting)
+        if not doubt and measured.trips:
+            break
+        if not doubt:
+            continue
+        headers = " and ".join(f"'{log.columns[name].header}'" for name in meter.columns)
+        doubts.append(f"{headers} left out: {doubt}")
+        measured.skipped.update({trip.trip: doubts[-1] for trip in measured.trips})
+        measured.trips.clear()
+    measured = next((each for each in tried if each.trips), tried[0])
+    measured.notes[:0] = [*notes, *doubts]
+    return measured
+
+
+def _by_meter(
+    log: Log, time_s: FloatArray, meter: Meter, setting: Setting, vehicle_names: Sequence[str]
+) -> Measured:
+    """Return the trips of a log by one of its meters."""
     measured = Measured(notes=list(meter.notes))
     if meter.kind == "charge":
         measured.notes.append(by_catalogue(setting.vehicle))
-    drives = _drives(log, meter, setting, vehicle_names, measured)
+    drives = _drives(log, time_s, meter, setting, vehicle_names, measured)
     if meter.kind == "power":
         drives = _discharging(log, drives, setting, measured)
         measured.notes.extend(_unknown(meter, drives))
@@ -115,6 +144,24 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     return measured
 
 
+def _doubt(meter: Meter, measured: Measured, setting: Setting) -> str:
+    """Return why a meter cannot be the battery's, in words, or empty."""
+    if meter.kind == "charge":
+        return ""
+    if not measured.trips:
+        return next((why for why in measured.skipped.values() if UNITS in why), "")
+    length_m = setting.network.length_m
+    lengths_m = [
+        float((each.share(length_m) * length_m[each.edge]).sum()) for each in measured.trips
+    ]
+    falls = np.array([each.soc_percent - each.soc_end_percent for each in measured.trips])
+    known = np.isfinite(falls)
+    fall = float(falls[known].sum()) if known.all() else np.nan
+    fall_wh = fall / 100 * setting.vehicle.battery_kwh * WH_PER_KWH
+    energies_wh = [each.energy_wh for each in measured.trips]
+    return energy_doubt(energies_wh, lengths_m, fall_wh, fall)
+
+
 def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes, (rows,) degrees, or NaN where unknown.
 
@@ -125,6 +172,8 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
     """
     lat, lon = log.numbers("lat"), log.numbers("lon")
     lat, lon = without_minutes(lat, lon) or (lat, lon)
+    without_fix = (lat == 0.0) & (lon == 0.0)
+    lat, lon = (np.where(without_fix, np.nan, each) for each in (lat, lon))
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
@@ -136,6 +185,7 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
 
 def _drives(
     log: Log,
+    time_s: FloatArray,
     meter: Meter,
     setting: Setting,
     vehicle_names: Sequence[str],
@@ -145,15 +195,15 @@ def _drives(
 
     Parameters
     ----------
-    log, meter
-        Table, and its meter.
+    log, time_s, meter
+        Table, its times, and a meter of it.
     setting, vehicle_names
         Network and vehicle of the trips.
     measured
         Gets the trips that are set aside, and notes.
     """
     lat, lon = _positions(log)
-    time_s = since_1970(log.path, log.table["time"].to_pylist(), setting.network)
+    speed_mps = log.numbers("speed_mps")
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     matcher = MapMatcher(setting.network)
     drives: list[_Drive] = []
@@ -161,6 +211,8 @@ def _drives(
         try:
             car = car_of(log.table, rows, vehicle_names)
             check_times(time_s[rows])
+            doubt = clock_doubt(time_s[rows], lat[rows], lon[rows], speed_mps[rows])
+            require(not doubt, doubt, ImpossibleTripError)
             used_wh = meter.used_wh(rows, time_s[rows], battery_wh)
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)

@@ -1,0 +1,67 @@
+"""Numbers as people write them: decimal commas, separators of thousands, and units in cells."""
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.csv
+
+_WITH_UNIT = re.compile(
+    r"([-+−]?\s*(?:\d[\d\s.,'’]*|[.,]\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,+−-][^\d]*)?", re.DOTALL
+)
+_THOUSANDS = re.compile(r"[-+−]?\s*\d{1,3}(,\d{3})+")
+_DOTTED = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
+NO_NUMBER = {*pyarrow.csv.ConvertOptions().null_values, "-", "--", "—"}
+
+
+def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, str, bool]:
+    """Return a column of texts as texts that Arrow reads as numbers, and how they were written.
+
+    Texts that are no numbers stay as they are.
+
+    Parameters
+    ----------
+    column
+        Texts.
+    separator
+        Of the columns of the file. Where it is a comma, quoted numbers such as "1,234" have
+        thousands.
+
+    Returns
+    -------
+    tuple
+        Texts. Unit after all numbers, or empty. Whether they have a decimal comma.
+    """
+    texts = [None if text is None else text.strip() for text in column.to_pylist()]
+    texts = [None if text in NO_NUMBER or not text else text for text in texts]
+    matches = [None if text is None else _WITH_UNIT.fullmatch(text) for text in texts]
+    units = {(match[2] or "").strip() for match in matches if match}
+    unit = units.pop() if len(units) == 1 else ""
+    written = [match[1] for match in matches if match]
+    comma = _decimal_comma(written, separator)
+    dot = "," if comma else "."
+    found = []
+    for text, match in zip(texts, matches, strict=True):
+        if match is None or (match[2] and not unit):
+            found.append(text)
+            continue
+        digits = re.sub(r"[\s'’]", "", match[1]).replace("−", "-")
+        digits = digits.replace("." if comma else ",", "")
+        if _DOTTED.fullmatch(digits.replace(dot, ".")):
+            digits = digits.replace(dot, "")
+        found.append(digits.replace(dot, "."))
+    return pa.chunked_array([found], pa.string()), unit, comma
+
+
+def _decimal_comma(numbers: Sequence[str], separator: str) -> bool:
+    """Return whether numbers have a decimal comma."""
+    with_comma = [number for number in numbers if "," in number]
+    if not with_comma:
+        return False
+    for number in with_comma:
+        if "." in number:
+            return number.rindex(",") > number.rindex(".")
+    if any(number.count(",") > 1 for number in with_comma):
+        return False
+    thousands = all(_THOUSANDS.fullmatch(number.strip()) for number in with_comma)
+    return not (separator == "," and thousands)
