@@ -1,7 +1,6 @@
 """Logs as loggers write them: power, per cents, GPX, separators, times, stops and charging."""
 
 import gzip
-import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -332,8 +331,8 @@ def test_the_examples_are_one_trip(name, expected_wh, tolerance_wh, zone) -> Non
 
 
 @pytest.mark.data
-def test_measured_drives_of_a_small_car(tmp_path) -> None:
-    drives = Path(os.environ["EVROUTE_DATA_DIR"]) / "drives"
+def test_measured_drives_of_a_small_car(tmp_path, data_dir) -> None:
+    drives = data_dir / "drives"
     for name, source in {"twizy.csv": "twizy.csv.gz", "rabat.graphml": "rabat.graphml.gz"}.items():
         (tmp_path / name).write_bytes(gzip.decompress((drives / source).read_bytes()))
     twizy = replace(load_vehicle("reference"), battery_kwh=6.1, mass_kg=600.0)
