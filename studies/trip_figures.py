@@ -68,7 +68,8 @@ class Outcome:
 
 
 def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> Outcome:
-    """Learn trips in their order."""
+    """Learn trips in order of departure, as `evroute learn` does."""
+    trips = sorted(trips, key=lambda trip: trip.departed_s or 0.0)
     rows: list[list[float]] = []
     energies = TripEnergies(setting, physics=physics)
     for trip in trips:
@@ -138,7 +139,6 @@ def twizy() -> None:
         table = Path(folder) / "trips.csv"
         table.write_bytes(gzip.decompress((DRIVES / "twizy_edges.csv.gz").read_bytes()))
         trips = read_measured(table, setting, {"twizy"}).trips
-    trips = sorted(trips, key=lambda trip: trip.departed_s)
     level = replace(network, elevation_m=np.zeros(len(network.elevation_m)))
     for physics in KINDS_OF_PHYSICS:
         report(f"Twizy, {physics}", drive(setting, trips, physics))
