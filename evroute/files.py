@@ -57,7 +57,7 @@ def replacing(path: Path, mode: int = 0o666, *, follow: bool = False) -> Iterato
             with _replacing(real_path(path) if follow else path, mode) as temporary:
                 yield temporary
     except OSError as error:
-        if error.filename is None:  # of a write, as on a full disk
+        if error.errno and error.filename is None:  # of a write, as on a full disk
             error.filename = str(path)
         raise
 
