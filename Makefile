@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs surface release-check clean
+.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs release-check clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -100,9 +100,6 @@ docs: setup ## the documentation as pages that need no internet, in site/; execu
 
 app: $(APP) ## open the dashboard
 	$(BIN)/evroute app
-
-surface: setup ## list names, options, keys and columns that releases keep, in tests/release/surface.txt
-	$(BIN)/python tests/release/surface.py > tests/release/surface.new && mv tests/release/surface.new tests/release/surface.txt
 
 release-check: setup ## build the packages, check what a release needs and name what is missing
 	@$(PIP) --quiet -e '.[release]'

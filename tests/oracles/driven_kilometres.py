@@ -1,4 +1,4 @@
-"""Kilometres of plans on SUMO networks: ``python studies/driven_kilometres.py``.
+"""Kilometres of plans on SUMO networks: ``python tests/oracles/driven_kilometres.py``.
 
 Plans between 100 random pairs of Luxembourg and Monaco (seed 0), with lengths as driven and to the
 centres of junctions: their stated kilometres against the lanes of the file, by a reader of this

@@ -1,8 +1,8 @@
 """Random plans on Denver, with and without belief, battery, limit, places and turns.
 
-    python studies/honest_plans.py plans 5000     # counts broken promises
-    python studies/honest_plans.py advice 1000    # follows the advice of refusals
-    python studies/honest_plans.py held FOLDER    # held arms of plans on a belief
+    python tests/oracles/honest_plans.py plans 5000     # counts broken promises
+    python tests/oracles/honest_plans.py advice 1000    # follows the advice of refusals
+    python tests/oracles/honest_plans.py held FOLDER    # held arms of plans on a belief
 
 A belief has random deviations from physics; some fall below the potential, where the plan must hold
 them. Each plan is checked by numbers computed here from the posterior and the network.

@@ -1,4 +1,4 @@
-"""Properties of plans between positions: ``python studies/position_properties.py 2000 500``.
+"""Properties of plans between positions: ``python tests/oracles/position_properties.py 2000 500``.
 
 Moved ends: the end of a random trip moves by up to 20 m along its road. Each row's own measure
 changes by at most the moved piece, in the direction that takes more; the table has the largest

@@ -1,7 +1,7 @@
 """Plans with stops in a fixed order against mixed-integer programs and frvcpy.
 
-    python studies/charging_orders.py 300            # programs, and frvcpy where it is installed
-    python studies/charging_orders.py 60 times.json  # stores the times of frvcpy
+    python tests/oracles/charging_orders.py 300            # and frvcpy where it is installed
+    python tests/oracles/charging_orders.py 60 times.json  # stores the times of frvcpy
 
 `scipy.optimize.milp` takes any curve and recuperation. frvcpy (Kullman et al. 2021, extra
 ``benchmarks``) solves a fixed route with detours to stations, for concave curves without

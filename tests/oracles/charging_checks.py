@@ -1,6 +1,6 @@
 """Plans that may always stop against an independent search over fixed steps of charge.
 
-    python studies/charging_checks.py 1000 300
+    python tests/oracles/charging_checks.py 1000 300
 
 Draws that many requests on random networks and on a made-up country of 900 km with fast main roads
 and slow side roads, climbs and descents, curves that rise and fall, and a reserve. The independent
