@@ -25,6 +25,7 @@ _LAZY = {
     "Planner": "evroute.planning.planner",
     "RoadNetwork": "evroute.network.road_network",
     "Vehicle": "evroute.energy.vehicle",
+    "check_model": "evroute.door.check_model",
     "learn": "evroute.learning.learn",
     "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
@@ -41,6 +42,7 @@ _DRAWING = ("belief_html", "folder_html", "network_html", "plan_html")
 _LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.display`
 
 if TYPE_CHECKING:
+    from evroute.door.check_model import check_model
     from evroute.door.plan import plan
     from evroute.door.reachable import reachable
     from evroute.door.tour import tour
@@ -68,6 +70,7 @@ __all__ = [
     "RoadNetwork",
     "Vehicle",
     "__version__",
+    "check_model",
     "learn",
     "load_belief",
     "load_network",

@@ -34,6 +34,7 @@ COMMANDS = {
     "serve": ("serve.serve", "Answer requests by HTTP."),
     "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
     "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),
+    "check-model": ("check_model.check_model", "Check an energy model for what no vehicle can do."),
     "method": ("method.app", "Models, indices, methods and kernels."),
 }
 """Module and name of the function or group of each command, and its line in the help."""
