@@ -20,7 +20,7 @@ from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, require
-from evroute.text import one_line
+from evroute.text import cut, escaped
 
 SPEEDS_KMH = np.arange(10.0, 131.0, 5.0)
 SLOPES = np.arange(-12.0, 12.1, 0.5) / 100.0
@@ -167,7 +167,7 @@ def of_onnx(
     try:
         session = InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # errors of its own kinds
-        raise EvrouteError(f"{path} is no ONNX model: {one_line(error)}") from None
+        raise EvrouteError(f"{path} is no ONNX model: {_words(error)}") from None
 
     def wh_per_km(speed_mps: FloatArray, slope: FloatArray) -> FloatArray:
         columns = [FEATURES[each](speed_mps, slope) for each in features]
@@ -176,7 +176,7 @@ def of_onnx(
             found: Any = session.run(None, {session.get_inputs()[0].name: rows})[0]
         except Exception as error:
             raise EvrouteError(
-                f"{path} does not take {len(features)} features in rows: {one_line(error)}"
+                f"{path} does not take {len(features)} features in rows: {_words(error)}"
             ) from None
         values = np.asarray(found, dtype=np.float64).reshape(len(speed_mps), -1)
         return values[:, 0] * ENERGIES[energy]
@@ -248,11 +248,16 @@ def _columns(path: Path) -> list[FloatArray]:
             rows = list(csv.DictReader(limits.lines(handle, str(path))))
         return [np.array([float(row[name]) for row in rows]) for name in COLUMNS]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise EvrouteError(f"{path} cannot be read: {one_line(error)}") from None
+        raise EvrouteError(f"{path} cannot be read: {_words(error)}") from None
     except (KeyError, TypeError, ValueError):
         raise EvrouteError(
             f"{path} needs the columns {', '.join(COLUMNS)}, with a number in every row"
         ) from None
+
+
+def _words(error: Exception) -> str:
+    """Return the message of another program's error in one short line."""
+    return cut(escaped(" ".join(str(error).split())), 200)
 
 
 def _some(names: dict[str, Any]) -> str:

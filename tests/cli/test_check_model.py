@@ -129,3 +129,8 @@ def test_a_belief_is_checked_for_loops_alone(tmp_path, model: tuple[str, ...]) -
     assert status == 0
     assert [law["holds"] for law in found["laws"]] == [True, None]
     assert found["model"] == f"belief {tmp_path / 'car'}"
+
+
+def test_a_missing_file_is_one_line(tmp_path) -> None:
+    done = RUNNER.invoke(app, ["check-model", str(tmp_path / "none.csv")])
+    assert "none.csv cannot be read" in str(done.exception)
