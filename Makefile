@@ -49,9 +49,11 @@ demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in co
 test: setup ## run the tests (a few minutes on 2 cores; no internet)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, mypy, the layers of imports, the form of docstrings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/numpydoc lint $$(find evroute -name '*.py')
 	$(BIN)/mypy
 
 bench: setup ## the benchmarks, each two ways in one run

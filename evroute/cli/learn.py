@@ -18,7 +18,7 @@ from evroute.plugins import use_parts
 SHOWN = 20
 
 
-def learn(
+def learn(  # noqa: PLR0913 - each parameter is an option of the command
     table: Annotated[
         Path | None,
         typer.Argument(

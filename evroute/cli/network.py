@@ -83,7 +83,7 @@ def places(
 
 
 @app.command()
-def build(
+def build(  # noqa: PLR0913 - each parameter is an option of the command
     name: Annotated[
         str, typer.Argument(help="Name of the network: letters, digits, '.', '_', '-'.")
     ],

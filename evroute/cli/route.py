@@ -34,7 +34,7 @@ OF_TABLES = "--jobs and --cluster go with --batch or --matrix"
 
 
 @takes_request(first=("network",), before={"physics": "search"})
-def route(
+def route(  # noqa: PLR0913 - each parameter is an option of the command
     network: Network = "denver",
     physics: Annotated[
         str | None,

@@ -35,7 +35,7 @@ OF_RUNS = (
 """Fields of an experiment that ``--option`` sets."""
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - each parameter is an option of the command
     experiment: Annotated[
         Path | None,
         typer.Argument(

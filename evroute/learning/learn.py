@@ -91,7 +91,7 @@ class Learned:
     findings: Sequence[str]
 
 
-def learn(
+def learn(  # noqa: PLR0913 - each is a keyword with a default
     table: str | Path | None,
     out: str | Path,
     *,
