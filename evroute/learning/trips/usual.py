@@ -71,6 +71,8 @@ class Usual:
         Length and duration of the usual trip.
     rows
         Terms of a kilometre of it by each belief, (p,) each.
+    trips, measured_wh
+        Number of the trips that it is the mean of, and their measured energy a kilometre, Wh.
     """
 
     members: Sequence[Weighed]
@@ -78,6 +80,8 @@ class Usual:
     km: float
     minutes: float
     rows: Sequence[FloatArray] = field(repr=False)
+    trips: int
+    measured_wh: float
 
     @property
     def speed_kmh(self) -> float:
@@ -97,18 +101,22 @@ class Usual:
 
     @property
     def words(self) -> str:
-        """Consumption at the usual speed, and its change in the cold, in words."""
+        """Consumption at the usual speed, its change in the cold, and as measured, in words."""
         mild = self.by_temperature([MILD_C])
         cold = self.by_temperature([COLD_C])
         more = float(cold.mean_wh[0] / mild.mean_wh[0]) - 1.0
         usual = (
             f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
-            f"{self.speed_kmh:.0f} km/h"
+            f"{self.speed_kmh:.0f} km/h, on the level at {MILD_C:.0f} °C"
+        )
+        measured = (
+            f"Your last {self.trips} trips took {self.measured_wh:.0f} Wh/km, with their hills, "
+            "weather and known power"
         )
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.members[0].belief, k) for k in (HEATING, WARM_UP)):
-            return f"{usual}, {in_cold}"
-        return f"{usual}, by physics {in_cold}, not learned yet"
+            return f"{usual}, {in_cold}. {measured}"
+        return f"{usual}, by physics {in_cold}, not learned yet. {measured}"
 
     def _at(self, temperature_c: float, speed_kmh: float) -> list[FloatArray]:
         """Return the terms of a kilometre by each belief, (p,) each."""
@@ -165,7 +173,10 @@ def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
         row[UP] = climb_m
         row[DOWN] = -climb_m
         rows.append(row)
-    return Usual(tuple(members), vehicle, km, minutes, tuple(rows))
+    newest = members[0].belief.kept
+    energy_wh, length_km = newest.energy_wh[-NEWEST:], newest.rows[-NEWEST:, KM]
+    measured_wh = float(energy_wh.sum() / length_km.sum())
+    return Usual(tuple(members), vehicle, km, minutes, tuple(rows), len(energy_wh), measured_wh)
 
 
 def is_learned(belief: TripBelief, k: int) -> bool:
