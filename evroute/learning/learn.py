@@ -273,7 +273,10 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
         log.info("%s has other numbers of the vehicle, learning its trips by these", path)
         return None
     if learner.trips > len(history.rows):
-        log.warning("%s has learned other trips than those recorded, learning these again", path)
+        if history.stored:
+            log.warning(
+                "%s has learned other trips than those recorded, learning these again", path
+            )
         return None
     return learner
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
 
@@ -138,6 +139,32 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     assert len(list(folder.glob("reset-*/measured/*.parquet"))) == 2, "nothing is lost"
 
 
+@pytest.mark.parametrize(
+    ("driven_wh", "doubt_wh", "verdict"),
+    [
+        (1700.0, 210.0, "within the 90 % band of the plan, {low} to {high} kWh"),
+        (
+            2080.0,
+            210.0,
+            "outside the 90 % band of the plan, {low} to {high} kWh, by less than the doubt of the "
+            "reading",
+        ),
+        (2080.0, 30.0, "outside the 90 % band of the plan, {low} to {high} kWh"),
+    ],
+)
+def test_a_drive_outside_the_band_is_not_within_it(
+    driven_wh: float, doubt_wh: float, verdict: str
+) -> None:
+    """The band of the charge, 50 % less 1.41 to 1.96 kWh of a battery of 10 kWh, by hand."""
+    from after_trip import judgement
+
+    charge = SimpleNamespace(charge_wh=np.array([5000.0, 5000.0 - 1680.0]))
+    forecast = SimpleNamespace(band_percent=np.array([[50.0, 50.0], [30.4, 35.9]]))
+    planned: Any = SimpleNamespace(energy_wh=1680.0, charge=charge, charge_forecast=forecast)
+    _, shown = judgement(planned, 10_000.0, driven_wh, doubt_wh)
+    assert shown == verdict.format(low="1.41", high="1.96")
+
+
 def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     tmp_path: Path,
 ) -> None:
@@ -157,7 +184,8 @@ def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     assert not page.exception
     assert basis(page).startswith("my-reference-denver")
     assert least_wh(page) > before
-    kept = " ".join(each.value for each in page.success).replace("\\", "")
+    assert len(page.success) == 1, "green is for the trip, not for its numbers"
+    kept = " ".join(each.value for each in page.markdown).replace("\\", "")
     assert f"Planned {planned_wh / 1000:.2f} kWh, driven 0.50 ± 0.03 kWh" in kept, (
         "as it was planned"
     )

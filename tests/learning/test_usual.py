@@ -72,7 +72,9 @@ def test_the_sum_is_known_well_though_its_parts_are_not() -> None:
     share = usual.by_temperature([0.0]).mean_wh[0] / consumption.mean_wh[0] - 1.0
     assert words == (
         f"{consumption.mean_wh[0]:.0f} ± {consumption.std_wh[0]:.0f} Wh/km at your usual speed of "
-        f"40 km/h, by physics +{share:.0%} at 0 °C after a cold start, not learned yet"
+        f"40 km/h, on the level at 20 °C, by physics +{share:.0%} at 0 °C after a cold start, not "
+        f"learned yet. Your last 60 trips took {belief.kept.energy_wh.sum() / 600.0:.0f} Wh/km, "
+        "with their hills, weather and known power"
     )
     # nothing but the sum was taught
     assert coefficients(belief, CAR) == heating(belief) == ""
@@ -88,7 +90,7 @@ def test_the_cold_is_stated_as_learned_once_trips_in_the_cold_taught_it() -> Non
         row[LEVEL] = row @ prior.multiplied
         belief.learn(row, 1.1 * float(row @ prior.mean) + rng.normal(0.0, 20.0))
     (words,) = usual_words(belief, CAR)
-    assert words.endswith("% at 0 °C after a cold start")
+    assert "% at 0 °C after a cold start. Your" in words
     assert "by physics" not in words
     assert heating(belief) != ""
 
@@ -127,6 +129,18 @@ def test_a_chart_has_the_trips_as_points_and_the_line_of_the_belief(denver) -> N
     assert points["wh_per_km"].tolist() == pytest.approx([600.0 / km, 480.0 / km, 540.0 / km])
     assert points.loc["cold", "speed_kmh"] == pytest.approx(36.0)
     assert points.loc["unknown", ["temperature_c", "speed_kmh"]].isna().all()
+    (inside,) = trip_points(
+        [
+            MeasuredTrip(
+                "inside", edges, np.full(12, 50.0), time_s, start_m=80.0, end_m=30.0, routes=1
+            )
+        ],
+        denver,
+    ).itertuples()
+    assert inside.km == pytest.approx(km - (80.0 + denver.length_m[edges[-1]] - 30.0) / 1000.0)
+    assert inside.wh_per_km == pytest.approx(600.0 / inside.km)
+    timed_km = inside.km - (denver.length_m[edges[0]] - 80.0) / 1000.0
+    assert inside.speed_kmh == pytest.approx(3600.0 * timed_km / np.nansum(time_s))
     usual = usual_trip(taught(10), CAR)
     drawn = consumption_chart(usual, points.reset_index()).to_dict()
     by_temperature, by_speed = drawn["hconcat"]

@@ -182,7 +182,7 @@ def follow_advice(count: int, seed: int) -> Counter[str]:
             kind = "at least X %"
         elif advised := re.search(r"([\d.]+) kWh more", message):
             more = float(advised[1])
-            enough, less = (kwh + more, soc), (kwh + more - 0.01, soc)
+            enough, less = (kwh + more, 100.0), (kwh + more - 0.01, 100.0)
             kind = "Y kWh more"
         else:
             continue

@@ -63,6 +63,8 @@ class Usual:
         Length and duration of the usual trip.
     row
         (p,) terms of a kilometre of it.
+    trips, measured_wh
+        Number of the trips that it is the mean of, and their measured energy a kilometre, Wh.
     """
 
     belief: TripBelief
@@ -70,6 +72,8 @@ class Usual:
     km: float
     minutes: float
     row: FloatArray = field(repr=False)
+    trips: int
+    measured_wh: float
 
     @property
     def speed_kmh(self) -> float:
@@ -89,18 +93,22 @@ class Usual:
 
     @property
     def words(self) -> str:
-        """Consumption at the usual speed, and its change in the cold, in words."""
+        """Consumption at the usual speed, its change in the cold, and as measured, in words."""
         mild = self.by_temperature([MILD_C])
         cold = self.by_temperature([COLD_C])
         more = float(cold.mean_wh[0] / mild.mean_wh[0]) - 1.0
         usual = (
             f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
-            f"{self.speed_kmh:.0f} km/h"
+            f"{self.speed_kmh:.0f} km/h, on the level at {MILD_C:.0f} °C"
+        )
+        measured = (
+            f"Your last {self.trips} trips took {self.measured_wh:.0f} Wh/km, with their hills, "
+            "weather and known power"
         )
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.belief, k) for k in (HEATING, WARM_UP)):
-            return f"{usual}, {in_cold}"
-        return f"{usual}, by physics {in_cold}, not learned yet"
+            return f"{usual}, {in_cold}. {measured}"
+        return f"{usual}, by physics {in_cold}, not learned yet. {measured}"
 
     def _at(self, temperature_c: float, speed_kmh: float) -> FloatArray:
         """Return the terms of a kilometre, (p,)."""
@@ -144,7 +152,10 @@ def usual_trip(belief: TripBelief, vehicle: Vehicle) -> Usual | None:
     row[BY_TEMPERATURE] = 0.0
     row[UP] = climb_m
     row[DOWN] = -climb_m
-    return Usual(belief, vehicle, float(usual[KM]), float(usual[MINUTES]), row)
+    energy_wh = belief.kept.energy_wh[-NEWEST:]
+    measured_wh = float(energy_wh.sum() / kept[:, KM].sum())
+    lengths = float(usual[KM]), float(usual[MINUTES])
+    return Usual(belief, vehicle, *lengths, row, len(energy_wh), measured_wh)
 
 
 def is_learned(belief: TripBelief, k: int) -> bool:
