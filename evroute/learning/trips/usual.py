@@ -97,6 +97,8 @@ class Usual:
             f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
             f"{self.speed_kmh:.0f} km/h"
         )
+        if self.vehicle.heater == "none":
+            return usual
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.belief, k) for k in (HEATING, WARM_UP)):
             return f"{usual}, {in_cold}"
