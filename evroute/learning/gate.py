@@ -16,7 +16,7 @@ import numpy as np
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import LEAST_C, MOST_C, DrivingConditions
-from evroute.energy.heating import HVAC_MAX_W
+from evroute.energy.heating import heater_max_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import AT_DEPARTURE, ImpossibleTripError, Measured, MeasuredTrip
@@ -332,7 +332,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
     if np.isnan(energy_wh).any():
         missing = edge[int(np.isnan(energy_wh).argmax())]
         raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
-    power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
+    power_w = setting.vehicle.auxiliary_w + heater_max_w(setting.vehicle)
     standing_wh = power_w / J_PER_WH * stood_s
     share = trip.share(network.length_m)
     climb_wh = share * setting.potential_wh[edge]

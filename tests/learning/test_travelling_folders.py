@@ -290,7 +290,7 @@ def test_terms_by_other_numbers_equal_a_trip_on_the_map(grid) -> None:
 @pytest.mark.parametrize("power", [None, 1500.0])
 def test_a_heat_pump_found_in_the_catalogue_restates_the_known_power(grid, power) -> None:
     """At 8 °C, above the limit of the heater: the terms are those of a trip on the map."""
-    before, after = CAR, replace(CAR, heat_pump=True)
+    before, after = CAR, replace(CAR, heater="heat-pump")
     edge = np.array([grid.row_of[name] for name in ("0>1", "1>7", "7>8")])
     times_s = np.full(3, 400.0)
     known = {} if power is None else {"auxiliary_w": power}

@@ -105,6 +105,8 @@ class Usual:
             f"Your last {self.trips} trips took {self.measured_wh:.0f} Wh/km, with their hills, "
             "weather and known power"
         )
+        if self.vehicle.heater == "none":
+            return usual
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
         if any(is_learned(self.belief, k) for k in (HEATING, WARM_UP)):
             return f"{usual}, {in_cold}. {measured}"
