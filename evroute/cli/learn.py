@@ -68,8 +68,9 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Types of the cars of a fleet: CSV or Parquet (car, vehicle). The trips name "
-            "their cars in a column car, or vehicle where no value is a type.",
+            help="Types of the cars of a fleet: CSV or Parquet (car, vehicle). Each type gets a "
+            "folder in --out. The trips name their cars in a column car, or vehicle where no "
+            "value is a type.",
         ),
     ] = None,
     reset: Annotated[
@@ -129,7 +130,11 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
                 cars=cars,
                 on_progress=lambda done, total: report("trips", done, total),
             )
-    _print(learned)
+    for name, of_type in learned.by_type.items():
+        plain_console(highlight=False).print(f"{name}:")
+        _print(of_type)
+    if not learned.by_type:
+        _print(learned)
 
 
 COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "physics Wh")

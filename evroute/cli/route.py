@@ -139,6 +139,7 @@ def route(  # noqa: PLR0913 - each parameter is an option of the command
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
     names = DoorNames(network, terrain, belief, run, physics)
+    names = names.of_car(texts.get("car"), texts.get("vehicle"))
     if not tables:
         door = names.open()
         planner = door.planner(request.vehicle, request.conditions, single=True)

@@ -309,10 +309,6 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         EvrouteError
             If it is about another vehicle, or about the roads of another network alone.
         """
-        if k := self.setting.number_of(vehicle):
-            own = self.on(network, self.vehicle).of_type(k)
-            check_vehicle(self.source, own.setting, vehicle)
-            return own
         if vehicle == self.car:
             vehicle = self.vehicle
         if not self.travels or network.digest == self.network.digest:
@@ -320,8 +316,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
             return self
         check_vehicle(self.source, self.setting, vehicle)
         moved = self.of_method(
-            self.method_table,
-            Setting(network, self.vehicle, self.setting.assumed, cars=self.setting.cars),
+            self.method_table, Setting(network, self.vehicle, self.setting.assumed)
         )
         moved.restore(self.state())
         moved.source = self.source

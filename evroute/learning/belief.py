@@ -6,6 +6,7 @@ from evroute.checked import read_arrays
 from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.base import Belief
+from evroute.learning.fleet.type_folders import folder_of, several_types
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.stored import Stored, damaged, read
 from evroute.learning.trips import energies
@@ -30,7 +31,11 @@ def is_whole(path: Path) -> bool:
 
 
 def load_belief(
-    folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
+    folder: str | Path,
+    run: str | None = None,
+    *,
+    network: RoadNetwork | None = None,
+    car: str | None = None,
 ) -> Belief:
     """Return the belief of a run, or of ``evroute learn``, from a folder.
 
@@ -42,6 +47,9 @@ def load_belief(
         Name of a run, or None if the folder holds only one.
     network
         The network of the belief. Loaded by its name if None.
+    car
+        Car of a fleet with a folder for each type (``evroute learn --cars``), which chooses the
+        type. None for the only type.
 
     Raises
     ------
@@ -50,7 +58,7 @@ def load_belief(
     EvrouteError
         If the file is unreadable, or the belief is about another network or profile.
     """
-    return belief_of(stored_belief(folder, run), network)
+    return belief_of(stored_belief(folder_of(Path(folder), car), run), network)
 
 
 def stored_belief(folder: str | Path, run: str | None = None) -> Stored:
@@ -98,6 +106,8 @@ def continued(path: Path, setting: Setting) -> Belief:
 
 def _kind(stored: Stored) -> type[Belief]:
     method = stored.about.method
+    if stored.about.types:
+        raise several_types(stored.path.parents[1])
     if method.get("physics") == MIXED:
         raise damaged(stored.path, f"{stored.path} mixes two physics, as earlier versions did")
     return KINDS.get(str(method.get("model")), LearnedBelief)

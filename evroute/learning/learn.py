@@ -15,8 +15,9 @@ after any interruption of earlier calls. A damaged folder is mended by `records.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ from evroute.learning import belief
 from evroute.learning.base import Belief
 from evroute.learning.findings import findings
 from evroute.learning.fleet.cars_table import CarTypes, check_named, read_cars
+from evroute.learning.fleet.type_folders import is_fleet, several_types
+from evroute.learning.learn_types import Fleet, learn_types
+from evroute.learning.learned import Learned as Learned
 from evroute.learning.measured import Measured
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.records.history import (
@@ -63,34 +67,6 @@ WAIT_S = 60.0
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """Result of learning a table.
-
-    trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
-    where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
-    before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m. With model ``trips`` also predicted_s to
-    high90_s, of the travel time.  new: number of them from this table, the last ones.
-    known: trips of the table that the folder had learned already.  conflicts: known trips that are
-    recorded with other edges or energies, which stand.  skipped: trips set aside, with the reason.
-    notes: other omissions.
-    aside: folder to which ``reset`` moved the earlier trips, or `repair` the damaged files. None if
-    nothing was moved.
-    findings: sentences on errors, intervals and coefficients, over all trips.
-    """
-
-    folder: Path
-    trips: pa.Table
-    new: int
-    known: int
-    conflicts: Sequence[str]
-    skipped: dict[str, str]
-    notes: Sequence[str]
-    aside: Path | None
-    findings: Sequence[str]
-
-
 def learn(  # noqa: PLR0913 - each is a keyword with a default
     table: str | Path | None,
     out: str | Path,
@@ -104,7 +80,7 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
     terrain: str | None = None,
     reader: str | None = None,
     reset: bool = False,
-    cars: str | Path | None = None,
+    cars: str | Path | CarTypes | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
     """Learn the trips of a table, on top of what the folder ``out`` has learned already.
@@ -141,9 +117,10 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     cars
-        Table with the columns car and vehicle, the type of each car of a fleet. A new folder learns
-        all types unless ``vehicle`` names one. Trips of cars of other types than the folder's are
-        set aside. None if all are of one type, or the folder knows the types.
+        Table with the columns car and vehicle, the type of each car of a fleet. In ``out`` each
+        type then has a folder of its own, by the name of its vehicle. With ``vehicle``, or where
+        ``out`` is a folder of one type, trips of cars of other types are set aside. None if all are
+        of one type, or the fleet in ``out`` knows the types.
     on_progress
         Called with the number of trips learned and of trips to learn.
 
@@ -155,17 +132,30 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
         it was.
     """
     folder = Folder(Path(out))
+    types = read_cars(Path(cars)) if isinstance(cars, str | Path) else cars
+    one_type = vehicle is not None or folder.has_manifest
+    if is_fleet(folder.path) or (types is not None and not one_type):
+        one = partial(
+            learn,
+            table,
+            network=network,
+            model=model,
+            options=options,
+            prior=prior,
+            kernel=kernel,
+            terrain=terrain,
+            reader=reader,
+            reset=reset,
+            on_progress=on_progress,
+        )
+        fleet = Fleet(folder.path, types, vehicle)
+        return learn_types(fleet, None if table is None else Path(table), reader, one)
     reset = reset and folder.has_manifest
     stored = stored_manifest(folder) if folder.has_manifest else {}
+    if stored.get("types"):
+        raise several_types(folder.path)
     made = {} if reset else stored
-    types = None if cars is None else read_cars(Path(cars))
-    choice = Choice(model, options, prior, kernel, terrain)
-    if types is not None and vehicle is None and ("cars" in made or not made):
-        vehicle = None if made else types.first
-        start = start_of(made, network, vehicle, choice, types.by_car)
-    else:
-        start = start_of(made, network, vehicle, choice)
-    types = CarTypes.of_folder(folder.path, start.setting) or types
+    start = start_of(made, network, vehicle, Choice(model, options, prior, kernel, terrain))
     fresh = start.before_trips()
     names = vehicle_names(start.setting, vehicle)
     manifest, measured = start.manifest_of(fresh), _read(table, fresh, names, reader, types)
@@ -266,9 +256,6 @@ def _continued(path: Path, start: Start, history: History) -> Belief | None:
     except ArithmeticError as error:
         log.warning("%s cannot plan (%s), learning its trips again", path, error)
         return None
-    if read(path).about.type_names != tuple(each.vehicle.name for each in start.setting.of_types):
-        log.info("%s is of other types of cars, learning its trips by these", path)
-        return None
     if numbers_of(learner.vehicle) != numbers_of(read(path).about.vehicle):
         log.info("%s has other numbers of the vehicle, learning its trips by these", path)
         return None
@@ -286,7 +273,7 @@ def _rows(start: Start, history: History, outcome: Outcome) -> list[dict[str, An
     there = {row["trip"]: row for row in history.rows}
     rows = []
     for t, trip in enumerate(outcome.trips):
-        row = measured_row(start.setting.of_car(trip.car), trip)
+        row = measured_row(start.setting, trip)
         prediction = outcome.predictions[t - outcome.before] if t >= outcome.before else {}
         rows.append(there.get(trip.trip) or row | prediction)
     return rows

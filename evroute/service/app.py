@@ -221,8 +221,10 @@ def _paths(work: Work) -> APIRouter:
         response_model=answers.Belief,
         responses=_problems({404: "There is no such belief."}),
     )
-    def belief(name: Annotated[Name, PathParameter()]) -> JSONResponse:
-        return JSONResponse(work.belief(name))
+    def belief(
+        name: Annotated[Name, PathParameter()], car: Annotated[str | None, Query()] = None
+    ) -> JSONResponse:
+        return JSONResponse(work.belief(name, car))
 
     return router
 

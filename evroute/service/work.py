@@ -251,15 +251,22 @@ class Work:
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 
-    def belief(self, name: str) -> dict[str, Any]:
+    def belief(self, name: str, car: str | None = None) -> dict[str, Any]:
         """Return the subject of a belief and its findings, in sentences.
+
+        Parameters
+        ----------
+        name
+            Name of the belief.
+        car
+            Car of a fleet with several types, whose type is meant. None for the only type.
 
         Raises
         ------
         UnknownNameError
             If there is no belief of this name.
         """
-        folder = self.planners.folder(name)
+        folder = self.planners.folder(name, car)
         with self._learning, Folder(folder).locked(WAIT_S):  # another worker may learn
             stored = stored_belief(folder)
             belief = belief_of(stored, self.planners.network(stored.about.network))

@@ -40,16 +40,6 @@ class KnowsCars(Protocol):
         check_car(self.source, self.cars, car)
         return self
 
-    def of_type(self, k: int) -> Self:
-        """Return the belief of an unknown car of a type, to plan with. The fleet goes on learning.
-
-        Parameters
-        ----------
-        k
-            Number of the type (`Setting.of_types`).
-        """
-        return self
-
     def car_shares(self) -> dict[str, Share]:
         """Return what each car of a fleet takes more than its type, by name."""
         return {}

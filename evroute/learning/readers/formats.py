@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.learning.fleet.cars_table import CarTypes, cars_note, with_cars
+from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.learning.fleet.cars_table import CAR, CarTypes, cars_note, with_cars
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.readers.base import NONE_GIVEN, Reader
 from evroute.learning.readers.table import Log, headers_of
@@ -106,12 +106,9 @@ def read_measured(
             f"trip table {path} has no routes, which this model and replays need. Give a log by "
             "edges or points, or learn with model trips, exact or physics+gp"
         )
-    if len(setting.of_types) > 1 and cars is not None:
-        measured = _of_types(chosen, log, setting, cars)
-    else:
-        measured = chosen.trips(log, setting, names)
-        if cars is not None:
-            measured = cars.of_type(measured, names)
+    measured = chosen.trips(log, setting, names)
+    if cars is not None:
+        measured = cars.of_type(measured, names)
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
@@ -124,23 +121,31 @@ def read_measured(
     return measured
 
 
-def _of_types(chosen: Reader, log: Log, setting: Setting, cars: CarTypes) -> Measured:
-    """Return the trips of cars of several types, each read by its own type."""
-    found, skipped = Measured(), dict[str, str]()
-    for each in setting.of_types:
-        names = [each.vehicle.name]
-        of_type = cars.of_type(chosen.trips(log, each, names), names)
-        found.trips.extend(of_type.trips)
-        found.notes.extend(note for note in of_type.notes if note not in found.notes)
-        for name, values in of_type.unknown.items():
-            found.unknown.setdefault(name, {}).update(values)
-        skipped |= of_type.skipped
-    if "trip" in log.columns:  # in the order of the table
-        place = {name: row for row, name in enumerate(reversed(log.table["trip"].to_pylist()))}
-        found.trips.sort(key=lambda trip: -place.get(trip.trip, 0))
-    used = {trip.trip for trip in found.trips}
-    found.skipped.update({name: why for name, why in skipped.items() if name not in used})
-    return found
+def cars_in(path: Path, cars: CarTypes, reader: str | None = None) -> list[tuple[str, str]]:
+    """Return the trip, or else the row, and the car of each row of a trip table.
+
+    Parameters
+    ----------
+    path, reader
+        As in `read_measured`.
+    cars
+        Types of the cars.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read, or names no cars.
+    """
+    chosen = reader_of(path) if reader is None else reader_named(reader)
+    log = with_cars(chosen.log(path), set(cars.types.values()))
+    require(
+        CAR in log.columns,
+        f"trip table {path} names no cars, which {cars.path} needs. Name them in a column 'car'",
+    )
+    driven = log.table[CAR].to_pylist()
+    rows = [f"row {row}" for row in range(1, len(driven) + 1)]
+    trips = log.table["trip"].to_pylist() if "trip" in log.columns else rows
+    return [(str(trip), car or "") for trip, car in zip(trips, driven, strict=True)]
 
 
 def _keep_first(measured: Measured) -> None:

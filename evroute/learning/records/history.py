@@ -64,7 +64,7 @@ def read_history(folder: Path, setting: Setting) -> History:
     recorded, gate = read_parts(folder, setting.network), Measured()
     for trip in recorded.values():
         if trip.record is None:
-            admit(gate, trip, setting.of_car(trip.car))
+            admit(gate, trip, setting)
         else:  # it passed the gate on its own map
             gate.trips.append(trip)
     trips = {trip.trip: trip for trip in gate.trips}
@@ -72,7 +72,7 @@ def read_history(folder: Path, setting: Setting) -> History:
     for row in stored:
         if (name := row["trip"]) not in trips:
             break
-        if not _is_of(row, measured_row(setting.of_car(trips[name].car), trips[name])):
+        if not _is_of(row, measured_row(setting, trips[name])):
             break
         rows.append(row)
     return History(recorded, trips, gate, rows, len(stored))

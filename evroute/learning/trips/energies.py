@@ -26,19 +26,18 @@ from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
 from evroute.learning.fleet.car_states import CarState, CarStates
-from evroute.learning.fleet.type_fields import TypeFields
-from evroute.learning.fleet.typed_belief import belief_of_types, unknown_of
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
+from evroute.learning.roads.trip_fields import TripFields
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.day_terms import DayTerms
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
-from evroute.learning.trips.kept_trips import KM, ROAD, SectionsOfTrips
+from evroute.learning.trips.kept_trips import ROAD, SectionsOfTrips
 from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
@@ -49,6 +48,7 @@ from evroute.learning.trips.terms import (
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
@@ -91,25 +91,19 @@ class TripEnergies(Belief):
         self.physics = check_physics(physics or physics_of(network))
         driving = self.physics == "driving"
         self.places = TripPlaces(KnownRoads(network))
-        priors = [coefficient_prior(each.vehicle, driving=driving) for each in setting.of_types]
-        self.belief = belief_of_types(
-            priors,
-            setting.type_of,
+        prior = coefficient_prior(setting.vehicle, driving=driving)
+        self.belief = TripBelief(
+            prior,
             START.times(heaviness(setting.vehicle)),
             field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
             roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )
         self.times = TripTimes(self.places.known, driving=driving)
-        self._arms = [
-            ArmTerms(each, driving, prior, self.times.pace)
-            for each, prior in zip(setting.of_types, priors, strict=True)
-        ]
-        self.arms, self._type_of = self._arms[0], setting.type_of
+        self.arms = ArmTerms(setting, driving, prior, self.times.pace)
         self._departures = Departures()
         self.battery = BatterySize()
         self._states = CarStates()
         self._car: str | None = None
-        self._unknown = ""
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
@@ -176,8 +170,7 @@ class TripEnergies(Belief):
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        own = self.belief.reported()
-        found = sentences(own, self.vehicle, trips, places, self.changed_after)
+        found = sentences(self.belief, self.vehicle, trips, places, self.changed_after)
         return found + ranking(self.car_shares())
 
     def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
@@ -193,21 +186,21 @@ class TripEnergies(Belief):
 
         A trip that is not wholly on the network has its recorded terms.
         """
-        arms = self._arms_of(trip.car)
         if trip.record is not None:
-            then = recorded_terms(trip.record, self.physics, arms.prior, arms.setting.vehicle)
-            return self._fields(arms).row(then, trip.edge, self.share(trip))
+            then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
+            return self._fields.row(then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
-        sums = arms.row(self.pace, trip, known, self.belief.shared(trip.car))
+        b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
+        sums = self.arms.row(self.pace, trip, known, b)
         # the ends become landmarks where these are far
         self.belief.widen(self.places.admit_ends(trip.edge))
-        row = self._fields(arms).row(sums, trip.edge, self.share(trip))
-        row[self.belief.kinds >= ROAD] *= trip.routes == 1
+        row = self._fields.row(sums, trip.edge, self.share(trip))
+        row[self.belief.column >= ROAD] *= trip.routes == 1
         return row
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, for files of measured trips."""
-        terms = learned_terms(self.belief.own_rows(), self.arms.prior.names, numbers)
+        terms = learned_terms(self.belief.state(), self.arms.prior.names, numbers)
         return [{self.physics: of_trip} for of_trip in terms]
 
     def expect(self, trip: MeasuredTrip) -> Expected:
@@ -216,7 +209,7 @@ class TripEnergies(Belief):
         row = self.row(trip)
         days = self._state(trip.car).departures.days_before(trip.departed_s)
         belief = self.belief.of_car(trip.car, days)
-        known_wh2 = self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network)
+        known_wh2 = self._fields.known_wh2(trip, self.network)
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         time = self.times.expect(
             trip.edge, departed_s=trip.departed_s, routes=trip.routes, share=self.share(trip)
@@ -244,19 +237,18 @@ class TripEnergies(Belief):
         doubted = self._departures.season_unknown(trip)
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        vehicle = self._arms_of(trip.car).setting.vehicle
-        heating = self._departures.heating_wh(trip, vehicle, float(row[MINUTES]))
+        heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
-            self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network),
+            self._fields.known_wh2(trip, self.network),
             season_wh2,
             after_days=days,
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,
             car=trip.car,
         )
-        fall, kwh = trip.soc_percent - trip.soc_end_percent, vehicle.battery_kwh
+        fall, kwh = trip.soc_percent - trip.soc_end_percent, self.vehicle.battery_kwh
         own.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
         for departures in {own.departures, self._departures}:  # of the car, and of all
             departures.end(trip, 60.0 * float(row[MINUTES]))
@@ -274,11 +266,11 @@ class TripEnergies(Belief):
         """Return the energies of a day with these conditions."""
         network = self.network
         days = self._state(self._car or "").departures.days_until(conditions.date)
-        belief = self.belief.of_car(self._car or self._unknown, days)
+        belief = self.belief.of_car(self._car, days)
         b = belief.present
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
-        fields = self._fields(self.arms)
+        fields = self._fields
         features, columns, learned_wh = fields.of_edges(b)
         space = self.arms.space(conditions, slope * network.elevation_m + learned_wh, b)
         pace_spm = self.pace.paces(np.arange(network.n_edges), conditions.departed_s)
@@ -310,16 +302,6 @@ class TripEnergies(Belief):
         """Return the belief of one car. Parameters and errors as in `KnowsCars.of_car`."""
         own = copy(super().of_car(car))
         own._car, own.battery = car, self._states.of(car).battery
-        own.arms = self._arms_of(car)
-        own.setting = own.arms.setting
-        return own
-
-    def of_type(self, k: int) -> "TripEnergies":
-        """Return the belief of an unknown car of a type, as `KnowsCars.of_type` does."""
-        own = copy(self)
-        own._unknown = unknown_of(k)
-        own.arms = self._arms[k]
-        own.setting = own.arms.setting
         return own
 
     def car_shares(self) -> dict[str, Share]:
@@ -348,28 +330,20 @@ class TripEnergies(Belief):
         self._departures.arrive(moved)
         self._states.arrive(moved)
 
-    def _arms_of(self, car: str) -> ArmTerms:
-        """Return the terms of the type of a car. The only type if its name is empty."""
-        return self._arms[self._type_of.get(car, 0)] if car else self.arms
-
-    def _fields(self, arms: ArmTerms) -> TypeFields:
-        """Return the fields for the type of some terms."""
-        first = self._arms[0]
-        ratio = arms.setting.vehicle.mass_kg / first.setting.vehicle.mass_kg
-        km_ratio = float(arms.prior.mean[KM] / first.prior.mean[KM])
-        return TypeFields(self.places, self.belief, ratio, km_ratio)
+    @property
+    def _fields(self) -> TripFields:
+        return TripFields(self.places, self.belief)
 
     def _choose_roads(self) -> None:
         self.places.choose_roads()
 
     def _roads_of(self, numbers: Sequence[int]) -> FloatArray:
         """Return the features of the roads of trips by their numbers, (n, m + 1)."""
-        ratio = np.array([self._fields(arms).road_ratio for arms in self._arms])
-        return ratio[self.belief.types_of(numbers)] * self.places.features_of_trips(numbers)
+        return self.places.features_of_trips(numbers)
 
     def _part_terms(
         self, arms: IntArray, stretches: Stretches, conditions: DrivingConditions
     ) -> FloatArray:
         """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
         terms = self.arms.at(self.pace, arms, conditions, stretches=stretches)
-        return self._fields(self.arms).of_parts(terms, stretches)
+        return self._fields.of_parts(terms, stretches)

@@ -29,7 +29,6 @@ from scipy.linalg import block_diag
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.fleet.car_effects import CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
-from evroute.learning.fleet.one_type import OneType
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import kept_trips, noise_fit
@@ -48,7 +47,7 @@ INFLATION = 10.0
 MAX_INFLATIONS = 3
 
 
-class TripBelief(OneType):
+class TripBelief:
     """Belief about whole trips of one car or a fleet: p coefficients and the noise around them.
 
     Parameters
@@ -66,8 +65,8 @@ class TripBelief(OneType):
 
     Attributes
     ----------
-    km_factor
-        Factor on the kilometres of learned roads in rows, for the type of one car (`joint_types`).
+    column
+        Kinds of the columns of the row of a trip, (p + f,).
     seen
         Number of trips, refused ones included.
     regression
@@ -89,7 +88,6 @@ class TripBelief(OneType):
         self.roads, self.unit = roads, unit
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
-        self.km_factor = 1.0
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
@@ -129,8 +127,8 @@ class TripBelief(OneType):
 
     @property
     def km_by_column(self) -> FloatArray:
-        """(p,) kilometres of roads with a column of their own, by column of the rows."""
-        return np.where(self.column == LEARNED_KM, self.km_factor, 0.0)
+        """(p,) 1 where a column has kilometres of roads with columns of their own, else 0."""
+        return np.where(self.column == LEARNED_KM, 1.0, 0.0)
 
     @property
     def present(self) -> FloatArray:
@@ -237,7 +235,7 @@ class TripBelief(OneType):
         day = (time.day if car else self._day) + after_days
         numbers = (energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2)
         of_trip = dict(zip(NUMBERS, map(float, numbers), strict=True))
-        terms = self.kept_row(row, car)
+        terms = np.array(row, dtype=np.float64)
         trip = KeptTrip(self.seen, terms, car=car, loosened=time.loosened, **of_trip)
         self.seen += 1
         self._day += after_days * (not car)
@@ -347,7 +345,7 @@ class TripBelief(OneType):
         return True
 
     def _expect_kept(self, trip: KeptTrip) -> TripPrediction:
-        own = TripBelief.of_car(self, trip.car)  # the rows kept are those of this class
+        own = self.of_car(trip.car)
         return own.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
 
     def _unit_wh(self, trip: KeptTrip) -> float | None:
