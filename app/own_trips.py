@@ -25,6 +25,7 @@ from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
 from evroute.learning.learn import Learned, learn
+from evroute.learning.readers.files import ZIP
 from evroute.learning.readers.formats import suffixes
 from evroute.learning.records.manifest import Choice, start_of
 from evroute.learning.records.parts import (
@@ -43,7 +44,7 @@ from evroute.planning.planner import Planner
 from evroute.tables import write_table
 from evroute.text import slug
 
-ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
+ENDINGS = [suffix.removeprefix(".") for suffix in (*suffixes(), ZIP)]
 """Endings of logs."""
 OWN_NUMBERS = ("mass_kg", "drag", "auxiliary_w", "battery_kwh")
 """Numbers of a car that the driver may change on the pages."""

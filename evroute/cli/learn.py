@@ -11,6 +11,7 @@ from evroute.cli.shared import VehicleName, parsed_options, refuse
 from evroute.errors import EvrouteError, require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
+from evroute.learning.readers.formats import NAMED
 from evroute.learning.records.manifest import Choice
 from evroute.learning.records.repair import repair
 from evroute.plugins import use_parts
@@ -20,11 +21,12 @@ SHOWN = 20
 
 def learn(  # noqa: PLR0913 - each parameter is an option of the command
     table: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Argument(
             show_default=False,
-            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
-            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent.",
+            help="Files, folders or zip archives of CSV, Parquet or GPX: a row per edge (trip, "
+            "edge, energy_wh), or per GPS point (time, lat, lon) with cumulative energy_wh, volts "
+            "and amps, power_w or soc_percent.",
         ),
     ] = None,
     out: Annotated[
@@ -64,6 +66,14 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
             "package, or MODULE:NAME. [by its suffix or columns]"
         ),
     ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=HEADER",
+            help="A column of the table by its header, such as lat=gps_lat. The folder keeps it. "
+            "Repeatable.",
+        ),
+    ] = None,
     cars: Annotated[
         Path | None,
         typer.Option(
@@ -101,6 +111,7 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
         if mended is not None:
             refuse(
                 (reader, "--repair reads no table. Leave --reader out"),
+                (column, "--repair reads no table. Leave --column out"),
                 (table or out, "--repair takes no table and no --out. Learn a table afterwards"),
                 (cars, "--repair reads no table. Leave --cars out"),
                 (reset, "--repair and --reset exclude each other. Give one of them"),
@@ -118,6 +129,7 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
             learned = run(
                 table,
                 out,
+                column=headers_of(column),
                 network=network,
                 vehicle=vehicle,
                 model=model,
@@ -135,6 +147,26 @@ def learn(  # noqa: PLR0913 - each parameter is an option of the command
         _print(of_type)
     if not learned.by_type:
         _print(learned)
+
+
+def headers_of(given: list[str] | None) -> dict[str, str]:
+    """Return the headers of ``NAME=HEADER`` texts, by the name of the column.
+
+    Raises
+    ------
+    EvrouteError
+        If a text has another form, or names no column.
+    """
+    found = {}
+    for text in given or []:
+        name, sign, header = text.partition("=")
+        require(sign and header, f"--column is '{text}'. Give NAME=HEADER, such as lat=gps_lat")
+        require(
+            name in NAMED,
+            f"--column: unknown column '{name}'. Known are {', '.join(sorted(NAMED))}",
+        )
+        found[name] = header
+    return found
 
 
 COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "physics Wh")

@@ -16,6 +16,7 @@ from evroute.folder import Folder
 from evroute.learning.fleet.cars_table import CarTypes
 from evroute.learning.fleet.type_folders import TABLE, add_types, type_folder, types_in
 from evroute.learning.learned import Learned
+from evroute.learning.readers.files import Given, files_of
 from evroute.learning.readers.formats import cars_in
 
 
@@ -24,12 +25,14 @@ class Fleet:
     """A fleet as a call names it.
 
     folder: of the fleet.  cars: table of cars of the call, or None.  vehicle: the only type to
-    learn, or None for all.
+    learn, or None for all.  reader, columns: of the tables of trips, as in `learn.learn`.
     """
 
     folder: Path
     cars: CarTypes | None
     vehicle: Vehicle | str | None
+    reader: str | None
+    columns: Mapping[str, str]
 
     @property
     def types(self) -> CarTypes:
@@ -39,16 +42,14 @@ class Fleet:
         return types if self.vehicle is None else replace(types, apart=False)
 
 
-def learn_types(
-    fleet: Fleet, table: Path | None, reader: str | None, learn: Callable[..., Learned]
-) -> Learned:
+def learn_types(fleet: Fleet, table: Given | None, learn: Callable[..., Learned]) -> Learned:
     """Learn the trips of each type of car into its folder.
 
     Parameters
     ----------
     fleet
         The fleet.
-    table, reader
+    table
         As in `learn.learn`.
     learn
         `learn.learn` of the table. It takes ``out``, ``vehicle`` and ``cars``.
@@ -61,7 +62,7 @@ def learn_types(
     """
     _check(fleet.folder)
     types, found = fleet.types, dict[str, Learned]()
-    for name, vehicle in _wanted(fleet, types, table, reader).items():
+    for name, vehicle in _wanted(fleet, types, table).items():
         out = type_folder(fleet.folder, name)
         given = None if Folder(out).has_manifest and name not in types.vehicles else vehicle
         try:
@@ -89,7 +90,7 @@ def _check(folder: Path) -> None:
 
 
 def _wanted(
-    fleet: Fleet, types: CarTypes, table: Path | None, reader: str | None
+    fleet: Fleet, types: CarTypes, table: Given | None
 ) -> Mapping[str, Vehicle | str | None]:
     """Return the vehicles of the types that a call learns by name, None for a folder's own."""
     if fleet.vehicle is not None:
@@ -98,14 +99,28 @@ def _wanted(
         return {name: given}
     driven = set(types.types)
     if table is not None:
-        rows = cars_in(table, types, reader)
-        types.check(rows)
-        driven = {car for _, car in rows}
+        driven = _driven(fleet, types, table)
     names = dict.fromkeys(name for car, name in types.types.items() if car in driven)
     if table is None:  # a type whose cars have no trips has no folder
         folders = {name: Folder(type_folder(fleet.folder, name)) for name in names}
         names = dict.fromkeys(name for name in names if folders[name].has_manifest)
     return {name: types.vehicles.get(name) for name in names}
+
+
+def _driven(fleet: Fleet, types: CarTypes, table: Given) -> set[str]:
+    """Return the cars of the trips of a table, or of many. Of many, bad ones are left out."""
+    with files_of(table) as (paths, many):
+        driven = set[str]()
+        for path in paths:
+            try:
+                rows = cars_in(path, types, fleet.reader, fleet.columns)
+            except EvrouteError:
+                if not many:
+                    raise
+                continue
+            types.check(rows)
+            driven |= {car for _, car in rows}
+    return driven
 
 
 def _joined(folder: Path, found: Mapping[str, Learned]) -> Learned:

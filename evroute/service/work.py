@@ -19,7 +19,8 @@ from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.belief import belief_of, stored_belief
 from evroute.learning.findings import findings
-from evroute.learning.learn import WAIT_S, learn
+from evroute.learning.learn import learn
+from evroute.learning.one_call import WAIT_S
 from evroute.learning.records.history import read_history
 from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest

@@ -6,6 +6,7 @@ from pathlib import Path
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.learning.fleet.cars_table import CAR, CarTypes, cars_note, with_cars
 from evroute.learning.measured import Measured, MeasuredTrip
+from evroute.learning.readers import edges, notebook, points
 from evroute.learning.readers.base import NONE_GIVEN, Reader
 from evroute.learning.readers.table import Log, headers_of
 from evroute.methods.setting import Setting
@@ -22,6 +23,9 @@ READERS = {
 }
 """The first reader that accepts a table reads it. The last accepts all, and names what it lacks."""
 
+NAMED = frozenset({*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS})
+"""Columns that a user may name by their headers."""
+
 TABLE_SUFFIXES = (".csv", ".parquet", ".txt")
 """Suffixes that a dashboard offers for tables. The command line reads tables of any suffix."""
 
@@ -32,14 +36,23 @@ def suffixes() -> list[str]:
     return [*TABLE_SUFFIXES, *of_readers]
 
 
-def reader_of(path: Path) -> Reader:
-    """Return the reader of a file, by its suffix or, of a table, by its columns."""
+def reader_of(path: Path, columns: Mapping[str, str] = NONE_GIVEN) -> Reader:
+    """Return the reader of a file, by its suffix or, of a table, by its columns.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Headers of the file that the user names, by the column here.
+    """
     readers: list[Reader] = [named(READERS, "reader", name) for name in READERS]
     suffix = path.suffix.lower()
     for reader in readers:
         if suffix in reader.suffixes:
             return reader
-    headers = headers_of(path)
+    given = {header: name for name, header in columns.items()}
+    headers = [given.get(header, header) for header in headers_of(path)]
     tables = [reader for reader in readers if not reader.suffixes]
     return next((reader for reader in tables if reader.accepts(headers)), tables[-1])
 
@@ -98,7 +111,7 @@ def read_measured(
         If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
         used.
     """
-    chosen = reader_of(path) if reader is None else reader_named(reader)
+    chosen = reader_of(path, columns) if reader is None else reader_named(reader)
     names = sorted(names)
     log = with_cars(chosen.log(path, columns) if columns else chosen.log(path), names)
     if with_routes and not chosen.has_routes:
@@ -121,12 +134,17 @@ def read_measured(
     return measured
 
 
-def cars_in(path: Path, cars: CarTypes, reader: str | None = None) -> list[tuple[str, str]]:
+def cars_in(
+    path: Path,
+    cars: CarTypes,
+    reader: str | None = None,
+    columns: Mapping[str, str] = NONE_GIVEN,
+) -> list[tuple[str, str]]:
     """Return the trip, or else the row, and the car of each row of a trip table.
 
     Parameters
     ----------
-    path, reader
+    path, reader, columns
         As in `read_measured`.
     cars
         Types of the cars.
@@ -136,8 +154,9 @@ def cars_in(path: Path, cars: CarTypes, reader: str | None = None) -> list[tuple
     EvrouteError
         If the file cannot be read, or names no cars.
     """
-    chosen = reader_of(path) if reader is None else reader_named(reader)
-    log = with_cars(chosen.log(path), set(cars.types.values()))
+    chosen = reader_of(path, columns) if reader is None else reader_named(reader)
+    log = chosen.log(path, columns) if columns else chosen.log(path)
+    log = with_cars(log, set(cars.types.values()))
     require(
         CAR in log.columns,
         f"trip table {path} names no cars, which {cars.path} needs. Name them in a column 'car'",

@@ -16,8 +16,10 @@ from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle, numbers_o
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
-from evroute.learning.learn import WAIT_S, Call, Learned, learn, learn_locked
+from evroute.learning.learn import learn
+from evroute.learning.learned import Learned
 from evroute.learning.measured import Measured, MeasuredTrip
+from evroute.learning.one_call import WAIT_S, Call, learn_locked
 from evroute.learning.records.manifest import (
     Choice,
     Start,

@@ -81,7 +81,7 @@ def _encoding_of(path: Path, changed_ns: int, size: int) -> str:
 def header_of(path: Path) -> list[str]:
     """Return the headers of a CSV file without blanks around them, or none if it has no text."""
     with limits.unpacked(path) as stream:
-        lines = limits.lines(_decoded(stream, encoding_of(path)), f"trip table {path}")
+        lines = limits.lines(decoded(stream, encoding_of(path)), f"trip table {path}")
         return stripped(next(csv.reader(lines, delimiter=separator_of(path)), []))
 
 
@@ -93,15 +93,16 @@ def stripped(headers: Sequence[str]) -> list[str]:
 def separator_of(path: Path) -> str:
     """Return the separator of the columns, by the first line."""
     with limits.unpacked(path) as stream:
-        decoded = _decoded(stream, encoding_of(path))
-        line = next(limits.lines(decoded, f"trip table {path}"), "")
+        text = decoded(stream, encoding_of(path))
+        line = next(limits.lines(text, f"trip table {path}"), "")
     separator = max(SEPARATORS, key=line.count)
     columns = line.count(separator) + 1
     limits.check("columns", columns, f"trip table {path} has {{}} columns or more")
     return separator
 
 
-def _decoded(stream: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
+def decoded(stream: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
+    """Return the text of a stream. Bytes of no character are replaced."""
     return io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
 
 
@@ -132,7 +133,7 @@ def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
         except pa.ArrowInvalid:
             pass  # rows of other widths, most often
     with limits.unpacked(path) as stream:
-        text = _decoded(stream, encoding).read()
+        text = decoded(stream, encoding).read()
     rows, more = _in_width(path, text, separator)
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows(rows)
