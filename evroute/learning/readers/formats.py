@@ -1,6 +1,7 @@
 """Formats of measured trips, recognised by their suffix or by their columns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from evroute.errors import EvrouteError, UnknownNameError, require
@@ -8,7 +9,8 @@ from evroute.learning.fleet.cars_table import CAR, CarTypes, cars_note, with_car
 from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.readers import edges, notebook, points
 from evroute.learning.readers.base import NONE_GIVEN, Reader
-from evroute.learning.readers.table import Log, headers_of
+from evroute.learning.readers.explained import explained
+from evroute.learning.readers.table import Log, MissingColumnError, headers_of
 from evroute.methods.setting import Setting
 from evroute.plugins import named
 from evroute.text import counted
@@ -112,16 +114,11 @@ def read_measured(
         used.
     """
     chosen = reader_of(path, columns) if reader is None else reader_named(reader)
-    names = sorted(names)
-    log = with_cars(chosen.log(path, columns) if columns else chosen.log(path), names)
-    if with_routes and not chosen.has_routes:
-        raise EvrouteError(
-            f"trip table {path} has no routes, which this model and replays need. Give a log by "
-            "edges or points, or learn with model trips, exact or physics+gp"
-        )
-    measured = chosen.trips(log, setting, names)
-    if cars is not None:
-        measured = cars.of_type(measured, names)
+    try:
+        log, measured = _read(chosen, path, setting, sorted(names), with_routes, cars, columns)
+    except MissingColumnError as error:
+        again = partial(_again, path, setting, sorted(names))
+        raise explained(error, path, columns, again) from None
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
@@ -165,6 +162,33 @@ def cars_in(
     rows = [f"row {row}" for row in range(1, len(driven) + 1)]
     trips = log.table["trip"].to_pylist() if "trip" in log.columns else rows
     return [(str(trip), car or "") for trip, car in zip(trips, driven, strict=True)]
+
+
+def _read(
+    chosen: Reader,
+    path: Path,
+    setting: Setting,
+    names: Sequence[str],
+    with_routes: bool,
+    cars: CarTypes | None,
+    columns: Mapping[str, str],
+) -> tuple[Log, Measured]:
+    """Return the rows and the trips of a file, as `read_measured` does."""
+    log = with_cars(chosen.log(path, columns) if columns else chosen.log(path), names)
+    if with_routes and not chosen.has_routes:
+        raise EvrouteError(
+            f"trip table {path} has no routes, which this model and replays need. Give a log by "
+            "edges or points, or learn with model trips, exact or physics+gp"
+        )
+    measured = chosen.trips(log, setting, names)
+    return log, measured if cars is None else cars.of_type(measured, names)
+
+
+def _again(
+    path: Path, setting: Setting, names: Sequence[str], columns: Mapping[str, str]
+) -> Measured:
+    """Return the trips of a file with further columns named."""
+    return _read(reader_of(path, columns), path, setting, names, False, None, columns)[1]
 
 
 def _keep_first(measured: Measured) -> None:

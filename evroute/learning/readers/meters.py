@@ -7,9 +7,9 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.learning.measured import ImpossibleTripError
-from evroute.learning.readers.table import Log
+from evroute.learning.readers.table import Log, MissingColumnError, names_of
 
 READINGS = ("energy_wh", "volts", "amps", "power_w", "soc_percent")
 LARGEST_VOLTS, LARGEST_AMPS = 1500.0, 3000.0
@@ -80,7 +80,7 @@ def meters_of(log: Log) -> list[Meter]:
 
     Raises
     ------
-    EvrouteError
+    MissingColumnError
         If the log has none.
     """
     names, found = set(log.columns), list[Meter]()
@@ -102,9 +102,9 @@ def meters_of(log: Log) -> list[Meter]:
         found.append(Meter("charge", percent, display_step(percent), columns=("soc_percent",)))
     found = [meter for meter in found if np.isfinite(meter.reading).any()] or found
     if not found:
-        raise EvrouteError(
+        raise MissingColumnError(
             f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
-            f"soc_percent, or volts and amps. It has {', '.join(log.table.column_names)}"
+            f"soc_percent, or volts and amps. It has {names_of(log.table.column_names)}"
         )
     return found
 

@@ -23,6 +23,8 @@ from evroute.learning.readers.raw.number_texts import numbers_of
 from evroute.text import check_printable, counted
 
 POSITIONS = ("lat", "lon")
+SHOWN = 8
+"""Headers of a table that a message shows."""
 _CLOCKS = ("time", "departed")
 
 
@@ -197,8 +199,10 @@ def _read(
             if name in POSITIONS:
                 column = in_degrees(column)
             if name in number and pa.types.is_string(column.type):
-                column, units[header], comma = numbers_of(column, separator)
+                column, units[header], comma, odd = numbers_of(column, separator)
                 commas = commas or comma
+                if odd:
+                    notes.append(f"{counted(odd, 'value')} of '{header}' left out: no numbers")
             elif name in text and is_csv:
                 column = _texts(column)
             column = column.cast(pa.string() if name in text else pa.float64())
@@ -265,6 +269,16 @@ def headers_of(path: Path) -> list[str]:
         return []
 
 
+class MissingColumnError(EvrouteError):
+    """A table that lacks a column which its format needs."""
+
+
+def names_of(headers: Sequence[str]) -> str:
+    """Return the first headers of a table, and the number of the others, in words."""
+    more = len(headers) - SHOWN
+    return ", ".join(headers[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
 def check_columns(
     path: Path, names: Sequence[str], needed: Sequence[str], known: Sequence[str] = ()
 ) -> None:
@@ -283,12 +297,16 @@ def check_columns(
 
     Raises
     ------
+    MissingColumnError
+        If a column is missing. The message names it.
     EvrouteError
-        If a column is missing or unknown. The message names it.
+        If a column is unknown.
     """
     for name in needed:
         require(
-            name in names, f"trip table {path} has no column '{name}'. It has {', '.join(names)}"
+            name in names,
+            f"trip table {path} has no column '{name}'. It has {names_of(names)}",
+            MissingColumnError,
         )
     for name in names:
         require(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import tomllib
 from datetime import datetime, timedelta
 
@@ -278,3 +279,53 @@ def test_the_order_of_day_and_month_is_said(driven, setting, tmp_path) -> None:
     ]
     measured = read(put(tmp_path / "t.csv", text_of(rows_of(columns, PLAIN))), setting)
     assert "dates such as 13/07/2025 10:00:00 are read with the day first" in measured.notes
+
+
+def test_times_under_a_header_with_blanks_are_texts(driven, setting, tmp_path) -> None:
+    columns, total_wh = driven
+    columns["time"] = [f"{k * 2}" for k in range(len(columns["trip"]))]
+    headers = {name: f" {name} " for name in PLAIN}
+    (trip,) = read(put(tmp_path / "t.csv", text_of(rows_of(columns, headers))), setting).trips
+    assert trip.energy_wh.sum() == pytest.approx(total_wh, rel=1e-3)
+
+
+def test_a_few_values_that_are_no_numbers_are_left_out_and_many_refused(
+    driven, setting, tmp_path
+) -> None:
+    columns, total_wh = driven
+    head, *rows = rows_of(columns, PLAIN)
+    rows[7][4] = "Error"
+    measured = read(put(tmp_path / "t.csv", text_of([head, *rows])), setting)
+    assert measured.trips[0].energy_wh.sum() == pytest.approx(total_wh, rel=1e-3)
+    assert "1 value of 'energy_wh' left out: no numbers" in measured.notes
+    for row in rows[::5]:
+        row[4] = "Error"
+    with pytest.raises(EvrouteError, match="column 'energy_wh'"):
+        read(put(tmp_path / "t.csv", text_of([head, *rows])), setting)
+
+
+def test_a_file_with_unknown_names_says_what_it_has_and_the_call_that_reads_it(
+    driven, setting, tmp_path
+) -> None:
+    columns, _ = driven
+    headers = {"time": "datetime", "lat": "gps_lat", "lon": "gps_lon", "energy_wh": "used energy"}
+    path = put(tmp_path / "my log.csv", text_of(rows_of(columns, headers)))
+    with pytest.raises(EvrouteError) as error:
+        read(path, setting)
+    said = str(error.value)
+    assert "\n" not in said
+    assert "It has times (datetime). It lacks positions and energy, power or charge" in said
+    call = said.partition("This call reads it: ")[2]
+    words = shlex.split(call)
+    assert words[:3] == ["evroute", "learn", "my log.csv"]
+    given = dict(each.split("=") for each in words[4::2])
+    assert given == {"lat": "gps_lat", "lon": "gps_lon", "energy_wh": "used energy"}
+    assert read(path, setting, columns=given).trips
+
+
+def test_a_file_without_positions_says_so(driven, setting, tmp_path) -> None:
+    columns, _ = driven
+    columns |= {"u": [80] * len(columns["trip"]), "v": [20] * len(columns["trip"])}
+    headers = {"time": "time", "u": "voltage", "v": "current"}
+    with pytest.raises(EvrouteError, match=r"It has times .time. and volts and amps .voltage, cur"):
+        read(put(tmp_path / "t.csv", text_of(rows_of(columns, headers))), setting)

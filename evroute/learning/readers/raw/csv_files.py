@@ -27,11 +27,11 @@ LAST = 5
 """Columns at the end of a row whose kinds are compared."""
 FITTING = 0.9
 _HEAD_BYTES = 4096
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _UNDEFINED = re.compile(b"[\x81\x8d\x8f\x90\x9d]")
 IN_WORDS = {
-    "utf-8-sig": "UTF-8",
+    "utf-8": "UTF-8, where some bytes are no characters",
     "utf-16": "UTF-16",
     "utf-16-le": "UTF-16",
     "utf-16-be": "UTF-16",
@@ -72,6 +72,8 @@ def _encoding_of(path: Path, changed_ns: int, size: int) -> str:
                 decoder.decode(chunk)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
+            if head.startswith(codecs.BOM_UTF8):
+                return "utf-8"
             is_text = not _UNDEFINED.search(head) and not _CONTROL.search(head.decode("latin-1"))
             require(is_text, f"trip table {path} is neither CSV nor Parquet: it is no text")
             return "cp1252"
@@ -80,9 +82,13 @@ def _encoding_of(path: Path, changed_ns: int, size: int) -> str:
 
 def header_of(path: Path) -> list[str]:
     """Return the headers of a CSV file without blanks around them, or none if it has no text."""
+    return stripped(_raw_header(path))
+
+
+def _raw_header(path: Path) -> list[str]:
     with limits.unpacked(path) as stream:
         lines = limits.lines(decoded(stream, encoding_of(path)), f"trip table {path}")
-        return stripped(next(csv.reader(lines, delimiter=separator_of(path)), []))
+        return next(csv.reader(lines, delimiter=separator_of(path)), [])
 
 
 def stripped(headers: Sequence[str]) -> list[str]:
@@ -124,12 +130,13 @@ def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
         If it cannot be read.
     """
     encoding, separator = encoding_of(path), separator_of(path)
+    wanted = [each for each in _raw_header(path) if stripped([each])[0] in texts]
     notes = [] if encoding == "utf-8-sig" else [f"read as {IN_WORDS[encoding]}"]
     plain_text = encoding == "utf-8-sig"
     if plain_text and not _repeats_header(path):
         try:
             with limits.unpacked(path) as stream:
-                return _parsed(stream, separator, texts), notes
+                return _parsed(stream, separator, wanted), notes
         except pa.ArrowInvalid:
             pass  # rows of other widths, most often
     with limits.unpacked(path) as stream:
@@ -137,7 +144,7 @@ def read_csv(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
     rows, more = _in_width(path, text, separator)
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows(rows)
-    table = _parsed(io.BytesIO(out.getvalue().encode("utf-8")), separator, texts)
+    table = _parsed(io.BytesIO(out.getvalue().encode("utf-8")), separator, wanted)
     return table, notes + more
 
 

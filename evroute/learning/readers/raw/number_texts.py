@@ -11,13 +11,16 @@ _WITH_UNIT = re.compile(
 )
 _THOUSANDS = re.compile(r"[-+−]?\s*\d{1,3}(,\d{3})+")
 _DOTTED = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
+_SPECIAL = re.compile(r"[-+]?(inf|infinity|nan)", re.IGNORECASE)
+ODD = 0.1
+"""Largest share of the values of a column that may be no numbers."""
 NO_NUMBER = {*pyarrow.csv.ConvertOptions().null_values, "-", "--", "—"}
 
 
-def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, str, bool]:
+def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, str, bool, int]:
     """Return a column of texts as texts that Arrow reads as numbers, and how they were written.
 
-    Texts that are no numbers stay as they are.
+    Texts that are no numbers stay as they are, if they are more than `ODD` of the column.
 
     Parameters
     ----------
@@ -30,7 +33,8 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
     Returns
     -------
     tuple
-        Texts. Unit after all numbers, or empty. Whether they have a decimal comma.
+        Texts. Unit after all numbers, or empty. Whether they have a decimal comma. Number
+        of texts left out that are no numbers.
     """
     texts = [None if text is None else text.strip() for text in column.to_pylist()]
     texts = [None if text in NO_NUMBER or not text else text for text in texts]
@@ -40,9 +44,11 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
     written = [match[1] for match in matches if match]
     comma = _decimal_comma(written, separator)
     dot = "," if comma else "."
-    found = []
+    found, strange = list[str | None](), list[int]()
     for text, match in zip(texts, matches, strict=True):
         if match is None or (match[2] and not unit):
+            if text is not None and not _SPECIAL.fullmatch(text):
+                strange.append(len(found))
             found.append(text)
             continue
         digits = re.sub(r"[\s'’]", "", match[1]).replace("−", "-")
@@ -50,7 +56,10 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
         if _DOTTED.fullmatch(digits.replace(dot, ".")):
             digits = digits.replace(dot, "")
         found.append(digits.replace(dot, "."))
-    return pa.chunked_array([found], pa.string()), unit, comma
+    few = len(strange) <= ODD * sum(text is not None for text in texts)
+    for place in strange if few else ():
+        found[place] = None
+    return pa.chunked_array([found], pa.string()), unit, comma, len(strange) * few
 
 
 def _decimal_comma(numbers: Sequence[str], separator: str) -> bool:
