@@ -32,7 +32,7 @@ OF_LEARNING: Halves = {
 }
 OF_BELIEFS = ("forecast", "interval", "p_reserve", "risk", "safety", "saving", "sd_", "std")
 """Parts of the names of values that depend on more than expected energies."""
-NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?![\w,])")
+NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?!\w|,\d)")
 """A number of a sentence; ids with commas have none."""
 PLACES = """
 import json, sys, evroute
