@@ -3,6 +3,7 @@
 Only this module uses Streamlit's caches.
 """
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -145,7 +146,10 @@ def read_upload(
     )
     with TemporaryDirectory() as folder, st.spinner("Reading the roads …"):
         path = _written(Path(folder), "roads", (file_name, content))
-        rasters = [_written(Path(folder), "heights", heights)] if heights else []
+        rasters = []
+        if heights:  # the name of a tile of SRTM is its place
+            tile = re.match(r"[NS]\d\d[EW]\d{3}", heights[0], re.ASCII | re.IGNORECASE)
+            rasters.append(_written(Path(folder), tile[0] if tile else "heights", heights))
         roads = read_any(path, f"my-{stem or 'roads'}", rasters)
         if chargers:
             return add_chargers(roads, _written(Path(folder), "chargers", chargers))[0]

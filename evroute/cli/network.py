@@ -41,7 +41,7 @@ Elevation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RASTER|copernicus",
-        help="Heights: a raster (GeoTIFF, HGT, any CRS), or 'copernicus' for Copernicus GLO-30 "
+        help="Heights: a raster (GeoTIFF, HGT or ASCII grid, any CRS), or 'copernicus' for GLO-30 "
         "from the internet. "
         "Of several, the first with a value at a place is used.",
     ),

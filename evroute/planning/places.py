@@ -168,9 +168,9 @@ def position_title(network: RoadNetwork, ends: Sequence[Position]) -> str:
         Positions of one place.
     """
     first = ends[0]
-    if first.along_m == 0.0:
+    if first.along_m <= JUNCTION_M:
         return junction_label(network, int(network.tail[first.edge]))
-    if first.along_m == network.length_m[first.edge]:
+    if first.along_m >= network.length_m[first.edge] - JUNCTION_M:
         return junction_label(network, int(network.head[first.edge]))
     return edge_label(network, first.edge)
 

@@ -75,8 +75,10 @@ def lines_of(network: RoadNetwork) -> list[shapely.LineString]:
 def pin(network: RoadNetwork, edge: int, share: float, right_m: float = 0.0) -> str:
     """Return a point to the right of a point of an edge as ``lat,lon``."""
     line = lines_of(network)[edge]
-    at, ahead = (line.interpolate(share + more, normalized=True) for more in (0.0, 1e-6))
-    dx, dy = (ahead.x - at.x) / ahead.distance(at), (ahead.y - at.y) / ahead.distance(at)
+    behind = min(share, 1 - 1e-6)
+    parts = share, behind, behind + 1e-6
+    at, first, last = (line.interpolate(part, normalized=True) for part in parts)
+    dx, dy = (last.x - first.x) / last.distance(first), (last.y - first.y) / last.distance(first)
     to_degrees = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True)
     lon, lat = to_degrees.transform(at.x + right_m * dy, at.y - right_m * dx)
     return f"{lat:.9f},{lon:.9f}"
@@ -221,3 +223,21 @@ def test_a_station_is_used_from_both_sides(make_network: MakeNetwork) -> None:
     assert edges_at(roads, station) == (8, 9)
     far = grid(make_network, apart_m=14.0)
     assert edges_at(far, station) == (8,)
+
+
+@pytest.mark.parametrize(("leaving", "edge"), [(True, 2), (False, 0)])
+def test_a_car_at_the_end_of_its_road_gets_no_speed_for_nothing(
+    make_network: MakeNetwork, leaving: bool, edge: int
+) -> None:
+    """A trip from or to the end of a line takes what one from two centimetres before it takes."""
+    far = grid(make_network, apart_m=30.0)
+    planner = Planner(far, physics="driving")
+    share = 1.0 if leaving else 0.0
+    values = []
+    for metres in (0.0, 0.02, 0.04):
+        inside = metres / float(far.length_m[edge])
+        place = pin(far, edge, share - inside if leaving else share + inside)
+        ends = (place, "7-8") if leaving else ("7-8", place)
+        values.append(planner.plan(*ends).routes["energy"].energy_wh)
+    assert values[0] == pytest.approx(values[1], abs=0.05)
+    assert values[1] == pytest.approx(values[2], abs=0.05)

@@ -1,6 +1,6 @@
 """Positions on roads: an edge and the metres along it, for the places that a user gives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,7 +94,8 @@ def nearest_positions(
         WGS 84 position, degrees. The shapes of edges are stretched to their lengths.
     leaving
         As in `positions`. Where several edges meet, those on which no metre is left for a start, or
-        none is driven for a destination, are left out.
+        none is driven for a destination, are left out. At the end of a lone road half of
+        `JUNCTION_M` is driven, so that the car starts from standstill there, and stops.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def nearest_positions(
         [each for each in found if _driven_m(network, each, leaving) > JUNCTION_M]
         for found in (near, sides)
     )
-    return (*(driven or near), *other)
+    return (*(driven or [_inside(network, each) for each in near]), *other)
 
 
 def apart_m(network: RoadNetwork, one: Position, other: Position) -> float:
@@ -139,6 +140,12 @@ def point(network: RoadNetwork, position: Position) -> "shapely.Point":
     start, end = network.shape_start[position.edge], network.shape_start[position.edge + 1]
     line = np.column_stack([network.shape_x_m[start:end], network.shape_y_m[start:end]])
     return shapely.LineString(line).interpolate(share, normalized=True)
+
+
+def _inside(network: RoadNetwork, position: Position) -> Position:
+    """Return a position at an end of its edge, moved inside by half of `JUNCTION_M`."""
+    most_m = float(network.length_m[position.edge]) - JUNCTION_M / 2
+    return replace(position, along_m=max(min(position.along_m, most_m), JUNCTION_M / 2))
 
 
 def _driven_m(network: RoadNetwork, position: Position, leaving: bool) -> float:
