@@ -259,9 +259,8 @@ class MatrixBody(Request):
         description="Whether with reduced energies. The destinations then are the origins.",
     )
     max_extra_time: Annotated[float | None, _PLAN["max_extra_time"].form] = None
-    detour_extra_time: Annotated[float, _PLAN["detour_extra_time"].form] = 0.15
-    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 20.0
-    detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.02
+    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 10.0
+    detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.01
     detour_wh_per_minute: Annotated[float, _PLAN["detour_wh_per_minute"].form] = 100.0
     vehicle: VehicleName = None
     belief: BeliefName = None

@@ -15,7 +15,6 @@ from evroute.planning.dispatch.deviations import deviations_wh
 from evroute.planning.dispatch.exits import (
     ENERGY_WH,
     FASTEST,
-    LEAST_ENERGY,
     OF_ROUTE,
     TIME_S,
     Exits,
@@ -95,7 +94,7 @@ class Detours:
     def __init__(self, exits: Exits, request: PlanRequest) -> None:
         self.exits, self.request = exits, request
         self.rule = Rule.of(request)
-        worths = FASTEST, Worth(1.0, self.rule.per_s), LEAST_ENERGY
+        worths = FASTEST, Worth(1.0, self.rule.per_s)
         self._trees = [(worth, exits.weights(worth)) for worth in worths]
 
     def chosen(self, origin: Stop, apart: BoolArray) -> Chosen:
@@ -108,7 +107,7 @@ class Detours:
         apart
             (d,) whether each destination is at another place than the origin.
         """
-        fastest, relaxed, least = (self.exits.found(origin, *each) for each in self._trees)
+        fastest, relaxed = (self.exits.found(origin, *each) for each in self._trees)
         tree, single = np.zeros(len(apart), dtype=np.int64), dict[int, DrivenArms]()
         less_wh, less_s = (fastest.values - relaxed.values)[:, [ENERGY_WH, TIME_S]].T
         pays = apart & (less_wh + self.rule.per_s * less_s > NO_GAP_WH)
@@ -116,10 +115,12 @@ class Detours:
             energy_wh, time_s, _, taken_wh = fastest.values[row].tolist()
             quick = Totals(energy_wh, time_s)
             detour = Totals(*relaxed.values[row, [ENERGY_WH, TIME_S]].tolist())
-            most_wh = self.rule.limits(quick, taken_wh).energy_wh
-            if self.rule.best(quick, taken_wh, [detour]) is not None:
+            most_wh, most_s = self.rule.limits(quick, taken_wh)
+            if self.rule.cost(detour) > most_wh:
+                continue  # no route costs less
+            if detour.time_s <= most_s:
                 tree[row] = 1
-            elif least.values[row, ENERGY_WH] <= most_wh + NO_GAP_WH:
+            else:
                 tree[row] = -1
                 single[row] = self._planned(origin, self.exits.destinations[row])
         return Chosen(self.exits, (fastest, relaxed), tree, single)
