@@ -243,14 +243,12 @@ class TripPlaces:
         moved
             Rows now by the rows of the state.
         """
-        self.changed_after = int(state.get("driven/changed", 0))
+        self.changed_after = int(state["driven/changed"])
         self._unknown, self._of_all = {}, None
         edge = moved.roads[state["driven/edge"]]
         ends = np.cumsum(state["driven/count"])
         self.driven = np.split(edge, ends)[:-1]
-        # an earlier version has whole roads alone
-        share = state.get("driven/share", np.ones(len(edge)))
-        self.shares = np.split(share, ends)[:-1]
+        self.shares = np.split(state["driven/share"], ends)[:-1]
         self.sections.restore(part_of(state, "sections"), moved)
         self.earlier.restore(part_of(state, "earlier"), moved)
         if "landmarks/junctions" in state:
