@@ -307,3 +307,16 @@ def test_another_car_or_model_is_still_refused(grid, far, folder) -> None:
         learn(None, folder, network=grid, vehicle=load_vehicle("nissan-leaf-40"))
     with pytest.raises(EvrouteError, match="another configuration"):
         learn(None, folder, network=far, model="physics")
+
+
+def test_asking_about_a_trip_on_roads_of_another_map_changes_nothing(far, folder) -> None:
+    belief = TripEnergies(Setting(far, CAR))
+    for trip in list(read_parts(folder, far).values())[:3]:
+        assert trip.record is not None
+        before = {name: np.copy(part) for name, part in belief.state().items()}
+        first = belief.expected(trip)
+        assert belief.expected(trip) == first
+        for name, part in belief.state().items():
+            np.testing.assert_array_equal(part, before[name], err_msg=name)
+        belief.learn(trip)
+    assert belief.trips == 3

@@ -5,6 +5,7 @@ other networks keep their columns of the regression, which are 0 on the network.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ class TripPlaces:
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
         self._of_all: NearFeatures | None = None
+
+    def beside(self) -> "TripPlaces":
+        """Return the same places with roads of their own, to which others can be added."""
+        own = copy(self)
+        own.known = copy(self.known)
+        return own
 
     def add(self, edge: IntArray, share: FloatArray, *, known: bool) -> None:
         """Add a trip.
