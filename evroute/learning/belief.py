@@ -8,7 +8,7 @@ from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.fleet.type_folders import folder_of, several_types
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.stored import Stored, damaged, read
+from evroute.learning.stored import Stored, check_roads, damaged, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
@@ -90,15 +90,11 @@ def continued(path: Path, setting: Setting) -> Belief:
     Raises
     ------
     EvrouteError
-        If it is unreadable, or an earlier version learned it on another network.
+        If it is unreadable, or a belief of edges was learned on another network.
     """
     stored = read(path)
-    about = stored.about
-    require(
-        stored.travels or about.digest == setting.network.digest,
-        f"{path} was learned on network '{about.network}' by an earlier version. Prepare it for "
-        f"other networks: evroute learn --repair {path.parents[1]} --network {about.network}",
-    )
+    if not stored.travels:
+        check_roads(str(path), stored.about.network, stored.about.digest, setting.network)
     belief = _kind(stored).load(stored, setting)
     belief.prepare()
     return belief

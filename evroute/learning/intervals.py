@@ -303,23 +303,11 @@ class PastErrors:
         """Take over a state."""
         self.__dict__.pop("spread", None)
         self.restart()
-        self._tail, self._scores = state["tail"], _signed(state).tolist()
-        for score in state.get("tested", np.abs(self._scores)).tolist():
+        self._tail, self._scores = state["tail"], state["signed"].tolist()
+        for score in state["tested"].tolist():
             self._test.add(score)
         for score in state.get("timed", np.empty(0)).tolist():
             self._times.add(score)
-
-
-def _signed(state: Mapping[str, npt.NDArray[Any]]) -> FloatArray:
-    """Return the scores of a state, (n,). Earlier versions stored them without their signs.
-
-    Every second of those then counts as negative.
-    """
-    if "signed" in state:
-        return state["signed"]
-    scores = state["scores"].copy()
-    scores[1::2] *= -1.0
-    return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -86,7 +86,7 @@ class Stored(NamedTuple):
 
     @property
     def travels(self) -> bool:
-        """Whether it knows the lines of its roads. Beliefs of earlier versions do not."""
+        """Whether it knows the lines of its roads. Beliefs of edges do not."""
         return any(name.endswith(LINES) for name in self.state)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from evroute.door.plan import plan
 from evroute.energy import vehicle as vehicle_module
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import load_vehicle, numbers_of
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import recent
@@ -355,37 +354,13 @@ def test_a_number_that_the_driver_changes_makes_another_car(setting: Setting) ->
     assert names == {"my-reference-denver", f"my-reference-drag-{with_box.drag:g}-denver"}
 
 
-def test_a_folder_of_an_earlier_version_is_found_by_likeness(setting: Setting) -> None:
-    from own_trips import folder_of
-
-    car = load_vehicle("reference")
-    for checksum, mass_kg, name in (
-        ("00000001", car.mass_kg + 1, "denver"),
-        ("00000002", car.mass_kg + 1, "elsewhere"),
-        ("00000003", car.mass_kg + 1, "denver"),
-    ):
-        numbers = numbers_of(replace(car, mass_kg=mass_kg))
-        if checksum == "00000001":
-            numbers["drag"] += 0.1
-        folder = Path("runs", f"my-reference-denver-{checksum}")
-        folder.mkdir(parents=True)
-        manifest = {"networks": {name: "0"}, "vehicle": numbers}
-        (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert folder_of(setting.network, car).path.name == "my-reference-denver-00000003"
-    heavy = replace(car, mass_kg=car.mass_kg + 500)
-    assert not folder_of(setting.network, heavy).path.exists()
-
-
 LOCKED = Path(__file__).parents[1] / "compat" / "locked" / "departed"
 """A folder of an earlier version that a trip with an odd number locked."""
 
 
 def own_folder(place: Path) -> Path:
     """Return a copy of the locked folder as that of the default car on Denver."""
-    network, vehicle = load_network("denver"), load_vehicle("nissan-leaf-40")
-    about = json.dumps([network.digest, numbers_of(vehicle)], sort_keys=True)
-    name = f"my-nissan-leaf-40-denver-{crc32(about.encode()):08x}"
-    return copytree(LOCKED, place / "runs" / name)
+    return copytree(LOCKED, place / "runs" / "my-nissan-leaf-40-denver")
 
 
 def undone(folder: Path) -> list[str]:
@@ -398,7 +373,7 @@ def test_a_locked_folder_of_an_earlier_version_is_healed_by_an_upload(
     folder = own_folder(tmp_path)
     page = opened("car", vehicle="nissan-leaf-40", folder="physics alone")
     add(page, log(tmp_path / "next.csv", setting, range(2)))
-    assert page.success[0].value == r"next.csv\: learned 4 trips."
+    assert page.success[0].value == r"next.csv\: learned 5 trips."
     assert any("Departed" in each.value for each in page.caption)
     names = read_columns(folder / "trips.parquet")["trip"].to_pylist()
     assert names == ["A", "odd", "later", "0", "1"]

@@ -309,42 +309,14 @@ def test_another_car_or_model_is_still_refused(grid, far, folder) -> None:
         learn(None, folder, network=far, model="physics")
 
 
-def test_a_folder_of_an_earlier_version_is_prepared_by_its_next_call(
-    grid, far, folder, tmp_path
-) -> None:
-    """Without lines and terms in its files, and without lines in its belief."""
-    part = folder / "measured" / "0001.parquet"
-    table = pq.read_table(part)
-    from evroute.checked import digest_of, read_arrays, write_arrays
-
-    columns = {name: table[name].to_pylist() for name in table.column_names if "road" not in name}
-    metadata = {k: v for k, v in table.schema.metadata.items() if k in (b"unknown", b"manifest")}
-    old = table.select(list(columns)).replace_schema_metadata(
-        {**metadata, b"sha256": digest_of(columns)}
-    )
-    pq.write_table(old, part)
-    path = folder / "beliefs" / "grid-learned.npz"
-    arrays = {
-        name: each for name, each in read_arrays(path).items() if not name.startswith("known/")
-    }
-    write_arrays(path, arrays)
-    # it plans at home, and is refused elsewhere with the remedy
-    assert evroute.load_belief(folder, network=grid).trips == 25
-    with pytest.raises(EvrouteError, match="belief about network 'grid'"):
-        evroute.load_belief(folder, network=far)
-    table = table_of(far, tmp_path / "far.csv", 2, 3, "far")
-    with pytest.raises(EvrouteError, match=r"by an earlier version. Prepare it .* --repair"):
-        learn(table, folder, network=far)
-    whole = state_of(folder, grid)
-    learn(table_of(grid, tmp_path / "one.csv", 9, 1, "one"), folder, network=grid)
-    assert [path.name for path in sorted((folder / "measured").iterdir())] == [
-        "0001.parquet",
-        "0002.parquet",
-    ]
-    assert learn(table, folder, network=far).trips.num_rows == 29
-    rmtree(folder / "beliefs")
-    (folder / "trips.parquet").unlink()
-    assert learn(None, folder, network=far).trips.num_rows == 29
-    key = "trips/learned_rows"
-    p = whole[key].shape[1]
-    np.testing.assert_allclose(state_of(folder, far)[key][:25, :p], whole[key], rtol=1e-9)
+def test_asking_about_a_trip_on_roads_of_another_map_changes_nothing(far, folder) -> None:
+    belief = TripEnergies(Setting(far, CAR))
+    for trip in list(read_parts(folder, far).values())[:3]:
+        assert trip.record is not None
+        before = {name: np.copy(part) for name, part in belief.state().items()}
+        first = belief.expected(trip)
+        assert belief.expected(trip) == first
+        for name, part in belief.state().items():
+            np.testing.assert_array_equal(part, before[name], err_msg=name)
+        belief.learn(trip)
+    assert belief.trips == 3

@@ -5,6 +5,7 @@ other networks keep their columns of the regression, which are 0 on the network.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ class TripPlaces:
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
         self._of_all: NearFeatures | None = None
+
+    def beside(self) -> "TripPlaces":
+        """Return the same places with roads of their own, to which others can be added."""
+        own = copy(self)
+        own.known = copy(self.known)
+        return own
 
     def add(self, edge: IntArray, share: FloatArray, *, known: bool) -> None:
         """Add a trip.
@@ -243,14 +250,12 @@ class TripPlaces:
         moved
             Rows now by the rows of the state.
         """
-        self.changed_after = int(state.get("driven/changed", 0))
+        self.changed_after = int(state["driven/changed"])
         self._unknown, self._of_all = {}, None
         edge = moved.roads[state["driven/edge"]]
         ends = np.cumsum(state["driven/count"])
         self.driven = np.split(edge, ends)[:-1]
-        # an earlier version has whole roads alone
-        share = state.get("driven/share", np.ones(len(edge)))
-        self.shares = np.split(share, ends)[:-1]
+        self.shares = np.split(state["driven/share"], ends)[:-1]
         self.sections.restore(part_of(state, "sections"), moved)
         self.earlier.restore(part_of(state, "earlier"), moved)
         if "landmarks/junctions" in state:

@@ -123,5 +123,6 @@ class TripFields:
         edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
         if trip.routes > 1:
             edge = edge[[0, -1]]
-        driven = trip.stretches(network) if trip.record is None else None
+        whole = trip.record is not None or trip.routes > 1
+        driven = None if whole else trip.stretches(network)
         return float(unknown_wh2 + self.unknown_wh2(edge, driven)[-1, -1])

@@ -173,13 +173,22 @@ class TripEnergies(Belief):
         found = sentences(self.belief, self.vehicle, trips, places, self.changed_after)
         return found + ranking(self.car_shares())
 
-    def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
+    def _placed(self, trip: MeasuredTrip) -> MeasuredTrip:
         """Return a trip on the roads of the belief. Those that it lacks are added to them."""
         if trip.record is None:
             return trip
         edge = self.places.known.rows_of(trip.record.lines)
         self.times.extend()
         return replace(trip, edge=edge)
+
+    def _beside(self, trip: MeasuredTrip) -> "TripEnergies":
+        """Return the belief to ask about a trip, with roads of its own where it may lack some."""
+        if trip.record is None:
+            return self
+        own = copy(self)
+        own.places = self.places.beside()
+        own.times = self.times.beside(own.places.known)
+        return own
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by the values known at its departure, (p,).
@@ -191,10 +200,11 @@ class TripEnergies(Belief):
             return self._fields.row(then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
         b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
-        sums = self.arms.row(self.pace, trip, known, b)
-        # the ends become landmarks where these are far
-        self.belief.widen(self.places.admit_ends(trip.edge))
-        row = self._fields.row(sums, trip.edge, self.share(trip))
+        return self._with_fields(self.arms.row(self.pace, trip, known, b), trip)
+
+    def _with_fields(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
+        """Return the row of a trip with its terms (p,)."""
+        row = self._fields.row(terms, trip.edge, self.share(trip))
         row[self.belief.column >= ROAD] *= trip.routes == 1
         return row
 
@@ -205,7 +215,10 @@ class TripEnergies(Belief):
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
-        trip = self.placed(trip)
+        own = self._beside(trip)
+        return own._expect(own._placed(trip))
+
+    def _expect(self, trip: MeasuredTrip) -> Expected:
         row = self.row(trip)
         days = self._state(trip.car).departures.days_before(trip.departed_s)
         belief = self.belief.of_car(trip.car, days)
@@ -230,10 +243,13 @@ class TripEnergies(Belief):
         expected
             Its expectation, with its row.
         """
-        trip = self.placed(trip)
+        trip, row = self._placed(trip), expected.row
+        if trip.record is None:  # its ends become landmarks where these are far
+            self.belief.widen(self.places.admit_ends(trip.edge))
+            row = self._with_fields(row[: len(self.belief.prior.mean)], trip)
         self.places.add(trip.edge, self.share(trip), known=trip.routes == 1)
         own = self._states.begin(trip.car) if trip.car else self._state("")
-        row, days = expected.row, own.departures.days_before(trip.departed_s)
+        days = own.departures.days_before(trip.departed_s)
         doubted = self._departures.season_unknown(trip)
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)

@@ -66,8 +66,6 @@ NAMES = (
     "level",
     "stops and turns",
 )
-LATER = ("heating", "warm-up", "cooling", "level")
-"""Terms that the files of earlier versions lack."""
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11
@@ -115,7 +113,6 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         std[:p],
         cone[: len(positive) + 1 + driving, :p],
         names=NAMES[:p],
-        later=LATER,
         level=LEVEL,
         multiplied=multiplied[:p],
         metered=BY_TEMPERATURE,

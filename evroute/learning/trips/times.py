@@ -6,6 +6,7 @@ whose coefficient is 1.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,12 @@ class TripTimes:
             row = self._row(edge[measured], departed_s, share=share[measured])
             self.errors.learn(row, float(travel_s[measured].sum()), car=car)
         self.pace.learn(edge, np.where(share < 1.0, np.nan, travel_s), departed_s)
+
+    def beside(self, roads: KnownRoads) -> "TripTimes":
+        """Return the same times over other roads, to which some can be added."""
+        own = copy(self)
+        own._roads, own.pace = roads, copy(self.pace)
+        return own
 
     def extend(self) -> None:
         """Add the roads that became known since."""

@@ -27,13 +27,13 @@ import numpy.typing as npt
 from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.learning.fleet.car_effects import CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import kept_trips, noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
-from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.kept_trips import FIELD, KM, LEARNED_KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import START, TripNoiseScale
@@ -295,9 +295,15 @@ class TripBelief:
         Raises
         ------
         ValueError
-            If the state has another number of coefficients.
+            If the state has other coefficients.
         """
-        state = with_later_terms(state, self.prior)
+        names, p = tuple(state["terms"].tolist()), int((state["column"] == TERM).sum())
+        require(
+            names == self.prior.names and p == len(self.prior.mean),
+            f"a state of {p} coefficients ({', '.join(names)}), expected "
+            f"{len(self.prior.mean)} ({', '.join(self.prior.names)})",
+            ValueError,
+        )
         self.column = state["column"]
         self.field_std = float(state["field_std"])
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())

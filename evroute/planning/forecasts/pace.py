@@ -269,8 +269,6 @@ class Pace:
         ValueError
             If the state has another number of edges.
         """
-        if not state:  # a belief of an earlier version, without a pace
-            return
         require(
             state["seconds"].shape == self._seconds.shape,
             f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}",
