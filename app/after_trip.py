@@ -150,7 +150,8 @@ def judgement(
     assert planned.charge is not None
     # the band of the charge is one of the energy; charges on the way shift both alike
     start_wh = planned.charge.charge_wh[-1] + planned.energy_wh
-    low_kwh, high_kwh = (round((start_wh - end_wh) / 1000, 2) for end_wh in (most, least))
+    # no -0.00
+    low_kwh, high_kwh = (round((start_wh - end_wh) / 1000, 2) + 0.0 for end_wh in (most, least))
     beyond_kwh = max(low_kwh - driven_kwh, driven_kwh - high_kwh)
     verdict = f"the 90 % band of the plan, {low_kwh:.2f} to {high_kwh:.2f} kWh"
     if beyond_kwh <= 0:
