@@ -63,7 +63,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DOORS = (
     *("positions", "stops", "risk", "range", "refusals", "needs", "matrix", "tour", "money"),
-    *("fleets", "other map", "cold"),
+    *("fleets", "other-map", "cold"),
 )
 """Families of `doors`, which ask for what a user may wish."""
 FAMILIES = ("plans", *DOORS, "learn", "simulate", "bandit")
@@ -247,7 +247,7 @@ def of_doors(bench: Bench, measured: Path, rows: int, *, city: str) -> dict[str,
     found["fleets"] = fleets(folder, roads, ROOT / "data", rows)
     if city:
         elsewhere = Roads.of(bench.old, city, rng)
-        found["other map"] = other_map(folder, measured, elsewhere, rows)
+        found["other-map"] = other_map(folder, measured, elsewhere, rows)
     return {name: found[name] for name in DOORS if name in found}
 
 

@@ -446,7 +446,7 @@ def fleets(folder: Path, roads: Roads, data: Path, rows: int) -> Tasks:
 def other_map(folder: Path, measured: Path, roads: Roads, rows: int) -> Tasks:
     """Return the tasks that learn trips of Denver, and plan on them in another city."""
     table = [{"from": a, "to": b, "soc": 5} for a, b in (roads.edges(2) for _ in range(rows))]
-    return _believed(folder, "other map", (measured,), roads.name, table)
+    return _believed(folder, "other-map", (measured,), roads.name, table)
 
 
 def _believed(
