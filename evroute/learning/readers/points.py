@@ -34,6 +34,7 @@ from evroute.learning.readers.meters import (
     READINGS,
     Meter,
     by_catalogue,
+    coarse_words,
     meters_of,
 )
 from evroute.learning.readers.table import Log, check_columns, trips_of
@@ -141,6 +142,10 @@ def _by_meter(
             measured.skipped[drive.name] = str(error)
         else:
             admit(measured, driven, setting, read.ignored)
+    if meter.kind == "charge":
+        trips_wh = [float(trip.energy_wh.sum()) for trip in measured.trips]
+        battery_kwh = setting.vehicle.battery_kwh
+        measured.notes.extend(coarse_words(meter.step_percent, battery_kwh, trips_wh))
     return measured
 
 
