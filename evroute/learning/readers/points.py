@@ -287,7 +287,7 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
     time_s, power_w = zip(*readings, strict=True)
     step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
     return [
-        f"power read every {step_s:.3g} s leaves ± {meter_std_wh(time_s, power_w):.0f} Wh of a "
+        f"power read every {step_s:.3g} s leaves ± {abs(meter_std_wh(time_s, power_w)):.0f} Wh of a "
         "trip unknown"
     ]
 
