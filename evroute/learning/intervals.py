@@ -251,7 +251,9 @@ class PastErrors:
         """Factor on a deviation for the 90 % interval of a Gaussian to hold. 1 before any trip."""
         return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
-    def add(self, error_wh: float, sd_wh: float, unit_wh: float | None = None) -> None:
+    def add(
+        self, error_wh: float, sd_wh: float, unit_wh: float | None = None, day: float = np.nan
+    ) -> None:
         """Add the error of one trip. A predicted deviation of NaN or 0 skips it.
 
         Parameters
@@ -262,10 +264,12 @@ class PastErrors:
             Predicted deviation.
         unit_wh
             Unit of the score that the test for changes sees. ``sd_wh`` if None.
+        day
+            Number of its day, or NaN if it is unknown.
         """
         if sd_wh > 0:
             self.add_untested(error_wh / sd_wh)
-            self._test.add(abs(error_wh / (unit_wh or sd_wh)))
+            self._test.add(abs(error_wh / (unit_wh or sd_wh)), day)
 
     def add_untested(self, score: float, kept: int | None = None) -> None:
         """Add a score to the spread alone.
@@ -288,15 +292,17 @@ class PastErrors:
         if not np.isnan(score):
             self._times.add(score)
 
-    def refuse(self, error_wh: float, sd_wh: float) -> None:
+    def refuse(self, error_wh: float, sd_wh: float, day: float = np.nan) -> None:
         """Add the error of a trip that is not learned: to the test alone, not to the spread."""
-        self._test.add(abs(error_wh / sd_wh))
+        self._test.add(abs(error_wh / sd_wh), day)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
         scores = {"signed": self._scores, "tested": self._test.scores}
         if self._times.scores:
             scores["timed"] = self._times.scores
+        if np.isfinite(self._test.days).any():
+            scores["tested_day"] = list(self._test.days)
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -304,8 +310,9 @@ class PastErrors:
         self.__dict__.pop("spread", None)
         self.restart()
         self._tail, self._scores = state["tail"], state["signed"].tolist()
-        for score in state["tested"].tolist():
-            self._test.add(score)
+        days = state.get("tested_day", np.full(len(state["tested"]), np.nan))
+        for score, day in zip(state["tested"].tolist(), days.tolist(), strict=True):
+            self._test.add(score, day)
         for score in state.get("timed", np.empty(0)).tolist():
             self._times.add(score)
 

@@ -19,6 +19,7 @@ READERS = {
     "gpx": "evroute.learning.readers.gpx:READER",
     "tesla": "evroute.learning.readers.tesla:READER",
     "tesla_drives": "evroute.learning.readers.tesla_drives:READER",
+    "stops": "evroute.learning.readers.stops:READER",
     "points": "evroute.learning.readers.points:READER",
     "notebook": "evroute.learning.readers.notebook:READER",
     "edges": "evroute.learning.readers.edges:READER",

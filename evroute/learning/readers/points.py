@@ -34,6 +34,7 @@ from evroute.learning.readers.meters import (
     READINGS,
     Meter,
     by_catalogue,
+    coarse_words,
     meters_of,
 )
 from evroute.learning.readers.table import Log, check_columns, trips_of
@@ -141,6 +142,10 @@ def _by_meter(
             measured.skipped[drive.name] = str(error)
         else:
             admit(measured, driven, setting, read.ignored)
+    if meter.kind == "charge":
+        trips_wh = [float(trip.energy_wh.sum()) for trip in measured.trips]
+        battery_kwh = setting.vehicle.battery_kwh
+        measured.notes.extend(coarse_words(meter.step_percent, battery_kwh, trips_wh))
     return measured
 
 
@@ -282,8 +287,8 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
     time_s, power_w = zip(*readings, strict=True)
     step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
     return [
-        f"power read every {step_s:.3g} s leaves ± {meter_std_wh(time_s, power_w):.0f} Wh of a "
-        "trip unknown"
+        f"power read every {step_s:.3g} s leaves ± {abs(meter_std_wh(time_s, power_w)):.0f} Wh of "
+        "a trip unknown"
     ]
 
 

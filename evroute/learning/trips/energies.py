@@ -52,6 +52,7 @@ from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
+from evroute.network.places.zones import day_of
 from evroute.planning.forecasts.pace import Pace
 from evroute.text import counted
 
@@ -254,6 +255,7 @@ class TripEnergies(Belief):
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
         heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
+        self.belief.on_day = self.times.errors.on_day = day_of(trip.departed_s, self.network)
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),

@@ -81,10 +81,7 @@ def sentences(
         *refusals(belief, trips["trip"].to_pylist()),
     ]
     if changed_after:
-        found.append(
-            f"errors grew by trip {changed_after}, as if roads had changed: their speeds and "
-            "deviations, and the intervals, are learned anew since"
-        )
+        found.append(f"errors grew since trip {changed_after}; the last trips count more now")
     return found
 
 

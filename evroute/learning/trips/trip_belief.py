@@ -67,8 +67,8 @@ class TripBelief:
     ----------
     column
         Kinds of the columns of the row of a trip, (p + f,).
-    seen
-        Number of trips, refused ones included.
+    seen, on_day
+        Number of trips, refused ones included, and of the day of the next one, or NaN.
     regression
         Posterior of the coefficients and of the features of the fields.
     cars
@@ -94,7 +94,7 @@ class TripBelief:
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
-        self._errors, self._day = CarErrors(), 0.0
+        self._errors, self._day, self.on_day = CarErrors(), 0.0, np.nan
         of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
         self._car: str | None = None
@@ -221,8 +221,7 @@ class TripBelief:
         after_days
             Days since the trip before, of the same car, at least 0.
         part_wh, part_wh2
-            Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh².
-            0 where it was not measured. It teaches after the trip.
+            Measured energy of the columns `CoefficientPrior.metered`, Wh, and variance, or 0.
         car
             Name of the car, or empty for the only one.
 
@@ -244,7 +243,7 @@ class TripBelief:
             self._refused.append(trip)
             expected = self._expect_kept(trip)
             unit_wh = self._unit_wh(trip) or expected.sd_wh
-            self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car)
+            self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car, day=self.on_day)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
         if inflated := suspect and self.inflations < MAX_INFLATIONS:
@@ -339,7 +338,8 @@ class TripBelief:
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
-        self._errors.add(error_wh, expected.sd_wh, self._unit_wh(trip), car=trip.car)
+        errors = error_wh, expected.sd_wh, self._unit_wh(trip)
+        self._errors.add(*errors, car=trip.car, day=self.on_day)
         self._learned.append(trip)
         refit = noise_fit.is_refit_due(self.trips)
         if refit or (self.roads is not None and noise_fit.is_choice_of_roads_due(self.trips)):

@@ -32,6 +32,19 @@ def local_s(departed_s: float | None, network: RoadNetwork) -> float | None:
     return 3600.0 * clock.hour + 60.0 * clock.minute + clock.second + departed_s % 1.0
 
 
+def day_of(departed_s: float | None, network: RoadNetwork) -> float:
+    """Return the number of the local day of a departure, or NaN if its date is unknown.
+
+    Parameters
+    ----------
+    departed_s, network
+        As in `local_s`.
+    """
+    if departed_s is None or departed_s < DATED_S:
+        return float("nan")
+    return float(datetime.fromtimestamp(departed_s, zone_of(network)).toordinal())
+
+
 @lru_cache(maxsize=4)
 def zone_of(network: RoadNetwork) -> ZoneInfo:
     """Return the time zone of a network.
