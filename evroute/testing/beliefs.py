@@ -16,6 +16,7 @@ from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.stored import read
 from evroute.methods.setting import Setting
+from evroute.network.heights.stretches import Stretches
 from evroute.planning.forecasts.many_trips import ManyTrips
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
@@ -265,6 +266,26 @@ def the_day_has_an_energy_and_a_time_for_every_arm(subject: Subject) -> None:
     ensure(0 <= day.full_battery_fade < 2, f"full_battery_fade is {day.full_battery_fade}.")
 
 
+def a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it(subject: Subject) -> None:
+    """The energy of a part of an edge has the same bytes alone, among others and in any order.
+
+    Plans keep such energies for later requests. An answer thus depends on no request before it.
+    """
+    belief, rng = subject.taught(30), np.random.default_rng(0)
+    for edges in (OVER, ROUND):
+        day, arms = arms_of(belief, edges)
+        arms = np.tile(arms, 9)
+        whole = Stretches.whole(belief.network, day.space.states.edge[arms])
+        start_m, end_m = np.sort(rng.uniform(0.0, whole.to_m, (2, len(arms))), axis=0)
+        parts = replace(whole, from_m=start_m, to_m=end_m)
+        alone_wh = [
+            float(day.stretch_wh(arms[[k]], parts[np.array([k])])[0]) for k in range(len(arms))
+        ]
+        equal(day.stretch_wh(arms, parts), np.array(alone_wh), "energies together and alone")
+        back = np.arange(len(arms))[::-1]
+        equal(day.stretch_wh(arms[back], parts[back])[back], np.array(alone_wh), "by their order")
+
+
 def conditions_of_the_day_are_in_its_energies(subject: Subject) -> None:
     """The conditions of a day are in its energies: at -10 °C each arm takes more."""
     belief = subject.taught()
@@ -386,6 +407,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     the_day_forecasts_what_the_belief_expects,
     a_difference_of_routes_leaves_out_all_that_they_share,
     the_day_has_an_energy_and_a_time_for_every_arm,
+    a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it,
     conditions_of_the_day_are_in_its_energies,
     minutes_are_those_of_trips_where_they_measured_them,
     an_unknown_departure_is_not_midnight,
