@@ -16,23 +16,15 @@ from evroute.learning.base import Belief, learn_in_turn
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.stored import read
 from evroute.methods.setting import Setting
-from evroute.network.heights.stretches import Stretches
 from evroute.planning.forecasts.many_trips import ManyTrips
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
-from evroute.testing.days import arms_of, forecast_of, trips_to_each, trips_together
+from evroute.testing.days import arms_of, forecast_of, parts_wh, trips_to_each, trips_together
 from evroute.testing.roads import hill
 
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
 """The two routes of the network."""
-COLUMNS = [
-    "predicted_wh",
-    "predicted_sd_wh",
-    "low50_wh",
-    "high50_wh",
-    "low90_wh",
-    "high90_wh",
-]
+COLUMNS = ["predicted_wh", "predicted_sd_wh", "low50_wh", "high50_wh", "low90_wh", "high90_wh"]
 EXTRA = 1.3
 """Measured energy over eq. 8 on every edge."""
 SLOW = 1.5
@@ -267,23 +259,11 @@ def the_day_has_an_energy_and_a_time_for_every_arm(subject: Subject) -> None:
 
 
 def a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it(subject: Subject) -> None:
-    """The energy of a part of an edge has the same bytes alone, among others and in any order.
-
-    Plans keep such energies for later requests. An answer thus depends on no request before it.
-    """
-    belief, rng = subject.taught(30), np.random.default_rng(0)
+    """The energy of a part of an edge has the same bytes alone, among others and in any order."""
+    belief = subject.taught(30)
     for edges in (OVER, ROUND):
-        day, arms = arms_of(belief, edges)
-        arms = np.tile(arms, 9)
-        whole = Stretches.whole(belief.network, day.space.states.edge[arms])
-        start_m, end_m = np.sort(rng.uniform(0.0, whole.to_m, (2, len(arms))), axis=0)
-        parts = replace(whole, from_m=start_m, to_m=end_m)
-        alone_wh = [
-            float(day.stretch_wh(arms[[k]], parts[np.array([k])])[0]) for k in range(len(arms))
-        ]
-        equal(day.stretch_wh(arms, parts), np.array(alone_wh), "energies together and alone")
-        back = np.arange(len(arms))[::-1]
-        equal(day.stretch_wh(arms[back], parts[back])[back], np.array(alone_wh), "by their order")
+        together_wh, alone_wh = parts_wh(*arms_of(belief, edges))
+        equal(together_wh, alone_wh, "energies together and alone")
 
 
 def conditions_of_the_day_are_in_its_energies(subject: Subject) -> None:
