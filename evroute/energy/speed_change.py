@@ -199,9 +199,7 @@ class Stretch:
             (k,) metres in which it is gained, at most the length of the part.
         """
         k, place = len(self.length_m), self.place
-        first = np.searchsorted(place, np.arange(k))
-        end_m = np.cumsum(self.piece_m)
-        end_m -= (end_m[first] - self.piece_m[first])[place]
+        end_m = _ends_m(self.piece_m, np.searchsorted(place, np.arange(k + 1)))
         within_m = np.minimum(ahead_m, self.length_m)
         changing_m = np.clip(within_m[place] - (end_m - self.piece_m), 0.0, self.piece_m)
         per_m = self.piece_wh / np.where(self.piece_m > 0.0, self.piece_m, 1.0)
@@ -210,6 +208,23 @@ class Stretch:
         joined_wh = (per_m + slope) * changing_m
         added_wh = battery_wh(vehicle, steady_wh) + battery_wh(vehicle, joined_wh)
         return np.bincount(place, added_wh, minlength=k).astype(np.float64, copy=False)
+
+
+def _ends_m(piece_m: FloatArray, start: IntArray) -> FloatArray:
+    """Return where each piece ends along its part, (q,) m, by the pieces of that part alone.
+
+    Parameters
+    ----------
+    piece_m
+        (q,) lengths of the pieces, m.
+    start
+        (k + 1,) part i has the pieces ``start[i]`` to ``start[i + 1]``.
+    """
+    end_m, count = piece_m.copy(), np.diff(start)
+    for nth in range(1, int(count.max(initial=0))):
+        here = start[:-1][count > nth] + nth
+        end_m[here] += end_m[here - 1]
+    return end_m
 
 
 def distance_m(vehicle: Vehicle, gained_wh: FloatArray) -> FloatArray:

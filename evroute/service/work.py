@@ -26,12 +26,12 @@ from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
+from evroute.planning.dispatch.needs import needed, needed_of_day
 from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import Pairs
 from evroute.planning.reach import reach_asked
 from evroute.service.formats import EnergyMatrix
-from evroute.service.needs import needed, needed_of_day
 from evroute.service.planners import Planners
 from evroute.service.problems import brief
 from evroute.service.requests import (
@@ -194,7 +194,7 @@ class Work:
         return [asdict(each) for each in suggest(roads, request.text, most=request.most)]
 
     def needed(self, request: NeededRequest) -> dict[str, Any]:
-        """Return the charge that a trip needs (`needs.needed`).
+        """Return the charge that a trip needs (`dispatch.needs`).
 
         Raises
         ------
@@ -202,10 +202,12 @@ class Work:
             If there is no way, or a full battery does not suffice.
         """
         with self._planning:
-            return needed(self.planners.of_request(request), request)
+            planner = self.planners.of_request(request)
+            ends = request.origin, request.destination
+            return needed(planner, ends, request.reserve, request.p)
 
     def needed_of_day(self, request: NeededDay) -> dict[str, Any]:
-        """Return the charge that all trips of a day need together (`needs.needed_of_day`).
+        """Return the charge that all trips of a day need together (`dispatch.needs`).
 
         Raises
         ------
@@ -215,7 +217,8 @@ class Work:
         with self._planning:
             planner = self.planners.of_request(request)
             planners = [planner.leaving(each.departed_s) for each in request.trips]
-            return needed_of_day(planners, request)
+            ends = [(each.origin, each.destination) for each in request.trips]
+            return needed_of_day(planners, ends, request.reserve, request.p)
 
     def learn(self, trips: Trips) -> dict[str, Any]:
         """Learn trips. They are on the disk when this returns.

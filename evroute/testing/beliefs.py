@@ -19,19 +19,12 @@ from evroute.methods.setting import Setting
 from evroute.planning.forecasts.many_trips import ManyTrips
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
-from evroute.testing.days import arms_of, forecast_of, trips_to_each, trips_together
+from evroute.testing.days import arms_of, forecast_of, parts_wh, trips_to_each, trips_together
 from evroute.testing.roads import hill
 
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
 """The two routes of the network."""
-COLUMNS = [
-    "predicted_wh",
-    "predicted_sd_wh",
-    "low50_wh",
-    "high50_wh",
-    "low90_wh",
-    "high90_wh",
-]
+COLUMNS = ["predicted_wh", "predicted_sd_wh", "low50_wh", "high50_wh", "low90_wh", "high90_wh"]
 EXTRA = 1.3
 """Measured energy over eq. 8 on every edge."""
 SLOW = 1.5
@@ -265,6 +258,14 @@ def the_day_has_an_energy_and_a_time_for_every_arm(subject: Subject) -> None:
     ensure(0 <= day.full_battery_fade < 2, f"full_battery_fade is {day.full_battery_fade}.")
 
 
+def a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it(subject: Subject) -> None:
+    """The energy of a part of an edge has the same bytes alone, among others and in any order."""
+    belief = subject.taught(30)
+    for edges in (OVER, ROUND):
+        together_wh, alone_wh = parts_wh(*arms_of(belief, edges))
+        equal(together_wh, alone_wh, "energies together and alone")
+
+
 def conditions_of_the_day_are_in_its_energies(subject: Subject) -> None:
     """The conditions of a day are in its energies: at -10 °C each arm takes more."""
     belief = subject.taught()
@@ -386,6 +387,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     the_day_forecasts_what_the_belief_expects,
     a_difference_of_routes_leaves_out_all_that_they_share,
     the_day_has_an_energy_and_a_time_for_every_arm,
+    a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it,
     conditions_of_the_day_are_in_its_energies,
     minutes_are_those_of_trips_where_they_measured_them,
     an_unknown_departure_is_not_midnight,

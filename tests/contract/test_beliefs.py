@@ -246,6 +246,16 @@ class Late(Ratio):
     block = 3
 
 
+class Distracted(Ratio):
+    """The energy of a part depends on the parts that are asked beside it."""
+
+    def under(self, conditions):
+        day = RatioDay(self, conditions)
+        alone = day.stretch_wh
+        day.stretch_wh = lambda arms, parts: alone(arms, parts) * (1.0 + 1e-15 * len(arms))
+        return day
+
+
 class Careless(Ratio):
     """It serves any car."""
 
@@ -289,6 +299,7 @@ class Clockless(Ratio):
 
 
 WRONG = {
+    Distracted: "a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it",
     Clockless: "an_unknown_departure_is_not_midnight",
     Curious: "an_expectation_teaches_nothing",
     Forgetful: "a_file_holds_all_that_was_learned",

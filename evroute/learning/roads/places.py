@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.arrays import FloatArray, IntArray, by_row, flat, part_of
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
@@ -122,7 +122,7 @@ class TripPlaces:
         km = self.known.length_m[edge] / 1000.0
         features = self.sections.features(edge, km if share is None else share * km)
         before = np.zeros((len(edge), len(self.earlier)))
-        return np.column_stack([before, features, features @ self.sections.root_km])
+        return np.column_stack([before, features, by_row(features, self.sections.root_km)])
 
     def features_of_roads(self) -> NearFeatures:
         """Return the features of all roads of the network, as in `road_features`.
@@ -183,7 +183,7 @@ class TripPlaces:
         share = driven.share(network)
         rise = np.zeros((len(edge), 0 if self.junctions is None else len(self.junctions)))
         if self.junctions is not None and self.heights_unknown:
-            at = self.junctions.features
+            at = self.junctions.features_one_by_one
             rise = at(network.head[edge]) - at(network.tail[edge])
         return [self.road_features(edge, share), share[:, np.newaxis] * rise]
 

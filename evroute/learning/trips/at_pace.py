@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.turn_prior import TurnEnergy
@@ -252,7 +252,7 @@ class ArmTerms:
             energy = self._energy(conditions)
             plan_wh = energy.stretch_wh(arms, stretches, energy.limits_mps)
             at_map_pace = at_pace(self._map_spm[edge])
-            terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
+            terms = np.column_stack([terms, plan_wh - by_row(at_map_pace, prior[:TURNING])])
         if np.isfinite(soc_percent).any() and stretches is not None:
             whole = self.at(pace, arms, conditions, soc_percent)
             terms[:, FADE] = stretches.share(network) * whole[:, FADE]

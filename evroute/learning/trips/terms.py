@@ -43,7 +43,7 @@ from functools import partial
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.heating import PRIOR_STD_WH, Heating, heating_coefficients
 from evroute.energy.vehicle import Vehicle
@@ -248,7 +248,7 @@ def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
     if prior.multiplied is None:
         return terms
     whole = terms.copy()
-    whole[:, LEVEL] = terms[:, : len(prior.mean)] @ prior.multiplied
+    whole[:, LEVEL] = by_row(terms[:, : len(prior.mean)], prior.multiplied)
     return whole
 
 
