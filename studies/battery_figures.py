@@ -40,13 +40,9 @@ def interval(belief: TripEnergies, trip: MeasuredTrip, car: Vehicle) -> tuple[fl
     """Return the 90 % interval of the charge on arrival of a trip, %."""
     day = DrivingConditions(temperature_c=trip.temperature_c, parked_minutes=trip.parked_minutes)
     planner = Planner(belief.network, car, belief, conditions=day)
-    arms = planner.space.arms_of_route(Route(tuple(trip.edge.tolist())))
-    minutes = float(planner.time_s[trip.edge].sum()) / 60.0
-    full = Battery.of_percent(car.battery_kwh, trip.soc_percent, 0.0)
-    battery = planner.heating.departing(full, minutes)
-    trace = planner.charge.follow(battery, arms)
-    forecast = planner.learned.forecast(arms, planner.mean_wh[arms], trace)
-    return forecast.charge(battery, trace).arrival_interval_percent
+    battery = Battery.of_percent(car.battery_kwh, trip.soc_percent, 0.0)
+    route = Route(tuple(trip.edge.tolist()))
+    return planner.forecasts.of_route(route, battery)[1].arrival_interval_percent
 
 
 def played(seed: int) -> pd.DataFrame:

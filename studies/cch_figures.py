@@ -49,7 +49,7 @@ def measure(name: str, physics: str) -> None:
     stored = network.with_tables(contraction.order_tables(network))
     build_s = seconds(lambda: contraction.hierarchy(stored), 1)
     costs_s = seconds(lambda: Contracted(stored, plans.search, weights))
-    query = CCHQuery(plans.least_energies._contracted._metric)
+    query = CCHQuery(plans.least_energies._contracted(0.0)._metric)
     ends = list(zip(origin.tolist(), destination.tolist(), strict=True))
     distance_s = seconds(lambda: [query.run(*each).distance for each in ends]) / REQUESTS
     plans.energies(origin, destination)

@@ -20,7 +20,7 @@ from evroute.planning.forecasts.heating import DayHeating
 
 PAGE = (Path(__file__).parents[1] / "docs" / "numbers.md").read_text(encoding="utf-8")
 ENDS = ("176071277,176080651,0", "176080651,176080653,0")
-COLD = {"temperature_c": -5}
+COLD = {"temperature_c": -5, "preheated": True}
 G, J_PER_WH = 9.82, 3600.0
 MASS, ROLLING, DRAG, DRIVE, BACK, AUXILIARY_W = 1737.0, 0.008, 0.892, 0.941, 0.654, 250.0
 
@@ -101,8 +101,9 @@ def test_a_road_on_the_way_has_the_energy_of_the_page(
     onward = denver.turns[denver.turns[:, 0] == road, 1]
     (after, *_) = onward[onward != left].tolist()
     route = Route((left, road, after))
-    day = DrivingConditions(temperature_c=-5.0)
-    energy_wh = evroute.Planner(denver, conditions=day).describe(route).edge_wh
+    energy_wh = (
+        evroute.Planner(denver, conditions=DrivingConditions(**COLD)).describe(route).edge_wh
+    )
     assert energy_wh[1] == pytest.approx(by_hand["the road"], rel=1e-9)
 
 
@@ -138,9 +139,8 @@ def test_the_heating_of_the_page_equals_a_trip() -> None:
     words = f"take {heating_wh:.0f} Wh of heating and {warm_up_wh:.0f} Wh of warm-up"
     assert words in " ".join(PAGE.split())
     day = DayHeating.of(evroute.load_vehicle(), DrivingConditions(temperature_c=-5.0), None)
-    trip = day.at(minutes)
-    assert float(trip.total_wh) == pytest.approx(heating_wh + warm_up_wh)
-    assert float(trip.warm_up_wh) == pytest.approx(warm_up_wh)
+    assert float(day.total_wh(minutes)) == pytest.approx(heating_wh + warm_up_wh)
+    assert float(day.warm_up.after(60.0 * minutes)) == pytest.approx(warm_up_wh)
 
 
 def test_the_fade_of_the_page_equals_a_battery() -> None:

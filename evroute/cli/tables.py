@@ -19,6 +19,7 @@ from evroute.planning.dispatch.reduced import check_same
 from evroute.planning.dispatch.stops import check_rows, read_stops
 from evroute.planning.matrix import AIMS, RECOMMENDED, Cells, Pairs, Written
 from evroute.planning.matrix_dataset import write_dataset, write_matrix
+from evroute.planning.planner import Planner
 from evroute.planning.request import OF_DETOURS, PlanRequest, entries
 from evroute.planning.requests import Requests, Rows, read_requests
 from evroute.planning.searches.search import numba_installed
@@ -191,6 +192,8 @@ def write_pairs(
             usual=texts,
         )
     typer.echo(f"evroute: {written.words}", err=True)
+    if matrix.reduced and (words := _planner(names, texts).heating.of_tours):
+        typer.echo(f"evroute: {words}", err=True)
     typer.echo(out)
 
 
@@ -202,18 +205,23 @@ def _write_here(
     texts: Mapping[str, str],
 ) -> Written:
     """Write a matrix in this process."""
-    request, door = PlanRequest.without_places(texts), names.open()
-    planner = door.planner(request.vehicle, request.conditions).of_car(request.car)
-    origins = read_stops(matrix.tables[0], door.roads, leaving=True)
-    destinations = read_stops(matrix.tables[1], door.roads, leaving=False)
+    request, planner = PlanRequest.without_places(texts), _planner(names, texts)
+    origins = read_stops(matrix.tables[0], planner.network, leaving=True)
+    destinations = read_stops(matrix.tables[1], planner.network, leaving=False)
     if matrix.reduced:
         check_same(origins, destinations)
-    ends, cells = (origins, destinations), Cells(by, matrix.sd, request)
+    ends, cells = (origins, destinations), Cells(by, matrix.sd, request, matrix.reduced)
     if not out.suffix:
         return write_dataset(out, planner, *ends, cells=cells, reduced=matrix.reduced)
     check_rows(*ends)
     numbers = Pairs(planner, destinations, cells).matrix(origins)
     return write_matrix(out, numbers, *ends, cells.columns, reduced=matrix.reduced)
+
+
+def _planner(names: DoorNames, texts: Mapping[str, str]) -> Planner:
+    """Return the planner of a vehicle and a day."""
+    request = PlanRequest.without_places(texts)
+    return names.open().planner(request.vehicle, request.conditions).of_car(request.car)
 
 
 def _refuse_others(option: str, texts: Mapping[str, str], *, also: Sequence[str] = ()) -> None:

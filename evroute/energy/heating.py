@@ -110,12 +110,36 @@ class WarmUp:
         """Return whether it takes energy."""
         return self.whole_wh > 0.0 and self.wh_per_s > 0.0
 
+    @property
+    def whole_s(self) -> float:
+        """Time driven until it is whole, s."""
+        return self.whole_wh / self.wh_per_s if self.wh_per_s else 0.0
+
+    @property
+    def lines(self) -> tuple[tuple[float, float], ...]:
+        """Lines of the time driven, Wh/s and Wh, of which the lesser one is the energy."""
+        if not self:
+            return ((0.0, 0.0),)
+        return (0.0, self.whole_wh), (self.wh_per_s, 0.0)
+
     def after(self, driven_s: FloatArray | float) -> FloatArray:
         """Return the energy taken after driving (...) s, (...) Wh."""
-        if not self.wh_per_s:
-            return np.zeros(np.shape(driven_s))
-        whole_s = self.whole_wh / self.wh_per_s
-        return self.wh_per_s * np.minimum(np.asarray(driven_s), whole_s)
+        return self.wh_per_s * np.minimum(np.asarray(driven_s, dtype=np.float64), self.whole_s)
+
+    def along(self, time_s: FloatArray, begun_s: float = 0.0) -> FloatArray:
+        """Return the energy of each of successive parts of a trip, (k,) Wh.
+
+        Parameters
+        ----------
+        time_s
+            (k,) time of each, s.
+        begun_s
+            Time driven before them, s.
+        """
+        return np.diff(self.after(begun_s + np.append(0.0, np.cumsum(time_s))))
+
+
+NO_WARM_UP = WarmUp()
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,30 @@ def joined(of_one: Sequence[bool], one: Energies, other: Energies) -> Energies:
     )
 
 
+def lesser(one: Energies, other: Energies, least_wh: FloatArray) -> Energies:
+    """Return the route of less energy of each request.
+
+    Parameters
+    ----------
+    one, other
+        A route of each of the same q requests.
+    least_wh
+        (q,) lower bounds of the energies, Wh.
+    """
+    first = ~(other.energy_wh < one.energy_wh)
+    q = len(first)
+    routes = [(one if of_one else other).edges(k) for k, of_one in enumerate(first.tolist())]
+    wh, metres, seconds = (
+        np.where(first, getattr(one, name), getattr(other, name))
+        for name in ("energy_wh", "length_m", "time_s")
+    )
+    within_wh = np.nan_to_num(np.maximum(wh - least_wh, 0.0))
+    edge = np.concatenate([np.empty(0, dtype=np.int64), *routes])
+    return Energies(
+        wh, metres, seconds, within_wh, edge, np.cumsum([0, *map(len, routes)])[: q + 1]
+    )
+
+
 def cheapest(
     search: Search,
     weights: FloatArray,
@@ -163,6 +187,7 @@ def _climbed(
 
 def totals(
     problem: SearchProblem,
+    weights: FloatArray,
     arms_of_routes: Callable[[IntArray, IntArray], IntArray],
     edge: IntArray,
     start: IntArray,
@@ -175,6 +200,8 @@ def totals(
     ----------
     problem
         Numbers of the a arms.
+    weights
+        (a,) costs of the arms in the search, Wh.
     arms_of_routes
         Returns the arms (k,) of edges (k,) of routes that begin at some positions.
     edge, start, least_wh
@@ -186,7 +213,7 @@ def totals(
     arm, last = arms_of_routes(edge, start[routes]), start[routes + 1] - 1
     energy_wh = problem.energy_wh[arm]
     energy_wh[last] += halt_wh[edge[last]]
-    searched_wh = problem.weights()[arm]
+    searched_wh = weights[arm]
     searched_wh[start[routes]] = 0.0
     each = (energy_wh, problem.length_m[arm], problem.time_s[arm], searched_wh)
     # a sparse product adds in driving order, as the plan of one request does

@@ -36,10 +36,6 @@ class Battery:
         Charge above which regeneration fades, %.
     fade
         Share of regeneration lost per 10 % above ``full_percent``, or 0 for none.
-    warm_up_wh
-        Energy that a warm-up takes before the trip starts with ``start_wh``, Wh.
-    parked_wh
-        Charge before the warm-up, Wh, or None for ``start_wh``.
 
     Raises
     ------
@@ -52,8 +48,6 @@ class Battery:
     reserve_wh: float
     full_percent: float = 100.0
     fade: float = 0.0
-    warm_up_wh: float = 0.0
-    parked_wh: float | None = None
 
     def __post_init__(self) -> None:
         require(
@@ -111,11 +105,6 @@ class Battery:
     def percent(self, charge_wh: float) -> float:
         """Return a charge in percent of the usable capacity."""
         return charge_wh / self.capacity_wh * 100
-
-    @property
-    def asked_wh(self) -> float:
-        """Charge at the start as a driver sees it, before any warm-up, Wh."""
-        return self.start_wh if self.parked_wh is None else self.parked_wh
 
     @property
     def lossless_wh(self) -> float:

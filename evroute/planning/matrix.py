@@ -13,9 +13,9 @@ from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import require
 from evroute.network.places.positions import JUNCTION_M
-from evroute.planning.dispatch.detours import Chosen, Detours
+from evroute.planning.dispatch.detours import Detours
 from evroute.planning.dispatch.deviations import deviations_wh
-from evroute.planning.dispatch.exits import FASTEST, LEAST_ENERGY, OF_ROUTE, Exits, Found
+from evroute.planning.dispatch.exits import FASTEST, LEAST_ENERGY, OF_ROUTE, Chosen, Exits
 from evroute.planning.dispatch.stops import Stop, points_m
 from evroute.planning.planner import Planner
 from evroute.planning.request import PlanRequest
@@ -73,6 +73,8 @@ class Cells:
         Whether the standard deviation of the energy.
     request
         Wishes by which routes are recommended: the fields of a detour and the limit of extra time.
+    warm
+        Whether the car is warm, so that no cell has a warm-up, as on a tour, which has one.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class Cells:
     by: str = AIMS[0]
     sd: bool = False
     request: PlanRequest = field(default_factory=lambda: PlanRequest.without_places({}))
+    warm: bool = False
 
     def __post_init__(self) -> None:
         require(
@@ -153,10 +156,10 @@ class Pairs:
         self.planner, self.destinations = planner, destinations
         self.cells = cells
         recommended = cells.by == RECOMMENDED
-        self._exits = Exits(planner, destinations, positive=recommended)
+        self._exits = Exits(planner, destinations, positive=recommended, warm=cells.warm)
         self._detours = Detours(self._exits, cells.request) if recommended else None
         self._worth = WORTHS.get(cells.by, FASTEST)
-        self._weights = self._exits.weights(self._worth)
+        self._lines = self._exits.lines(self._worth)
         self._places = np.array([stop.place for stop in destinations])
         self._at_m = points_m(planner.network, destinations)
 
@@ -181,26 +184,21 @@ class Pairs:
             apart_m = np.hypot(*(self._at_m - points_m(self.planner.network, [origin])).T)
             same = (self._places == origin.place) | (apart_m < 2 * JUNCTION_M)
             row = np.zeros((len(same), len(self.cells.columns)))
-            found: Chosen | Found
             if self._detours is None:
-                found = self._exits.found(origin, self._worth, self._weights)
+                found = self._exits.best(origin, self._worth, self._lines)
             else:
                 found = self._detours.chosen(origin, ~same)
                 row[:, -1] = found.tree < 0
-            row[:, :OF_ROUTE] = found.values[:, :OF_ROUTE]
-            row[:, 0] += self.planner.heating.at(row[:, 1] / 60.0).warm_up_wh
+            row[:, :OF_ROUTE] = found.values
             if self.cells.sd:
                 row[:, OF_ROUTE] = self._deviations_wh(found, same | np.isnan(row[:, 0]))
             row[same] = 0.0
             yield row
 
-    def _deviations_wh(self, found: Chosen | Found, without: BoolArray) -> FloatArray:
+    def _deviations_wh(self, found: Chosen, without: BoolArray) -> FloatArray:
         """Return the deviations of energies, (d,) Wh, NaN for destinations without a route."""
         std_wh, rows = np.full(len(without), np.nan), np.flatnonzero(~without)
-        if isinstance(found, Chosen):
-            std_wh[rows] = found.deviations_wh(rows)
-        else:
-            std_wh[rows] = deviations_wh(self._exits, found, rows)
+        std_wh[rows] = deviations_wh(self._exits, found, rows)
         return std_wh
 
 

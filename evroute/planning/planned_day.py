@@ -100,7 +100,7 @@ class PlannedDay:
     @cached_property
     def numbers(self) -> ArmNumbers:
         """Expected energy, time and charge of all arms."""
-        return self.energies.numbers(self.network, self.time_s)
+        return self.energies.numbers(self.network, self.time_s, self.heating.warm_up)
 
     @cached_property
     def searches(self) -> DaySearches:
@@ -110,7 +110,7 @@ class PlannedDay:
     @cached_property
     def least_energies(self) -> LeastEnergies:
         """Least energies of many requests at once."""
-        return LeastEnergies(self.numbers, self.search, self.heating)
+        return LeastEnergies(self.numbers, self.search)
 
     @cached_property
     def forecasts(self) -> DayForecasts:

@@ -24,7 +24,6 @@ from evroute.planning.charge.stations import chargers_for, rows_of_plan, why_no_
 from evroute.planning.fields import day_of
 from evroute.planning.forecasts.day_profile import QUARTER_S, quarter_of
 from evroute.planning.forecasts.forecast import ChargeForecast
-from evroute.planning.forecasts.heating import with_departure
 from evroute.planning.forecasts.learned import (
     LearnedEnergies,
     PhysicsBelief,
@@ -239,20 +238,18 @@ class Planner(SeesDay):
         closed = request.closed(self.network)
         try:
             problem = self.between(places, closed)
-            fastest = problem.least(problem.time_s)
+            fastest = problem.fastest
         except NoRouteError:
             left = " without the roads to avoid" if closed else ""
             raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
-        minutes = problem.taken_s(fastest) / 60.0
-        warmed = None if battery is None else self.heating.departing(battery, minutes)
         risky = request.risk is not None
         forecasts = self.forecasts if risky else None
         halting = partial(self.searches.halting, places, closed)
-        rows = rows_of_plan(problem, fastest, request, warmed, self.chargers, forecasts, halting)
+        rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts, halting)
         unlimited = None
         if risky:
             without = request.model_copy(update={"risk": None})
-            usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None, halting)
+            usual = rows_of_plan(problem, fastest, without, battery, self.chargers, None, halting)
             route, stops = usual.shown(usual.recommended)
             unlimited = self.describe(route, battery, risky=True, stops=stops)
         describe = cache(partial(self.describe, battery=battery, risky=risky))
@@ -332,12 +329,13 @@ class Planner(SeesDay):
             Stops to charge.
         """
         driven = self.numbers.driven(route)
-        minutes = float(driven.time_s.sum()) / 60.0
-        left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
+        left = None if battery is None else self.fading(battery)
         described = self.day.of_routes.of(route, driven, left, stops)
+        heating_wh = self.heating.total_wh(float(driven.time_s.sum()) / 60.0)
+        described = replace(described, heating_wh=float(heating_wh))
         if self.learned is not None:
             energy = self.learned.forecast(
-                driven.arms, described.edge_wh, described.charge, driven.stretches
+                driven.arms, driven.energy_wh, described.charge, driven.stretches
             )
             described = replace(described, energy_forecast=energy)
         if left is not None and (risky or self.learned):
@@ -345,7 +343,7 @@ class Planner(SeesDay):
                 described, left, self.forecasts.of_route(route, left, stops)[1]
             )
             described = replace(described, charge_forecast=charges)
-        return with_departure(described, self.heating.at(minutes), battery)
+        return described
 
     def _possible(
         self, described: PlannedRoute, left: Battery, forecast: ChargeForecast

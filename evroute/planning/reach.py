@@ -49,8 +49,6 @@ RISK_OF_RANGE = replace(
 )
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
-LONG_MINUTES = 60.0
-"""Duration of the trip whose warm-up all trips of a reach have, minutes."""
 TOGETHER = 256
 """Number of routes whose risks are bounded at once."""
 
@@ -172,15 +170,18 @@ def reach(
     """
     origins = _positions(planner.network, origin, leaving=True)
     problem = problem_between(planner.numbers, planner.search, origins, (), ())
-    full = planner.fading(battery)
-    battery = planner.heating.departing(full, LONG_MINUTES)
+    battery = planner.fading(battery)
     tree, n = charge_tree(problem, battery), planner.network.n_edges
-    within = np.zeros(n, dtype=bool)
-    within[tree.edges] = True
-    expected = np.full(n, np.nan)
     stood_wh = _stood_wh(battery, tree.end_wh, planner.numbers.halt_wh[tree.edges])
-    expected[tree.edges] = stood_wh / battery.capacity_wh * 100
-    charge_percent = {LEVELS[0]: expected}
+
+    def most(values: FloatArray) -> FloatArray:
+        """Return the greatest of some values (k,) for each road, (n,). NaN out of reach."""
+        of_roads = np.full(n, np.nan)
+        np.fmax.at(of_roads, tree.edges, values)
+        return of_roads
+
+    charge_percent = {LEVELS[0]: most(stood_wh / battery.capacity_wh * 100)}
+    within = np.isfinite(charge_percent[LEVELS[0]])
     if risk is not None:
         require(
             0 < risk <= 0.5, f"risk is {100 * risk:.6g} %. It must be above 0 % and at most 50 %"
@@ -191,14 +192,12 @@ def reach(
         first = planner.forecasts.of_route(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
-            charge_percent[level] = np.full(n, np.nan)
-            charge_percent[level][tree.edges] = (
-                (stood_wh - deviates * std_wh) / battery.capacity_wh * 100
-            )
+            charge_percent[level] = most((stood_wh - deviates * std_wh) / battery.capacity_wh * 100)
         if risk is not None:
-            within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
+            kept = _kept(planner, tree, battery, std_wh, first, risk)
+            within = most(kept.astype(np.float64)) > 0.0
     note = note_of(planner.belief)
-    return Reach(planner.network, origins, full, risk, within, charge_percent, note)
+    return Reach(planner.network, origins, battery, risk, within, charge_percent, note)
 
 
 def _stood_wh(battery: Battery, end_wh: FloatArray, halt_wh: FloatArray) -> FloatArray:
@@ -330,7 +329,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
 
     Infinite where no route exists or a full battery does not suffice. The reserve is kept by
     expected energies. The charge of ``battery`` at the start does not matter. After a cold start
-    the warm-up is computed for a trip of `LONG_MINUTES`, an upper bound for shorter ones.
+    the charge suffices, but may not be the least (`Shortage.least_starts_wh`).
 
     Parameters
     ----------
@@ -345,7 +344,6 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     begins = tuple(Position(each.edge, 0.0) for each in ends)
     problem = problem_between(planner.numbers, planner.search, begins, (), ends)
     need_wh = problem.shortage.least_starts_wh(planner.fading(battery))
-    need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     need_wh[need_wh > battery.capacity_wh] = np.inf
     return need_wh / battery.capacity_wh * 100
 
@@ -369,7 +367,6 @@ def start_needed(planner: Planner, places: Places, battery: Battery) -> float:
     """
     problem = planner.between(places)
     need_wh = problem.shortage.least_start_wh(planner.fading(battery))
-    need_wh += float(planner.heating.at(LONG_MINUTES).warm_up_wh)
     return battery.percent(need_wh) if need_wh <= battery.capacity_wh else np.inf
 
 

@@ -143,7 +143,7 @@ def detour(
     """
     first, taken_wh = totals(problem, fastest, battery), problem.positive_wh(fastest)
     most_wh, most_s = rule.limits(first, taken_wh)
-    relaxed = problem.legs.route(problem.weighed(rule.per_s))
+    relaxed = problem.cheapest((1.0, rule.per_s))
     bound = rule.cost(totals(problem, relaxed, None))
     if bound > most_wh or bound >= rule.cost(first) - NO_GAP_WH:
         return fastest, NONE_PAYS

@@ -19,6 +19,9 @@ from evroute.planning.recommendation import Saving
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
 from evroute.planning.spaces.arm_states import ROUNDING_WH
 
+WARM_UP = "warm-up"
+"""Name of the warm-up among the parts of a route's energy."""
+
 
 @dataclass(frozen=True)
 class RouteNumbers:
@@ -61,10 +64,12 @@ class RouteNumbers:
         network, space = self.numbers.network, self.numbers.space
         length_m, parts = driven.length_m, self._parts_wh(route, driven)
         gained_m, lost_m = self._heights(route, driven)
-        charge = None
+        charge, functions = None, self.numbers.warmed(driven)
+        if self.numbers.warm_up.whole_wh:
+            parts[WARM_UP] = float(self.numbers.warm_up.after(driven.time_s.sum()))
         if battery is not None:
             charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-            charge = driven.charge.follow_stops(battery, np.arange(len(driven.arms)), charged)
+            charge = functions.follow_stops(battery, np.arange(len(driven.arms)), charged)
             parts["lost"] = charge.lost_wh
         held_wh = driven.share * (
             self.numbers.held_wh[driven.arms] + space.edges.parts.held_wh[route.rows]
@@ -72,11 +77,11 @@ class RouteNumbers:
         return PlannedRoute(
             route=route,
             edges=tuple(network.edge_id[row] for row in route.edges),
-            streets=streets_of(network, route.edges, length_m, driven.energy_wh),
+            streets=streets_of(network, route.edges, length_m, functions.energy_wh),
             stretches=driven.stretches,
             edge_m=length_m,
-            edge_wh=driven.energy_wh,
-            energy_wh=summed(driven.energy_wh) + parts.get("lost", 0.0),
+            edge_wh=functions.energy_wh,
+            energy_wh=summed(functions.energy_wh) + parts.get("lost", 0.0),
             parts_wh=parts,
             length_m=summed(length_m),
             time_s=summed(driven.time_s) + sum(stop.time_s for stop in stops),

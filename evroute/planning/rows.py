@@ -60,8 +60,8 @@ class _Choice:
     ----------
     problem, request, battery
         The request, its numbers and its charge.
-    quickest, cheapest
-        The fastest route, and the route of least weight, without limits.
+    quickest
+        The fastest route without limits.
     rows
         The rows found so far.
     """
@@ -70,15 +70,14 @@ class _Choice:
     request: PlanRequest
     battery: Battery | None
     quickest: Route
-    cheapest: Route
     rows: Rows
 
     def within(self, limit_s: float, *, effort: int | None = None) -> tuple[Route, str]:
         """Return the route of least energy within a time limit, and its certificate."""
-        known, ends = [self.rows.routes["time"]], (self.cheapest, self.quickest)
+        known = [self.rows.routes["time"]]
         given = {} if effort is None else {"effort": effort}
         return cheapest_within(
-            self.problem, (1.0, 0.0), limit_s, self.battery, known, ends, **given
+            self.problem, (1.0, 0.0), limit_s, self.battery, known, self.quickest, **given
         )
 
     def add(self, name: str, found: tuple[Route, str]) -> None:
@@ -95,12 +94,9 @@ class _Choice:
         limit_s
             Longest travel time, s.
         """
-        per_wh, per_s = worth
-        problem, routes = self.problem, self.rows.routes
-        cheapest = problem.legs.route(per_wh * problem.weights() + per_s * problem.time_s)
-        known = [route for name, route in routes.items() if name != "distance"]
-        ends = cheapest, self.quickest
-        self.add("cost", cheapest_within(problem, worth, limit_s, self.battery, known, ends))
+        known = [route for name, route in self.rows.routes.items() if name != "distance"]
+        given = self.problem, worth, limit_s, self.battery, known, self.quickest
+        self.add("cost", cheapest_within(*given))
         self.rows.recommended = "cost"
 
     def recommend(self) -> None:
@@ -159,9 +155,11 @@ def choose_rows(
     NoRouteError
         If the destination cannot be reached with this charge.
     """
-    legs, quickest = problem.legs, fastest
-    extra = request.max_extra_time
-    cheapest = legs.route(problem.weights(request.search))
+    quickest, extra = fastest, request.max_extra_time
+    if request.search == DEFAULT_SEARCH:
+        cheapest = problem.cheapest((1.0, 0.0))
+    else:
+        cheapest = problem.legs.route(problem.weights(request.search))
     least, proof = least_energy(problem, cheapest, battery, request.search)
     shortest = problem.least(problem.length_m)
     caveat = ""
@@ -175,7 +173,7 @@ def choose_rows(
             )
     routes = {"energy": least, "time": fastest, "distance": shortest}
     rows = Rows(routes, {"energy": proof}, "time")
-    choice = _Choice(problem, request, battery, quickest, cheapest, rows)
+    choice = _Choice(problem, request, battery, quickest, rows)
     fastest_s = problem.taken_s(fastest)
     limit_s = np.inf if extra is None else (1 + extra) * fastest_s
     usual_s = (1 + request.detour_extra_time) * fastest_s

@@ -239,6 +239,9 @@ class Matrix(Answer):
         description="Reduced energies, whole tenths of a Wh and at least 0, with the sum of the "
         "signed ones over closed tours."
     )
+    warm_up_wh: float | None = Field(
+        description="With reduced energies, the warm-up of a tour, Wh, which no pair has."
+    )
 
 
 class FoundPlace(Answer):

@@ -41,6 +41,8 @@ class EnergyMatrix:
         Names of the c numbers.
     reduced
         (o, d) reduced energies, or None for none.
+    warm_up_wh
+        Energy of the warm-up of a tour, which no cell then has, Wh.
     """
 
     network: str
@@ -50,6 +52,7 @@ class EnergyMatrix:
     values: FloatArray
     columns: Sequence[str] = VALUES
     reduced: IntArray | None = None
+    warm_up_wh: float | None = None
 
     def answer(self, media_type: str) -> Response:
         """Return the answer in one of the `FORMATS`."""
@@ -77,6 +80,7 @@ class EnergyMatrix:
             "origins": [stop.place for stop in self.origins],
             "destinations": [stop.place for stop in self.destinations],
             **numbers,
+            "warm_up_wh": self.warm_up_wh,
         }
 
 

@@ -256,7 +256,8 @@ class MatrixBody(Request):
     reduced: bool = Field(
         default=False,
         strict=True,
-        description="Whether with reduced energies. The destinations then are the origins.",
+        description="Whether with reduced energies. The destinations then are the origins, and no "
+        "energy has a warm-up.",
     )
     max_extra_time: Annotated[float | None, _PLAN["max_extra_time"].form] = None
     detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 10.0
@@ -272,7 +273,7 @@ class MatrixBody(Request):
     def cells(self) -> Cells:
         """What the cells of the matrix have."""
         detours = {name: text for name, text in self.texts().items() if name in OF_DETOURS}
-        return Cells(self.by, self.sd, PlanRequest.without_places(detours))
+        return Cells(self.by, self.sd, PlanRequest.without_places(detours), self.reduced)
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()

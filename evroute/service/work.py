@@ -180,6 +180,7 @@ class Work:
             values,
             pairs.cells.columns,
             reduced_energies(values[0]) if request.reduced else None,
+            planner.heating.warm_up.whole_wh if request.reduced else None,
         )
 
     def places(self, request: PlacesRequest) -> list[dict[str, str]]:

@@ -18,6 +18,7 @@ from charging_requests import Request, draw_country, draw_network, wished
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.energy.heating import WarmUp
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
@@ -484,7 +485,8 @@ def test_after_a_cold_start_a_full_charge_has_less_for_the_gap(
     network = line_of_stations(make_network, 4)
     problem = problem_of(network, np.array([100.0, 300, 500, 100]), 0, 3)
     charger = Charger("S2", (2,), "ac", 3.6, 10 * np.arange(101.0))
-    battery = Battery(1000, 500, 100, warm_up_wh=40, parked_wh=540)
+    problem = replace(problem, warm_up=WarmUp(0.1, 40.0))
+    battery = Battery(1000, 540, 100)
     needs = StationNeeds.of(problem, battery, [charger], StopWishes())
     # 900 Wh to S2 with 100 Wh left, of 960 Wh
     assert needs.gap(battery) == (pytest.approx(40), "", "S2")

@@ -82,7 +82,8 @@ def write_matrix_by(
         Aim of the routes, and whether with standard deviations of energies, as in
         `evroute.planning.matrix.Cells`.
     reduced
-        Whether to add reduced energies. The tables then have the same places.
+        Whether to add reduced energies. The tables then have the same places, and no energy has a
+        warm-up.
     usual
         Texts of the vehicle and the day, and for recommended routes of the detours.
 
@@ -96,7 +97,7 @@ def write_matrix_by(
         If the table cannot be written.
     """
     roads, texts = door.open().roads, dict(usual or {})
-    cells = Cells(by, sd, PlanRequest.without_places(texts))
+    cells = Cells(by, sd, PlanRequest.without_places(texts), warm=reduced)
     origins = read_stops(tables[0], roads, leaving=True)
     destinations = read_stops(tables[1], roads, leaving=False)
     if reduced:
@@ -104,7 +105,7 @@ def write_matrix_by(
     folder = not out.suffix
     first, second = map(str, tables)
     work = (
-        PairBlock(first, second, each, by, texts, packed=folder, sd=sd)
+        PairBlock(first, second, each, by, texts, packed=folder, sd=sd, warm=reduced)
         for each in blocks(len(origins), len(destinations))
     )
     found = (files[PAIRS] for files in in_order(door, work, _engine(executor)))

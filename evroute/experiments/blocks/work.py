@@ -282,6 +282,8 @@ class PairBlock:
         Whether the answer is a Parquet file of a folder. Else an array, (c, o, d) float64.
     sd
         Whether with standard deviations.
+    warm
+        Whether no energy has a warm-up.
     """
 
     origins: str
@@ -291,6 +293,7 @@ class PairBlock:
     usual: Mapping[str, str] = field(default_factory=dict)
     packed: bool = True
     sd: bool = False
+    warm: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -309,7 +312,8 @@ class PairBlock:
         planner = opened.of_request(request.vehicle, request.conditions, request.car)
         origins = opened.stops(self.origins, digest_of_copy(self.origins), leaving=True)
         digest = digest_of_copy(self.destinations)
-        pairs = opened.pairs(planner, self.destinations, digest, Cells(self.by, self.sd, request))
+        cells = Cells(self.by, self.sd, request, self.warm)
+        pairs = opened.pairs(planner, self.destinations, digest, cells)
         rows = []
         for row in pairs.rows(origins[self.block.start : self.block.stop]):
             rows.append(row)

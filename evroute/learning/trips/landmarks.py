@@ -83,7 +83,7 @@ class Landmarks:
         found = np.empty((len(places), len(self)))
         for row, place in zip(found, places[:, np.newaxis], strict=True):
             between = self._covariance(self.places, place)
-            row[:] = solve_triangular(self._factor, between, lower=True)[:, 0]
+            row[:] = self._factor.features(between)[:, 0]
         return found
 
     def rest(self, places: IntArray) -> FloatArray:

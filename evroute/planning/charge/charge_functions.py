@@ -143,6 +143,19 @@ class ChargeFunctions:
         step_wh = np.insert(self.step_wh, self.start[ends + 1], last_wh)
         return ChargeFunctions(energy_wh, self.start + np.cumsum(more), step_wh)
 
+    def beginning(self, first_wh: FloatArray) -> "ChargeFunctions":
+        """Return the functions with more energy on the first step of each arm, (a,) Wh."""
+        step_wh = self.step_wh.copy()
+        step_wh[self.start[:-1]] += first_wh
+        return ChargeFunctions(self.energy_wh + first_wh, self.start, step_wh)
+
+    def deepest_wh(self) -> float:
+        """Return the least energy inside any arm less that at its ends, Wh, at most 0."""
+        taken_wh = np.append(0.0, np.cumsum(self.step_wh))
+        before_wh = taken_wh[self.start[:-1]]
+        least_wh = np.minimum.reduceat(taken_wh[1:], self.start[:-1]) - before_wh
+        return float((least_wh - np.minimum(self.energy_wh, 0.0)).min(initial=0.0))
+
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""
         row, place = expanded(self.start, arms)

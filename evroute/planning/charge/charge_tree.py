@@ -23,7 +23,8 @@ class ChargeTree:
     Parameters
     ----------
     edges, arms
-        (k,) edges within reach, and the arm of the problem that enters each.
+        (k,) edges within reach, and the arm of the problem that enters each. After a cold start an
+        edge may repeat.
     before
         (k,) position of the edge before each. -1 for an origin.
     begin_wh, end_wh, low_wh
@@ -95,7 +96,8 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
     """Return the routes of most charge from the starts of a problem to every edge in reach.
 
     The charge left plus the potential never rises along a route, so the first route that the
-    search settles for an edge is final.
+    search settles for an edge is final. After a cold start an edge may have further routes, which
+    arrive with less charge before the warm-up but have less of it left.
     """
     search, starts = problem.legs.search, problem.legs.starts
     graph = search.line_graph
@@ -113,6 +115,7 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
         ),
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
         charges_of(battery, battery.reserve_wh),
+        problem.label_search.warming(None, battery.lossless_wh, left=False),
     )
     edges, arms, before = rows[:, :3].T.astype(np.int64, order="C")
     begin_wh, end_wh, low_wh = rows[:, 3:].T.copy()

@@ -232,15 +232,15 @@ def stops_at(
     """
     kept = list(visits)
     while True:
-        arms = problem.legs.arms_of_route(route)
         to = [_rounded(visit, wishes, more) for visit in kept]
         pairs = [(visit.after_edges, percent) for visit, percent in zip(kept, to, strict=True)]
-        charge_wh = problem.charge.follow_stops(battery, arms, pairs).charge_wh
+        charge_wh = problem.follow(battery, route, pairs).charge_wh
         arrive = [battery.percent(float(charge_wh[after])) for after, _ in pairs]
         idle = [k for k, at in enumerate(arrive) if at >= to[k] - NEAR_PERCENT]
         if not idle:
             break
         route, kept = _without(route, kept, idle[0])
+    arms = problem.legs.arms_of_route(route)
     driven_s = np.append(0.0, np.cumsum(problem.time_s[arms]))
     pauses = {pause.after: pause for pause in route.pauses}
     stops: list[ChargingStop] = []

@@ -26,6 +26,7 @@ def with_advice(
     *,
     charging: bool,
     tried: Tried | None = None,
+    about: str = "",
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, the least start with stations, or the gap.
 
@@ -44,12 +45,13 @@ def with_advice(
     tried
         Function that returns the stops of a plan that starts with a whole per cent, or None. It is
         asked where the needs are not exact. None if they are.
+    about
+        Word before numbers that are not exact.
     """
     if stops:
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
         return NotEnoughChargeError(f"{error}, {advice}", error.start_percent)
     found = _least(needs, battery, tried)
-    about = "" if tried is None else "about "
     if found is None:
         return _without_start(error, needs, battery, about)
     percent, station = found
@@ -65,12 +67,12 @@ def with_advice(
         return NotEnoughChargeError(f"{reason}, {advice}", error.start_percent)
     reached = bool(needs.charges(battery))
     why = "no station that leads on is within reach" if reached else "no station is within reach"
-    if about:
+    if about:  # under a limit of risk
         why = "no plan with charging stops was found that keeps the limit of risk"
     without = f", without a stop at least {error.start_percent} %" if error.start_percent else ""
     return NotEnoughChargeError(
         f"{why}: start with at least {least}, then charge at {station} "
-        f"(started with {battery.percent(battery.asked_wh):.4g} %, reserve "
+        f"(started with {battery.percent(battery.start_wh):.4g} %, reserve "
         f"{battery.percent(battery.reserve_wh):.4g} %{without})",
         percent,
     )
@@ -100,11 +102,11 @@ def _least(needs: StationNeeds, battery: Battery, tried: Tried | None) -> tuple[
         As in `with_advice`.
     """
     need = needs.least_start(battery)
-    need_wh = need.charge_wh + battery.warm_up_wh
+    need_wh = need.charge_wh + needs.problem.warm_up.whole_wh
     held = need_wh <= battery.capacity_wh + TOLERANCE_WH
     if tried is None:
         return (whole_percent(battery, need_wh), need.station) if held else None
-    asked = ceil(battery.percent(battery.asked_wh) - 1e-9)
+    asked = ceil(battery.percent(battery.start_wh) - 1e-9)
     guess = whole_percent(battery, need_wh) if held else 100
     percent = least_that_succeeds(lambda percent: tried(percent) is not None, asked, guess)
     if percent is None:
@@ -160,7 +162,7 @@ def gap_text(
     first = begin or "the start"
     last = f"the next station {end}" if end else "the destination"
     held = "a full charge"
-    if not begin and battery.warm_up_wh > TOLERANCE_WH:
+    if not begin and needs.problem.warm_up:
         held = "a full charge leaves after the warm-up"
     if begin and needs.most_wh < battery.capacity_wh:
         held = f"a charge of {battery.percent(needs.most_wh):.4g} %"

@@ -158,15 +158,10 @@ class RiskSearch:
         return best, gap if gap > TOLERANCE_WH * max(worth) else 0.0
 
     def started(self, percent: float) -> "RiskSearch":
-        """Return the searches of the request with another charge at the start, %.
-
-        It is the charge before the warm-up, which leaves at least the reserve.
-        """
+        """Return the searches of the request with another charge at the start, %."""
         battery = self.battery
-        left_wh = battery.capacity_wh * percent / 100 - battery.warm_up_wh
-        parked_wh = None if battery.parked_wh is None else battery.capacity_wh * percent / 100
-        started = replace(battery, start_wh=max(left_wh, battery.reserve_wh), parked_wh=parked_wh)
-        return replace(self, battery=started)
+        start_wh = max(battery.capacity_wh * percent / 100, battery.reserve_wh)
+        return replace(self, battery=replace(battery, start_wh=start_wh))
 
     def first_kept(self, routes: Iterable[Route]) -> Route | None:
         """Return the first of some routes whose risk is at most the limit, or None."""
@@ -180,7 +175,7 @@ class RiskSearch:
         """Return the error with the least risk found and the least charge that suffices."""
         battery = self.battery
         known = self._least_risky(known)
-        first, cost = ceil(battery.percent(battery.asked_wh) - 1e-9), self.problem.time_s
+        first, cost = ceil(battery.percent(battery.start_wh) - 1e-9), self.problem.time_s
 
         least = first + bisect_left(
             range(first, 101),
@@ -197,7 +192,7 @@ class RiskSearch:
         advice = f"Start with at least {about}{least} %" if least <= 100 else "Charge on the way"
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
-            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.asked_wh):.4g} "
+            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.start_wh):.4g} "
             f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %. {advice}",
             least if least <= 100 else None,
         )

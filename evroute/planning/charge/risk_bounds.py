@@ -79,8 +79,9 @@ class RiskBounds:
         per_wh, per_cost = worth
         if not per_wh:
             return self.problem.least(cost)
-        weights = per_wh * self.weights
-        return self.problem.legs.route(weights + per_cost * cost if per_cost else weights)
+        if per_cost and cost is not self.problem.time_s:
+            return self.problem.legs.route(per_wh * self.weights + per_cost * cost)
+        return self.problem.cheapest(worth)
 
     def in_order(
         self,
@@ -125,6 +126,7 @@ class RiskBounds:
                 per_cost=float(worth[1]),
                 effort=effort[0],
             ),
+            self.problem.label_search.warming(cost),
             Number(effort[1]),
         )
         first = [0, *last[:-1]]

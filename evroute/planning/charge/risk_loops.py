@@ -17,9 +17,11 @@ from evroute.planning.searches.label_loops import (
     Costs,
     Limits,
     Steps,
+    Warming,
     Ways,
     drive,
     faded,
+    warmed,
 )
 
 
@@ -52,14 +54,20 @@ class Weighed(NamedTuple):
 
 
 def settle_in_order(
-    ways: Ways, steps: Steps, charges: Charges, costs: Costs, limits: Limits, number: Number
+    ways: Ways,
+    steps: Steps,
+    charges: Charges,
+    costs: Costs,
+    limits: Limits,
+    warming: Warming,
+    number: Number,
 ) -> tuple[list[int], list[int], float]:
     """Settle routes without a loop in the order of their worth. No label is cut by another one.
 
     Parameters
     ----------
-    ways, steps, charges, costs, limits
-        Network, request and battery.
+    ways, steps, charges, costs, limits, warming
+        Network, request, battery and warm-up.
     number
         Routes after which the search ends.
 
@@ -71,8 +79,9 @@ def settle_in_order(
     bound
         Worth that the search reached: no further route costs less. Infinite if there is none.
     """
-    # worth, state, charge, cost, label before
-    queue = [(0.0, BEFORE_START, charges.first_wh, 0.0, -1)]
+    # worth, state, charge, cost, label before, time
+    queue = [(0.0, BEFORE_START, charges.first_wh, 0.0, -1, 0.0)]
+    cold = warming.whole_wh > 0.0
     states, parents = [-1], [-1]  # of each label; label 0 is before the start
     states.pop()
     parents.pop()
@@ -80,7 +89,7 @@ def settle_in_order(
     routes.pop()
     last.pop()
     while len(queue) > 0:
-        worth, state, charge_wh, clock, previous = heapq.heappop(queue)
+        worth, state, charge_wh, clock, previous, driven_s = heapq.heappop(queue)
         if len(last) == number.routes:
             return routes, last, worth
         if _visited(states, parents, state, previous):
@@ -108,17 +117,23 @@ def settle_in_order(
                 into = ways.own_into[turn - high]
             else:
                 continue
-            left_wh, low_wh = drive(steps, charges, charge_wh, arm)
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
             total = spent + costs.rest[place]
-            total_wh = charges.first_wh - left_wh + costs.rest_wh[place]
+            after_s, drawn_wh, rest_wh = 0.0, 0.0, costs.rest_wh[place]
+            if cold:
+                after_s = driven_s + warming.time_s[arm]
+                drawn_wh = warmed(warming, after_s) - warmed(warming, driven_s)
+                rest_wh += warmed(warming, after_s + warming.rest_s[place])
+                rest_wh -= warmed(warming, after_s)
+            left_wh, low_wh = drive(steps, charges, charge_wh, arm, drawn_wh)
+            total_wh = charges.first_wh - left_wh + rest_wh
             worth = limits.per_wh * total_wh + limits.per_cost * total
             # enough on the arm, and enough on arrival even if nothing were lost on the way
-            lowest_wh = min(low_wh, left_wh - costs.rest_wh[place])
+            lowest_wh = min(low_wh, left_wh - rest_wh)
             within = total <= limits.most and total_wh <= limits.most_wh
             if lowest_wh >= charges.least_wh and within and worth < limits.better_than:
-                heapq.heappush(queue, (worth, into, left_wh, spent, label))
+                heapq.heappush(queue, (worth, into, left_wh, spent, label, after_s))
     return routes, last, math.inf
 
 
@@ -200,5 +215,5 @@ def _sum(by_first: float, first: float, by_second: float, second: float) -> floa
     return total
 
 
-PIECES = (drive, faded, _visited, _sum)
+PIECES = (drive, faded, warmed, _visited, _sum)
 """Functions that the loops call, compiled with them."""

@@ -4,7 +4,7 @@ The backward search for the least start charge is exact: a need plus the potenti
 the way back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NotEnoughChargeError
+from evroute.energy.heating import WarmUp
+from evroute.errors import NoRouteError, NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches import lower_bounds
@@ -32,8 +33,32 @@ from evroute.planning.searches.search import no_way
 
 MOST_ENDS = 20
 """Number of starts up to which a search looks for each, to end early."""
+NEAR_WH = 1e-6
+"""Charge by which the least one after a cold start may be too great, Wh."""
 STEP_WH = 10.0
 """Missing energies are rounded up to a multiple of this, Wh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warming:
+    """The warm-up of one request after a cold start.
+
+    Parameters
+    ----------
+    warm_up
+        Its energy over the time driven.
+    time_s
+        (a,) travel time of each arm, s.
+    known
+        Function that returns routes that are likely to need little, NoRouteError if there is none.
+    most_charge
+        Function that returns the route that arrives with the most charge and keeps the reserve.
+    """
+
+    warm_up: WarmUp
+    time_s: FloatArray
+    known: Callable[[], Sequence[Route]]
+    most_charge: Callable[[Battery], Route | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +75,15 @@ class Shortage:
         Charge functions of the arms. Their energies are not below the rise of the potential.
     weights
         (a,) energy above that rise, Wh, which leads searches to the start. None if it is not known.
+    warming
+        The warm-up, or None for none.
     """
 
     legs: Legs
     head_wh: FloatArray
     charge: ChargeFunctions
     weights: FloatArray | None = None
+    warming: Warming | None = None
 
     def least_start_wh(self, battery: Battery, least: Route | None = None) -> float:
         """Return the least charge at the start with a route that keeps the reserve, Wh.
@@ -70,6 +98,8 @@ class Shortage:
         least
             The route of least energy without a battery, which may spare a search. None for none.
         """
+        if self.warming is not None:
+            return self._least_cold_wh(battery, self.warming)
         if least is not None:
             arms = self.legs.arms_of_route(least)
             need_wh = self.charge.before_all(battery, battery.reserve_wh, arms)
@@ -80,6 +110,33 @@ class Shortage:
         ]
         needs_wh += self.least_from_wh(battery, self.legs.starts)
         return _within(battery, min(needs_wh))
+
+    def _least_cold_wh(self, battery: Battery, warming: Warming) -> float:
+        """Return the least charge at the start after a cold start, Wh, to `NEAR_WH`.
+
+        A search backwards does not know the time since the start. So as long as a route keeps the
+        reserve with less than is known to suffice, what that one needs suffices.
+        """
+        try:
+            known = warming.known()
+        except NoRouteError:
+            return np.inf
+        need_wh = min(self._of_route_wh(battery, warming, route) for route in known)
+        while True:
+            start_wh = min(need_wh - NEAR_WH, battery.capacity_wh)
+            if start_wh < battery.reserve_wh:
+                return need_wh
+            found = warming.most_charge(replace(battery, start_wh=start_wh))
+            if found is None:
+                return _within(battery, need_wh)
+            need_wh = min(self._of_route_wh(battery, warming, found), start_wh)
+
+    def _of_route_wh(self, battery: Battery, warming: Warming, route: Route) -> float:
+        """Return the least charge at the start of a route after a cold start, Wh."""
+        arms = self.legs.arms_of_route(route)
+        drawn_wh = warming.warm_up.along(warming.time_s[arms])
+        warmed = self.charge.take(arms).beginning(drawn_wh)
+        return warmed.before_all(battery, battery.reserve_wh, np.arange(len(arms)))
 
     def _least_above_wh(self, battery: Battery, arms: IntArray) -> float:
         """Return a lower bound of `least_start_wh`, from the arms of least energy, Wh.
@@ -97,11 +154,23 @@ class Shortage:
     def least_starts_wh(self, battery: Battery) -> FloatArray:
         """Return the least charge at the beginning of every edge to drive to the end, (n,) Wh.
 
+        After a cold start it suffices for the lesser of two bounds of the warm-up: its rate all the
+        way, and the whole of it at the start.
+
         Parameters
         ----------
         battery
             As in `least_start_wh`, with the same meaning of infinity.
         """
+        if self.warming is not None:
+            warm_up, warm = self.warming.warm_up, replace(self, warming=None)
+            drawn = self.charge.beginning(warm_up.wh_per_s * self.warming.time_s)
+            needs_wh = (
+                replace(warm, charge=drawn).least_starts_wh(battery),
+                warm.least_starts_wh(battery) + warm_up.whole_wh,
+            )
+            least_wh = np.minimum(*needs_wh)
+            return np.where(least_wh <= battery.capacity_wh + TOLERANCE_WH, least_wh, np.inf)
         starts = self.legs.search.starts
         arms = np.arange(starts.start, starts.stop)
         end_wh, _ = least_needs(self.legs, self.charge, self._back(battery, ()), battery)
@@ -163,15 +232,15 @@ class Shortage:
             The route of least energy without a battery, or None, as in `least_start_wh`.
         """
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
-        start_percent = battery.percent(battery.asked_wh)
-        need_wh = self.least_start_wh(battery, least) + battery.warm_up_wh
+        start_percent = battery.percent(battery.start_wh)
+        need_wh = self.least_start_wh(battery, least)
         if need_wh <= battery.capacity_wh + TOLERANCE_WH:
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
                 least_percent += 1
             return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
-                f"{_steps(need_wh - battery.asked_wh) * STEP_WH / 1000:.2f} kWh more. "
+                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more. "
                 f"Start with at least {least_percent} %",
                 least_percent,
             )

@@ -271,7 +271,8 @@ class StationNeeds:
     def gap(self, battery: Battery) -> tuple[float, str, str] | None:
         """Return by how much the gap is too long that is so by least, Wh, and its two ends.
 
-        The ends are stations, or "" for the start and the destination. Stations that are reached
+        The ends are stations, or "" for the start and the destination. A whole warm-up leaves at
+        the start. Stations that are reached
         with a full charge lie before the gap, and those from which the destination is reached
         behind it. None if no way leads to the destination.
 
@@ -280,8 +281,8 @@ class StationNeeds:
         battery
             Capacity and reserve of a battery with which even a full charge fails.
         """
-        warmed_wh = max(battery.capacity_wh - battery.warm_up_wh, battery.reserve_wh)
-        full = replace(battery, start_wh=warmed_wh)
+        held_wh = battery.capacity_wh - self.problem.warm_up.whole_wh
+        full = replace(battery, start_wh=max(held_wh, battery.reserve_wh))
         least = self.needs(full)
         behind = {
             state: self.station_at(state)

@@ -233,9 +233,15 @@ class _Charging:
                 raise
             stops = () if charging else self.advised()
             at = self.at_risk, self.battery, self.at_nodes, self.wishes
-            needs, tried = StationNeeds.of(*at), None if self.safe is None else self.stops_from
+            needs, exact = StationNeeds.of(*at), self.safe is None and not self.problem.warm_up
             raise with_advice(
-                error, stops, needs, self.battery, charging=charging, tried=tried
+                error,
+                stops,
+                needs,
+                self.battery,
+                charging=charging,
+                tried=None if exact else self.stops_from,
+                about="" if self.safe is None else "about ",
             ) from None
 
     def without_stops(self) -> Rows:
@@ -244,7 +250,7 @@ class _Charging:
         if percent > battery.percent(battery.reserve_wh):
             raise NotEnoughChargeError(
                 f"no plan arrives with {percent:.4g} % when starting with "
-                f"{battery.percent(battery.asked_wh):.4g} %"
+                f"{battery.percent(battery.start_wh):.4g} %"
             )
         if self.safe is None:
             return choose_rows(self.problem, self.fastest, self.request, battery)
@@ -261,7 +267,7 @@ class _Charging:
         """Return the stops of the fastest plan where no plan without a stop was found, or none."""
         rows = self.stop_rows
         if self.safe is None:
-            return () if rows.suffices(self.fastest) else rows.fastest_stops()
+            return rows.stops_from(self.fastest) or ()
         within = partial(self.within, self.battery)
         given = self.with_halts, self.battery, self.at_nodes, self.wishes
         found = stops_within(*given, within)
@@ -269,7 +275,11 @@ class _Charging:
 
     def stops_from(self, percent: int) -> tuple[ChargingStop, ...] | None:
         """Return the stops of a plan that starts with a charge, %, maybe none. None for no plan."""
-        assert self.safe is not None, "starts are tried under a limit of risk"
+        if self.safe is None:
+            battery = self.battery
+            start_wh = max(battery.capacity_wh * percent / 100, battery.reserve_wh)
+            rows = replace(self.stop_rows, battery=replace(battery, start_wh=start_wh))
+            return rows.stops_from(self.fastest)
         begun = self.safe.started(percent)
         rows = replace(self.stop_rows, battery=begun.battery)
         return rows.stops_within(self.fastest, begun, partial(self.within, begun.battery))

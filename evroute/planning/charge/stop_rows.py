@@ -82,10 +82,12 @@ class StopRows:
         rows.add("energy", self._least_energy() if least is None else least)
         return rows
 
-    def fastest_stops(self) -> tuple[ChargingStop, ...]:
-        """Return the stops of the fastest plan, or empty if no plan keeps the reserve."""
+    def stops_from(self, fastest: Route) -> tuple[ChargingStop, ...] | None:
+        """Return the stops of the fastest plan, maybe none. None if no plan keeps the reserve."""
+        if self.suffices(fastest):
+            return ()
         plan, _ = self._fastest()
-        return () if plan is None else self._shown(plan)[1]
+        return None if plan is None else self._shown(plan)[1]
 
     def _fastest(self) -> tuple[StopPlan | None, EnergiesLeft]:
         """Return the plan of least time, if there is one, and the bounds that it used."""
@@ -140,9 +142,8 @@ class StopRows:
             Own price of one Wh, and value of one second, money.
         """
         route, stops = shown
-        arms = self.halting.legs.arms_of_route(route)
         charged = [(stop.after_edges, stop.to_percent) for stop in stops]
-        charge_wh = self.halting.charge.follow_stops(self.battery, arms, charged).charge_wh
+        charge_wh = self.halting.follow(self.battery, route, charged).charge_wh
         own_wh = max(float(charge_wh[0] - charge_wh[-1]), 0.0)
         paid = sum(stop.paid or 0.0 for stop in stops)
         return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
@@ -206,7 +207,7 @@ class StopRows:
     def _least_energy(self, left: EnergiesLeft | None = None) -> Found:
         """Return the plan of least energy driven, and how far it is certified."""
         problem, battery = self.problem, self.battery
-        least = problem.legs.route(problem.weights())
+        least = problem.cheapest((1.0, 0.0))
         if self.suffices(least) and problem.follow(battery, least).lost_wh <= TOLERANCE_WH:
             return least, (), "exact: no route takes less energy"
         aim = Aim.least_energy(self.halting, battery, self.chargers, self.wishes)

@@ -230,6 +230,7 @@ def _settled(
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
         charges_of(battery, battery.reserve_wh),
         Costs(read_only(aim.arm_cost), read_only(known.rest_wh), read_only(known.rest)),
+        problem.label_search.warming(None, battery.lossless_wh, left=False),
         Sockets(
             read_only(first),
             read_only(rows),

@@ -14,8 +14,10 @@ import numpy as np
 
 from evroute.errors import EvrouteError, NotEnoughChargeError, require
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.forecasts.forecast import EnergyForecast
 from evroute.planning.forecasts.in_turn import DrivenTrip, ForecastsInTurn
+from evroute.planning.forecasts.route_risks import expected_by
 from evroute.planning.places import Places
 from evroute.planning.planner import Planner
 from evroute.planning.spaces.arm_numbers import DrivenArms
@@ -65,13 +67,12 @@ class DayNeed:
     def __init__(self, trips: Sequence[tuple[Planner, Places]]) -> None:
         self.planners = [planner for planner, _ in trips]
         self.driven: list[DrivenArms] = []
-        self.warm_up_wh: list[float] = []
+        self.charges: list[ChargeFunctions] = []
         for planner, places in trips:
             problem = planner.between(places)
-            driven = planner.numbers.driven(problem.legs.route(problem.weights()))
-            minutes = float(driven.time_s.sum()) / 60.0
+            driven = planner.numbers.driven(problem.cheapest((1.0, 0.0)))
             self.driven.append(driven)
-            self.warm_up_wh.append(float(planner.heating.at(minutes).warm_up_wh))
+            self.charges.append(planner.numbers.warmed(driven))
 
     def need(self, reserve_percent: float, p: float) -> Need:
         """Return the charge that keeps a reserve with a probability.
@@ -101,15 +102,11 @@ class DayNeed:
         traces = self._traces(self._battery(percent, reserve_percent))
         assert traces is not None  # it keeps the reserve by expected energies too
         energy = self._forecast(traces)
-        warm_up_wh = sum(self.warm_up_wh)
         return Need(
             percent,
             self._expected_percent(reserve_percent),
-            tuple(
-                float(trip.energy_wh.sum()) + warm_wh
-                for trip, warm_wh in zip(self.driven, self.warm_up_wh, strict=True)
-            ),
-            energy.mean_wh + warm_up_wh,
+            tuple(float(charge.energy_wh.sum()) for charge in self.charges),
+            energy.mean_wh,
             energy.std_wh,
         )
 
@@ -143,12 +140,8 @@ class DayNeed:
     def _traces(self, battery: Battery) -> list[ChargeTrace] | None:
         """Return the expected charge along each trip, or None if it falls below the reserve."""
         traces: list[ChargeTrace] = []
-        for trip, warm_wh in zip(self.driven, self.warm_up_wh, strict=True):
-            start_wh = min(battery.start_wh - warm_wh, battery.capacity_wh)
-            if start_wh < battery.reserve_wh - TOLERANCE_WH:
-                return None
-            left = replace(battery, start_wh=max(start_wh, battery.reserve_wh))
-            trace = trip.charge.follow(left, np.arange(len(trip.arms)))
+        for charge in self.charges:
+            trace = charge.follow(battery, np.arange(len(charge.energy_wh)))
             lowest_wh = float(trace.low_wh.min())
             if lowest_wh < battery.reserve_wh - TOLERANCE_WH:
                 return None
@@ -169,10 +162,16 @@ class DayNeed:
         return high
 
     def _forecast(self, traces: Sequence[ChargeTrace]) -> EnergyForecast:
-        """Return the joint forecast of the trips. The warm-ups are left out."""
+        """Return the joint forecast of the trips."""
+        driven = zip(self.planners, self.driven, self.charges, traces, strict=True)
         trips = [
-            DrivenTrip(driven.arms, driven.energy_wh, trace, driven.stretches)
-            for driven, trace in zip(self.driven, traces, strict=True)
+            DrivenTrip(
+                trip.arms,
+                expected_by(planner.forecasts.day, trip, charge),
+                trace,
+                trip.stretches,
+            )
+            for planner, trip, charge, trace in driven
         ]
         return self._days[0].forecast_in_turn(self._days, trips)
 

@@ -8,20 +8,18 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.heights.stretches import Stretches
-from evroute.planning.dispatch.exits import Exits, Found, depths, entered
+from evroute.planning.dispatch.exits import Chosen, Exits, Found, depths, entered
 
 
-def deviations_wh(exits: Exits, found: Found, rows: IntArray) -> FloatArray:
+def deviations_wh(exits: Exits, chosen: Chosen, rows: IntArray) -> FloatArray:
     """Return the deviation of the energy of routes to some destinations, (k,) Wh.
-
-    It is for a trip whose charge is unknown.
 
     Parameters
     ----------
     exits
         The ways into the destinations.
-    found
-        Best routes from an origin.
+    chosen
+        Routes from an origin.
     rows
         (k,) destinations that have a route.
 
@@ -30,6 +28,20 @@ def deviations_wh(exits: Exits, found: Found, rows: IntArray) -> FloatArray:
     EvrouteError
         If there is neither a belief nor the uncertainty of physics.
     """
+    found_wh, day = np.empty(len(rows)), exits.planner.forecasts.day
+    for number, found in enumerate(chosen.trees):
+        own = np.flatnonzero(chosen.tree[rows] == number)
+        if len(own):
+            found_wh[own] = _of_tree(exits, found, rows[own])
+    for place in np.flatnonzero(chosen.tree[rows] < 0).tolist():
+        driven, _ = chosen.single[int(rows[place])]
+        forecast = day.forecast(driven.arms, driven.energy_wh, None, driven.stretches)
+        found_wh[place] = forecast.std_wh
+    return found_wh
+
+
+def _of_tree(exits: Exits, found: Found, rows: IntArray) -> FloatArray:
+    """Return the deviation of the energy of routes of one tree, (k,) Wh."""
     day = exits.planner.forecasts.day
     way, n_exits = found.way[rows], len(exits.before)
     leaving = np.flatnonzero(way < n_exits)

@@ -5,13 +5,14 @@ driven in the directions of the best route, as by a plan.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import NO_WARM_UP
 from evroute.network.crossings import beyond_mean_m
 from evroute.network.places.positions import Position
 from evroute.planning.charge.charge_functions import ChargeFunctions
@@ -64,6 +65,34 @@ class Found:
     pieces: DrivenArms | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The chosen routes from one origin to d destinations.
+
+    Parameters
+    ----------
+    trees
+        Trees of routes.
+    tree
+        (d,) which of them has the route of each. -1 where it is planned singly.
+    single
+        Routes of pairs that are planned singly, by destination, and their energies, Wh.
+    """
+
+    trees: tuple[Found, ...]
+    tree: IntArray
+    single: dict[int, tuple[DrivenArms, float]] = field(default_factory=dict)
+
+    @property
+    def values(self) -> FloatArray:
+        """(d, 3) energy, time and length. NaN without a route."""
+        of_trees = np.stack([each.values[:, :OF_ROUTE] for each in self.trees])
+        values: FloatArray = of_trees[self.tree, np.arange(len(self.tree))]
+        for row, (driven, energy_wh) in self.single.items():
+            values[row] = energy_wh, driven.time_s.sum(), driven.length_m.sum()
+        return values
+
+
 class Exits:
     """The ways into the d destinations of a matrix, for any origins.
 
@@ -75,6 +104,8 @@ class Exits:
         The d destinations.
     positive
         Whether the values of routes have the column `POSITIVE_WH`.
+    warm
+        Whether routes begin warm, so that none has a warm-up.
 
     Attributes
     ----------
@@ -85,9 +116,15 @@ class Exits:
     """
 
     def __init__(
-        self, planner: Planner, destinations: Sequence[Stop], *, positive: bool = False
+        self,
+        planner: Planner,
+        destinations: Sequence[Stop],
+        *,
+        positive: bool = False,
+        warm: bool = False,
     ) -> None:
         self.planner, self.destinations = planner, destinations
+        self.warm_up = NO_WARM_UP if warm else planner.heating.warm_up
         self._positive = positive
         problem = planner.problem(())
         columns = [problem.energy_wh, problem.time_s, problem.length_m]
@@ -122,8 +159,42 @@ class Exits:
             return self._weights_wh
         return worth.per_s * self._seconds + worth.per_wh * self._weights_wh
 
+    def lines(self, worth: Worth) -> list[tuple[Worth, FloatArray]]:
+        """Return the worth along each line of the warm-up, and its costs of all arms, (a,).
+
+        Parameters
+        ----------
+        worth
+            Cost of energy with its warm-up, and of time.
+        """
+        lines = self.warm_up.lines if worth.per_wh >= LEAST_ENERGY.per_wh else ((0.0, 0.0),)
+        along = [Worth(worth.per_wh, worth.per_s + worth.per_wh * per_s) for per_s, _ in lines]
+        return [(each, self.weights(each)) for each in along]
+
+    def best(self, origin: Stop, worth: Worth, lines: Sequence[tuple[Worth, FloatArray]]) -> Chosen:
+        """Return the routes of least worth from an origin, the best of those along the lines.
+
+        Parameters
+        ----------
+        origin
+            The origin.
+        worth, lines
+            Cost of energy and time, and its `lines`.
+        """
+        trees = tuple(self.found(origin, *line) for line in lines)
+        cost = np.stack(
+            [
+                worth.per_s * each.values[:, TIME_S] + worth.per_wh * each.values[:, ENERGY_WH]
+                for each in trees
+            ]
+        )
+        tree = np.zeros(cost.shape[1], dtype=np.int64)
+        if len(trees) > 1:
+            tree = np.nan_to_num(cost, nan=np.inf).argmin(axis=0)
+        return Chosen(trees, tree)
+
     def found(self, origin: Stop, worth: Worth, weights: FloatArray) -> Found:
-        """Return the best routes from an origin.
+        """Return the best routes from an origin, their energies with the warm-up.
 
         Parameters
         ----------
@@ -160,6 +231,7 @@ class Exits:
         best = np.full((len(self.destinations), values.shape[1]), np.nan)
         way = np.full(len(self.destinations), -1)
         best[reached], way[reached] = values[order[first_of]], order[first_of]
+        best[:, ENERGY_WH] += self.warm_up.after(best[:, TIME_S])
         return Found(origin, best, way, tree, pieces)
 
     def _begun(self, roots: IntArray, begun: FloatArray, worth: Worth) -> FloatArray:

@@ -142,8 +142,7 @@ def tour_asked(planner: Planner, places: Sequence[str], request: TourRequest) ->
     assert charge is not None  # there are a battery and a day of forecasts
     energy = driven.energy_forecast
     if energy is None:
-        left = on_day.heating.departing(on_day.fading(battery), driven.time_s / 60.0)
-        energy = on_day.forecasts.of_route(whole, left)[0]
+        energy = on_day.forecasts.of_route(whole, battery)[0]
     return Tour(tuple(titles), tuple(legs), tuple(leg_wh), tuple(leg_s), driven, energy, charge)
 
 

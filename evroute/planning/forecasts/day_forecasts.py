@@ -81,10 +81,10 @@ class DayForecasts:
         """
         pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
         driven, legs = self.numbers.driven(route), []
-        positions = np.arange(len(driven.arms))
+        positions, charge = np.arange(len(driven.arms)), self.numbers.warmed(driven)
         for leg, started in legs_between(self.fading(battery), positions, pairs):
-            energy, charge = followed(self.day, driven, leg, started)
-            legs.append((energy, energy.charge(started, charge)))
+            energy, trace = followed(self.day, driven, charge, leg, started)
+            legs.append((energy, energy.charge(started, trace)))
         return legs[0][0], with_stops([charge for _, charge in legs])
 
     def search(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:

@@ -1,6 +1,6 @@
-"""Heating and cooling of planned trips: energy, the warm-up at the start, and words for them."""
+"""Heating and cooling of planned trips: energy, the warm-up over the time driven, and words."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,32 +8,11 @@ from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.heating import HEATED_BELOW_C, Heating, WarmUp, heating_coefficients
 from evroute.energy.vehicle import Vehicle
-from evroute.planning.batch import Energies
-from evroute.planning.battery import Battery
 from evroute.planning.forecasts.learned import Day
-from evroute.planning.plan import PlannedRoute
 
-WARM_UP = "warm-up"
-"""Name of the warm-up among the parts of a route's energy."""
 UNDATED = "no date is given: as if on the day of the last learned trip"
 """The assumption of plans by a belief, whose doubt grows with the time since the last trip."""
 UNDATED_TRIPS = "the learned trips have no date, so the date given counts for nothing"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TripHeating:
-    """Energy of heating and cooling on trips.
-
-    Parameters
-    ----------
-    total_wh
-        (...) all of it, Wh. 0 where a known power includes it.
-    warm_up_wh
-        (...) the part that the energies of the arms do not include, Wh.
-    """
-
-    total_wh: FloatArray
-    warm_up_wh: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,34 +61,24 @@ class DayHeating:
         """Energy of warming up over the time driven."""
         return self.heating.warm_up(self.coefficients)
 
-    def at(self, minutes: FloatArray | float) -> TripHeating:
-        """Return the energy of heating and cooling on trips of (...) minutes."""
-        return TripHeating(
-            np.asarray(self.heating.of_trip(minutes) @ self.coefficients)
-            * (not self.heating.in_power),
-            self.warm_up.after(60.0 * np.asarray(minutes)),
+    @property
+    def of_tours(self) -> str:
+        """The warm-up of a tour in words, which no cell of a reduced matrix has. Empty for none."""
+        warm_up = self.warm_up
+        if not warm_up:
+            return ""
+        return (
+            f"each tour takes {warm_up.whole_wh:.1f} Wh more to warm up, over its first "
+            f"{warm_up.whole_s / 60:.1f} minutes"
         )
 
-    def added(self, sums: Energies) -> Energies:
-        """Return the energies of routes, each with its warm-up."""
-        warm_up_wh = self.at(sums.time_s / 60.0).warm_up_wh
-        return replace(sums, energy_wh=sums.energy_wh + warm_up_wh)
+    def total_wh(self, minutes: FloatArray | float) -> FloatArray:
+        """Return the energy of heating and cooling on trips of (...) minutes, (...) Wh.
 
-    def departing(self, battery: Battery, minutes: float) -> Battery:
-        """Return a battery less the warm-up of a trip, at least with its reserve.
-
-        A search takes the duration of the fastest route for all routes.
-
-        Parameters
-        ----------
-        battery
-            Charge at the start, and the reserve.
-        minutes
-            Duration of the trip.
+        It is 0 where a known power includes it.
         """
-        warm_up_wh = float(self.at(minutes).warm_up_wh)
-        left_wh = min(max(battery.start_wh - warm_up_wh, battery.reserve_wh), battery.capacity_wh)
-        return replace(battery, start_wh=left_wh, warm_up_wh=warm_up_wh, parked_wh=battery.start_wh)
+        total_wh = np.asarray(self.heating.of_trip(minutes) @ self.coefficients)
+        return total_wh * (not self.heating.in_power)
 
     def assumed(self, heating_wh: float) -> str:
         """Return start, heating and day of a trip in words. Empty if nothing is assumed.
@@ -142,37 +111,3 @@ class DayHeating:
             return f"at {temperature_c:g} °C: cooling {kwh}"
         start = "cold start" if self.heating.cold else "warm start"
         return f"{start} at {temperature_c:g} °C: heating {kwh}"
-
-
-def with_departure(
-    route: PlannedRoute, heating: TripHeating, battery: Battery | None
-) -> PlannedRoute:
-    """Return a described route with its warm-up, which is on its first edge.
-
-    Parameters
-    ----------
-    route
-        Numbers of the arms. The charge begins after the warm-up.
-    heating
-        Heating and cooling of the trip.
-    battery
-        Charge before the warm-up, or None for no charge.
-    """
-    described = replace(route, heating_wh=float(heating.total_wh))
-    warm_up_wh = float(heating.warm_up_wh)
-    if warm_up_wh == 0.0:
-        return described
-    edge_wh = route.edge_wh.copy()
-    edge_wh[0] += warm_up_wh
-    charge = route.charge
-    if charge is not None and battery is not None:
-        charge_wh, low_wh = charge.charge_wh.copy(), charge.low_wh.copy()
-        charge_wh[0] = low_wh[0] = battery.start_wh
-        charge = replace(charge, charge_wh=charge_wh, low_wh=low_wh)
-    return replace(
-        described,
-        edge_wh=edge_wh,
-        energy_wh=route.energy_wh + warm_up_wh,
-        parts_wh={**route.parts_wh, WARM_UP: warm_up_wh},
-        charge=charge,
-    )

@@ -37,7 +37,7 @@ class RouteRisks:
     def __init__(self, day: Day, numbers: ArmNumbers, fading: Callable[[Battery], Battery]) -> None:
         self._day, self._numbers = day, numbers
         self._fading = fading
-        self._arms: dict[Route, DrivenArms] = {}
+        self._arms: dict[Route, tuple[DrivenArms, ChargeFunctions]] = {}
         self._forecasts: dict[tuple[Route, Battery], tuple[EnergyForecast, ChargeTrace]] = {}
         self._risks: dict[tuple[Route, Battery], float] = {}
         self._legs: dict[tuple[Hashable, ...], float] = {}
@@ -56,17 +56,19 @@ class RouteRisks:
             self._risks[key] = _risk(energy, charge, self._fading(battery))
         return self._risks[key]
 
-    def _driven(self, route: Route) -> DrivenArms:
+    def _driven(self, route: Route) -> tuple[DrivenArms, ChargeFunctions]:
         if route not in self._arms:
-            self._arms[route] = self._numbers.driven(route)
+            driven = self._numbers.driven(route)
+            self._arms[route] = driven, self._numbers.warmed(driven)
         return self._arms[route]
 
     def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
         key = route, battery
         if key not in self._forecasts:
-            driven = self._driven(route)
+            driven, charge = self._driven(route)
             leg = np.arange(len(driven.arms))
-            self._forecasts[key] = followed(self._day, driven, leg, self._fading(battery))
+            given = driven, charge, leg, self._fading(battery)
+            self._forecasts[key] = followed(self._day, *given)
         return self._forecasts[key]
 
     def least_of(self, routes: Sequence[Route], battery: Battery) -> list[float]:
@@ -111,7 +113,8 @@ class RouteRisks:
     ) -> tuple[TripsTogether, BoolArray]:
         """Return routes with their charges, and whether regeneration is lost on each, (r,)."""
         driven, first = self._numbers.driven_by(routes)
-        charges_wh, lost = _follow_all(driven.charge, first, self._fading(battery))
+        charge = self._numbers.warmed(driven, first)
+        charges_wh, lost = _follow_all(charge, first, self._fading(battery))
         return TripsTogether(driven.arms, first, driven.stretches, *charges_wh), lost
 
     def keeps(
@@ -129,32 +132,38 @@ class RouteRisks:
             Limit of the risk.
         """
         pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-        driven, risk = self._driven(route), 0.0
+        (driven, charge), risk = self._driven(route), 0.0
         positions = np.arange(len(driven.arms))
         for leg, started in legs_between(self._fading(battery), positions, pairs):
-            risk += self._risk_of_leg(driven, leg, started, most)
+            risk += self._risk_of_leg(driven, charge, leg, started, most)
             if max(1.0 - risk, 0.0) < 1.0 - most:
                 return False
         return True
 
     def _risk_of_leg(
-        self, driven: DrivenArms, leg: IntArray, started: Battery, most: float
+        self,
+        driven: DrivenArms,
+        charge: ChargeFunctions,
+        leg: IntArray,
+        started: Battery,
+        most: float,
     ) -> float:
         """Return the risk of a leg, or a lower bound above a limit."""
         parts = driven.stretches[leg]
         columns = driven.arms[leg], parts.from_m, parts.to_m, parts.halts
-        key = *(each.tobytes() for each in columns), started
+        drawn_wh = charge.energy_wh[leg] - driven.energy_wh[leg]
+        key = *(each.tobytes() for each in (*columns, drawn_wh)), started
         if key not in self._legs:
-            energy, charge = followed(self._day, driven, leg, started)
-            risk = _least(energy, charge, started)
+            energy, trace = followed(self._day, driven, charge, leg, started)
+            risk = _least(energy, trace, started)
             if risk <= most:
-                risk = _risk(energy, charge, started)
+                risk = _risk(energy, trace, started)
             self._legs[key] = risk
         return self._legs[key]
 
 
 def followed(
-    day: Day, driven: DrivenArms, leg: IntArray, battery: Battery
+    day: Day, driven: DrivenArms, charge: ChargeFunctions, leg: IntArray, battery: Battery
 ) -> tuple[EnergyForecast, ChargeTrace]:
     """Return the forecast of the energy of a leg, and the charge by expected energies.
 
@@ -164,14 +173,29 @@ def followed(
         Energies of the arms with their joint uncertainty.
     driven
         The arms of a route.
+    charge
+        Their charge functions with the warm-up (`ArmNumbers.warmed`).
     leg
         (k,) positions of the leg among them.
     battery
         Charge that it begins with.
     """
-    charge = driven.charge.follow(battery, leg)
-    arms, energy_wh = driven.arms[leg], driven.energy_wh[leg]
-    return day.forecast(arms, energy_wh, charge, driven.stretches[leg]), charge
+    trace = charge.follow(battery, leg)
+    energy_wh = expected_by(day, driven, charge)[leg]
+    return day.forecast(driven.arms[leg], energy_wh, trace, driven.stretches[leg]), trace
+
+
+def expected_by(day: Day, driven: DrivenArms, charge: ChargeFunctions) -> FloatArray:
+    """Return the energies of arms that a day takes for its forecasts, (k,) Wh.
+
+    A day with terms of heating adds the warm-up itself.
+
+    Parameters
+    ----------
+    day, driven, charge
+        As in `followed`.
+    """
+    return driven.energy_wh if day.heating_wh.any() else charge.energy_wh
 
 
 def _risk(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> float:

@@ -118,6 +118,7 @@ def problem_over(
         arrays.joined("tail_wh", lambda: states.tail_wh, none),
         arrays.joined("head_wh", lambda: states.head_wh, none),
         arrays=arrays,
+        warm_up=numbers.warm_up,
     )
 
 
@@ -229,6 +230,7 @@ class OwnArms:
             arrays.joined("head_wh", lambda: base.head_wh, head_wh),
             (arms, driven.share) if base.own is None else _joined(base.own, (arms, driven.share)),
             arrays,
+            numbers.warm_up,
         )
 
     def _potentials(

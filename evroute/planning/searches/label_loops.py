@@ -98,6 +98,32 @@ class Costs(NamedTuple):
     rest: FloatArray
 
 
+class Warming(NamedTuple):
+    """The warm-up: a rate over the time driven until it is whole. It joins the first step of arms.
+
+    Parameters
+    ----------
+    wh_per_s, whole_wh, whole_s
+        Rate, Wh/s, whole energy, Wh, and the time driven until then, s. All 0 for none.
+    time_s
+        (a,) travel time of each arm, s.
+    rest_s
+        (s + 1,) lower bounds of the travel time from each state, s, or 0 on arrival.
+    room_wh
+        (s + 1,) charge with which no way from a state loses regeneration, Wh.
+    alone
+        Whether the time is the cost of the search, or nothing is.
+    """
+
+    wh_per_s: float
+    whole_wh: float
+    whole_s: float
+    time_s: FloatArray
+    rest_s: FloatArray
+    room_wh: FloatArray
+    alone: bool
+
+
 class Limits(NamedTuple):
     """The worth and the limits of a search by energy and an additive cost.
 
@@ -117,18 +143,19 @@ class Limits(NamedTuple):
     effort: int
 
 
-def settle_two_costs(
-    ways: Ways, steps: Steps, charges: Charges, costs: Costs, limits: Limits
+def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
+    ways: Ways, steps: Steps, charges: Charges, costs: Costs, limits: Limits, warming: Warming
 ) -> tuple[list[int], bool]:
     """Settle labels in the order of one cost. A later label of a state must be better in the other.
 
     Labels are ordered by energy unless it costs nothing. Each found route lowers the limit of
-    the worth.
+    the worth. After a cold start the energy before the warm-up is one cost, and the time driven is
+    another one (`is_covered`).
 
     Parameters
     ----------
-    ways, steps, charges, costs, limits
-        Network, request and battery.
+    ways, steps, charges, costs, limits, warming
+        Network, request, battery and warm-up.
 
     Returns
     -------
@@ -137,21 +164,39 @@ def settle_two_costs(
     proven
         Whether no better route exists.
     """
-    # order, second cost, charge, cost, state, label before
-    queue = [(0.0, 0.0, charges.first_wh, 0.0, BEFORE_START, -1)]
+    # order, second cost, charge, cost, state, label before, time
+    queue = [(0.0, 0.0, charges.first_wh, 0.0, BEFORE_START, -1, 0.0)]
     states, parents = [-1], [-1]  # of each label; label 0 is before the start
     states.pop()
     parents.pop()
     best = np.empty(ways.n_states + 2)  # second cost of settled states, arrival, and the start
     best[:] = math.inf
     found, least = 0, limits.better_than
+    cold = warming.whole_wh > 0.0
+    free = limits.per_cost == 0.0 and limits.most == math.inf  # the additive cost
+    # of each label: the one before of its state, charge before the warm-up, cost and time
+    held = [(-1, 0.0, 0.0, 0.0)]
+    held.pop()
+    newest = np.empty(len(best), np.int64)
+    newest[:] = -1
     proven = False
     while len(queue) > 0 and len(states) <= limits.effort and not proven:
-        _, other, charge_wh, clock, state, previous = heapq.heappop(queue)
+        order, other, charge_wh, clock, state, previous, driven_s = heapq.heappop(queue)
         place = min(state, ways.n_states)
-        if other >= best[place]:
+        if cold:
+            known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
+            if state >= 0 and _bound(limits, costs, warming, place, order, known) >= least:
+                continue
+            if warming.alone and known[1] <= warming.room_wh[place]:
+                if other >= best[place]:  # labels come in the order of the other cost
+                    continue
+            elif is_covered(warming, held, known, place, free):
+                continue
+            newest[place] = len(held)
+            held.append(known)
+        elif other >= best[place]:
             continue
-        best[place] = other
+        best[place] = min(best[place], other)
         label = len(states)
         states.append(state)
         parents.append(previous)
@@ -160,7 +205,7 @@ def settle_two_costs(
             if total < least:
                 found = label
                 least = total
-            proven = limits.per_wh * limits.per_cost == 0.0
+            proven = limits.per_wh * limits.per_cost == 0.0 and not cold
             continue
         last = state % ways.n_edges
         low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
@@ -174,17 +219,83 @@ def settle_two_costs(
                 into = ways.own_into[turn - high]
             else:
                 continue
-            left_wh, low_wh = drive(steps, charges, charge_wh, arm)
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
-            total_wh = charges.first_wh - left_wh + costs.rest_wh[place]
+            after_s, drawn_wh, rest_wh = 0.0, 0.0, costs.rest_wh[place]
+            if cold:
+                after_s = driven_s + warming.time_s[arm]
+                drawn_wh = warmed(warming, after_s) - warmed(warming, driven_s)
+                rest_wh += warmed(warming, after_s + warming.rest_s[place])
+                rest_wh -= warmed(warming, after_s)
+            left_wh, low_wh = drive(steps, charges, charge_wh, arm, drawn_wh)
+            total_wh = charges.first_wh - left_wh + rest_wh
             total = spent + costs.rest[place]
             # enough on the arm, and enough on arrival even if nothing were lost on the way
-            lowest_wh = min(low_wh, left_wh - costs.rest_wh[place])
+            lowest_wh = min(low_wh, left_wh - rest_wh)
             if lowest_wh >= charges.least_wh and _within(limits, total_wh, total, least):
                 order, second = (total_wh, spent) if limits.per_wh > 0.0 else (total, -left_wh)
-                heapq.heappush(queue, (order, second, left_wh, spent, into, label))
+                if cold:
+                    unwarmed_wh = left_wh + warmed(warming, after_s)
+                    total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
+                    order, second = total, -unwarmed_wh
+                    if limits.per_wh > 0.0:
+                        order, second = total_wh, min(spent, warming.whole_s) if free else spent
+                heapq.heappush(queue, (order, second, left_wh, spent, into, label, after_s))
     return _route(states, parents, found), proven or len(queue) == 0
+
+
+def _bound(
+    limits: Limits,
+    costs: Costs,
+    warming: Warming,
+    place: int,
+    order: float,
+    known: tuple[int, float, float, float],
+) -> float:
+    """Return a lower bound of the worth of all routes of a label after a cold start."""
+    if limits.per_wh == 0.0:
+        return limits.per_cost * order
+    total_wh = order + warmed(warming, known[3] + warming.rest_s[place])
+    return limits.per_wh * total_wh + limits.per_cost * (known[2] + costs.rest[place])
+
+
+def is_covered(
+    warming: Warming,
+    held: list[tuple[int, float, float, float]],
+    known: tuple[int, float, float, float],
+    place: int,
+    free: bool,
+) -> bool:
+    """Return True if a label after a cold start is never better than a settled one of its state.
+
+    With as much charge before the warm-up, in no more time, a settled label is as good, unless it
+    loses regeneration before it is warm: the other one then has less left to warm up. So the charge
+    counts up to where no regeneration is lost, but for labels with as much of the warm-up behind.
+
+    Parameters
+    ----------
+    warming
+        The warm-up.
+    held
+        The settled labels: the one before of the same state, charge before the warm-up, Wh, cost,
+        and time driven, s.
+    known, place
+        The label in the same way, and its state.
+    free
+        Whether the cost does not matter.
+    """
+    number, unwarmed_wh, clock, driven_s = known
+    warm_wh = warmed(warming, driven_s)
+    while number >= 0:
+        number, other_wh, other_clock, other_s = held[number]
+        other_warm_wh = warmed(warming, other_s)
+        if free or other_clock <= clock:
+            if other_warm_wh == warm_wh and other_wh >= unwarmed_wh:
+                return True
+            most_wh = min(other_wh - other_warm_wh, warming.room_wh[place])
+            if other_s <= driven_s and unwarmed_wh - other_warm_wh <= most_wh:
+                return True
+    return False
 
 
 def _within(limits: Limits, total_wh: float, total: float, least: float) -> bool:
@@ -202,7 +313,14 @@ def _route(states: list[int], parents: list[int], label: int) -> list[int]:
     return path
 
 
-def drive(steps: Steps, charges: Charges, charge_wh: float, arm: int) -> tuple[float, float]:
+def warmed(warming: Warming, driven_s: float) -> float:
+    """Return the energy of the warm-up after driving for a time, s, Wh (`heating.WarmUp`)."""
+    return warming.wh_per_s * min(driven_s, warming.whole_s)
+
+
+def drive(
+    steps: Steps, charges: Charges, charge_wh: float, arm: int, drawn_wh: float
+) -> tuple[float, float]:
     """Return the charge after an arm and the lowest on it after its beginning, Wh.
 
     Parameters
@@ -213,12 +331,15 @@ def drive(steps: Steps, charges: Charges, charge_wh: float, arm: int) -> tuple[f
         Charge before the arm, Wh.
     arm
         Row of the arm.
+    drawn_wh
+        Energy of the warm-up on it, Wh, which joins its first step.
     """
     left_wh = charge_wh
     low_wh = math.inf
     for step in range(steps.start[arm], steps.start[arm + 1]):
         before_wh = left_wh
-        left_wh -= steps.step_wh[step]
+        left_wh -= steps.step_wh[step] + drawn_wh
+        drawn_wh = 0.0
         if left_wh > charges.lossless_wh:
             left_wh = min(faded(charges, before_wh, left_wh), charges.capacity_wh)
         low_wh = min(low_wh, left_wh)
@@ -242,5 +363,5 @@ def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
     return left_wh
 
 
-PIECES = (_within, _route, drive, faded)
+PIECES = (_within, _route, _bound, is_covered, warmed, drive, faded)
 """Functions that the loop calls, compiled with it."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import NO_WARM_UP, WarmUp
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches import lower_bounds
@@ -28,6 +29,7 @@ from evroute.planning.searches.label_loops import (
     Costs,
     Limits,
     Steps,
+    Warming,
     settle_two_costs,
 )
 from evroute.planning.searches.legs import Legs
@@ -35,6 +37,9 @@ from evroute.planning.searches.legs import Legs
 GREATEST_EFFORT = 200_000
 """Number of labels after which a search with two costs stops."""
 _UNBOUNDED = Battery(np.inf, 0.0, 0.0)
+_NONE = read_only(np.empty(0))
+NO_WARMING = Warming(0.0, 0.0, 0.0, _NONE, _NONE, _NONE, False)
+"""No warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,10 @@ class LabelSearch:
         (a,) energy of each arm above the rise of the potential, Wh, and the same, at least 0.
     rests
         Lower bounds of the request.
+    time_s
+        (a,) travel time of each arm, s.
+    warm_up
+        Energy of warming up over the time driven.
     """
 
     legs: Legs
@@ -61,6 +70,8 @@ class LabelSearch:
     above_wh: FloatArray
     weights: FloatArray
     rests: lower_bounds.Rests
+    time_s: FloatArray
+    warm_up: WarmUp = NO_WARM_UP
 
     def cheapest(
         self,
@@ -107,9 +118,51 @@ class LabelSearch:
             effort,
         )
 
-    def most_charge(self, battery: Battery) -> Route | None:
-        """Return the route that arrives with the most charge and keeps the reserve, or None."""
-        return self._settled(battery, None, (np.inf, np.inf, np.inf), (1.0, 0.0), 2**62)[0]
+    def most_charge(self, battery: Battery) -> tuple[Route | None, bool]:
+        """Return the route that arrives with the most charge and keeps the reserve, or None.
+
+        The second value is True if no route arrives with more. After a cold start the search may
+        stop before that is proven.
+        """
+        cost = self.time_s if self.warm_up else None
+        given = battery, cost, (np.inf, np.inf, np.inf), (1.0, 0.0), 2**62
+        found, proven = self._settled(*given)
+        if found is None and not proven:
+            return self._settled(*given, loses=False)[0], False
+        return found, proven
+
+    def warming(
+        self, cost: FloatArray | None, lossless_wh: float = np.inf, *, left: bool = True
+    ) -> Warming:
+        """Return the warm-up as the loops take it.
+
+        Parameters
+        ----------
+        cost
+            (a,) cost of the search, or None for none.
+        lossless_wh
+            Charge up to which no regeneration is lost, Wh. Infinite to take it that none is.
+        left
+            Whether with bounds of the time left.
+        """
+        if not self.warm_up:
+            return NO_WARMING
+        rest_s = self.rests.of(self.time_s) if left else _NONE
+        room_wh = np.full(self.legs.n_states + 1, np.inf)
+        if lossless_wh < np.inf:
+            least_wh = self.rests.onward_wh(self.weights, self.head_wh, self.above_wh, self.charge)
+            room_wh = np.append(
+                lossless_wh + np.tile(least_wh, max(len(self.legs.stops), 1)), np.inf
+            )
+        return Warming(
+            self.warm_up.wh_per_s,
+            self.warm_up.whole_wh,
+            self.warm_up.whole_s,
+            read_only(self.time_s),
+            read_only(rest_s),
+            read_only(room_wh),
+            cost is None or cost is self.time_s,
+        )
 
     def bounds(
         self, cost: FloatArray | None, *, beyond: float = 1.0
@@ -140,6 +193,8 @@ class LabelSearch:
         limits: tuple[float, float, float],
         worth: tuple[float, float],
         effort: int,
+        *,
+        loses: bool = True,
     ) -> tuple[Route | None, bool]:
         legs, charge = self.legs, self.charge
         if battery is None:  # where nothing is lost, the energies of the arms suffice
@@ -171,6 +226,7 @@ class LabelSearch:
                 float(per_cost),
                 effort if cost is None else min(effort, GREATEST_EFFORT),
             ),
+            self.warming(cost, bounded.lossless_wh if loses else np.inf),
         )
         n_edges = legs.search.line_graph.n_edges
         edges = tuple(state % n_edges for state in states[::-1])

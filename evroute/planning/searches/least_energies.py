@@ -1,15 +1,17 @@
-"""Least energies of many requests: over whole edges, and between positions, on common weights."""
+"""Least energies of many requests: over whole edges, and between positions, on common weights.
 
-from collections.abc import Sequence
-from functools import cached_property
+After a cold start each request has two searches (`heating.WarmUp.lines`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.places.positions import Position
-from evroute.planning.batch import Energies, cheapest, joined, totals
-from evroute.planning.forecasts.heating import DayHeating
+from evroute.planning.batch import Energies, cheapest, joined, lesser, totals
 from evroute.planning.places import Places, whole_ends
 from evroute.planning.searches.between import OwnArms, problem_over
 from evroute.planning.searches.cch import Contracted, pays
@@ -27,23 +29,33 @@ class LeastEnergies:
         Numbers of the a arms.
     search
         The search over them.
-    heating
-        Heating and cooling of the day, which each trip departs with.
     """
 
-    def __init__(self, numbers: ArmNumbers, search: Search, heating: DayHeating) -> None:
+    def __init__(self, numbers: ArmNumbers, search: Search) -> None:
         self.numbers = numbers
         self.search = search
-        self.heating = heating
+        self._weights: dict[float, FloatArray] = {}
+        self._hierarchies: dict[float, Contracted] = {}
 
-    @cached_property
-    def weights(self) -> FloatArray:
-        """(a,) energy above the rise of the potential, Wh."""
-        return problem_over(self.numbers, self.search, 0, ()).weights()
+    def weights(self, per_s: float) -> FloatArray:
+        """Return the energies above the rise of the potential along a line of the warm-up, (a,) Wh.
 
-    @cached_property
-    def _contracted(self) -> Contracted:
-        return Contracted(self.numbers.network, self.search, self.weights)
+        Parameters
+        ----------
+        per_s
+            Energy of a second, Wh.
+        """
+        if per_s not in self._weights:
+            problem = problem_over(self.numbers, self.search, 0, ())
+            self._weights[per_s] = problem.weighed(per_s) if per_s else problem.weights()
+        return self._weights[per_s]
+
+    def _contracted(self, per_s: float) -> Contracted:
+        """Return the hierarchy of these weights. It is kept."""
+        if per_s not in self._hierarchies:
+            given = self.numbers.network, self.search, self.weights(per_s)
+            self._hierarchies[per_s] = Contracted(*given)
+        return self._hierarchies[per_s]
 
     def over_edges(
         self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
@@ -61,12 +73,39 @@ class LeastEnergies:
             If a request ends where it begins.
         """
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
-        paid = pays(self.numbers.network, origin, destination, built="_contracted" in vars(self))
-        fast = self._contracted if paid else None
-        problem = problem_over(self.numbers, self.search, 0, ())
-        found = cheapest(self.search, self.weights, origin, destination, fast)
         arms_of_routes, halt_wh = self.numbers.space.arms_of_routes, self.numbers.halt_wh
-        return self.heating.added(totals(problem, arms_of_routes, *found, halt_wh))
+        problem = problem_over(self.numbers, self.search, 0, ())
+
+        def along(per_s: float) -> Energies:
+            built = per_s in self._hierarchies
+            paid = pays(self.numbers.network, origin, destination, built=built)
+            weights, fast = self.weights(per_s), self._contracted(per_s) if paid else None
+            found = cheapest(self.search, weights, origin, destination, fast)
+            return totals(problem, weights, arms_of_routes, *found, halt_wh)
+
+        return self._least(along)
+
+    def _least(self, along: Callable[[float], Energies]) -> Energies:
+        """Return the routes of least energy with their warm-ups.
+
+        A warm-up is the lesser of two lines of the time, so one of the routes along them is best.
+
+        Parameters
+        ----------
+        along
+            Function that returns the best routes along a line, by its Wh/s, without the warm-up.
+        """
+        found: list[tuple[Energies, FloatArray]] = []
+        for per_s, wh in self.numbers.warm_up.lines:
+            plain = along(per_s)
+            least_wh = plain.energy_wh + per_s * plain.time_s + wh - plain.within_wh
+            warmed_wh = plain.energy_wh + self.numbers.warm_up.after(plain.time_s)
+            found.append((replace(plain, energy_wh=warmed_wh), least_wh))
+        (best, least_wh), *others = found
+        for other, other_wh in others:
+            least_wh = np.minimum(least_wh, other_wh)
+            best = lesser(best, other, least_wh)
+        return best
 
     def between(self, requests: Sequence[Places]) -> Energies:
         """Return the least-energy routes of requests between positions.
@@ -80,7 +119,7 @@ class LeastEnergies:
         ends = [each for each in whole if each is not None]
         cut = [each for each, pair in zip(requests, whole, strict=True) if pair is None]
         over = self.over_edges([pair[0] for pair in ends], [pair[1] for pair in ends])
-        others = self.heating.added(self._between_positions(cut))
+        others = self._least(lambda per_s: self._between_positions(cut, per_s))
         return joined([pair is not None for pair in whole], over, others)
 
     def route(self, starts: Sequence[Position], ends: Sequence[Position]) -> Route | None:
@@ -91,10 +130,19 @@ class LeastEnergies:
         starts, ends
             Positions at one of which it begins, and at one of which it ends.
         """
-        return self._found(starts, ends, None)[0]
+        found: list[tuple[float, Route]] = []
+        for per_s, _ in self.numbers.warm_up.lines:
+            if (route := self._found(starts, ends, per_s, None)[0]) is not None:
+                charge = self.numbers.warmed(self.numbers.driven(route))
+                found.append((float(charge.energy_wh.sum()), route))
+        return min(found, key=lambda each: each[0])[1] if found else None
 
     def _found(
-        self, starts: Sequence[Position], ends: Sequence[Position], fast: Contracted | None
+        self,
+        starts: Sequence[Position],
+        ends: Sequence[Position],
+        per_s: float,
+        fast: Contracted | None,
     ) -> tuple[Route | None, float]:
         """Return the route, and by how much its energy may exceed the least, Wh.
 
@@ -102,16 +150,19 @@ class LeastEnergies:
         ----------
         starts, ends
             As in `route`.
+        per_s
+            Energy of a second along a line of the warm-up, Wh.
         fast
             A hierarchy in place of the search, or None for the search, which is exact.
         """
         own = OwnArms(self.numbers, self.search)
         own.add_starts(starts)
         own.add_ends(starts, ends)
-        energy_wh = own.driven().energy_wh
+        arms = own.driven()
+        energy_wh = arms.energy_wh + per_s * arms.time_s if per_s else arms.energy_wh
         pieces = [own.place(piece.arm) for piece in own.pieces]
         least_wh = min((float(energy_wh[place]) for place in pieces), default=np.inf)
-        edges, cost_wh, bound_wh = self._between(own, energy_wh, fast)
+        edges, cost_wh, bound_wh = self._between(own, energy_wh, per_s, fast)
         within_wh = max(min(cost_wh, least_wh) - bound_wh, 0.0) if edges else 0.0
         if cost_wh < least_wh:
             start_m = {each.edge: each.from_m for each in own.starts}[edges[0]]
@@ -123,7 +174,7 @@ class LeastEnergies:
         return None, 0.0
 
     def _between(
-        self, own: OwnArms, energy_wh: FloatArray, fast: Contracted | None
+        self, own: OwnArms, energy_wh: FloatArray, per_s: float, fast: Contracted | None
     ) -> tuple[tuple[int, ...], float, float]:
         """Return edges, energy and a lower bound, Wh, of the best route that leaves its first edge.
 
@@ -133,7 +184,7 @@ class LeastEnergies:
             Starts and exits.
         energy_wh
             (c,) energies of the arms of the request, Wh.
-        fast
+        per_s, fast
             As in `_found`.
         """
         if not own.exits:
@@ -149,7 +200,7 @@ class LeastEnergies:
             Ends(before, exit_wh - lowest_wh[1]),
         )
         if fast is None:
-            edges, cost_wh = self.search.between(self.weights, *given)
+            edges, cost_wh = self.search.between(self.weights(per_s), *given)
             bound_wh = cost_wh
         else:
             edges, cost_wh, bound_wh = fast.between(*given)
@@ -180,18 +231,26 @@ class LeastEnergies:
         chosen = order[first]
         return before[chosen], last[chosen], exit_wh[chosen]
 
-    def _between_positions(self, requests: Sequence[Places]) -> Energies:
-        """Return the least-energy routes of q requests that have candidates or begin inside."""
+    def _between_positions(self, requests: Sequence[Places], per_s: float) -> Energies:
+        """Return the best routes along a line of q requests that have candidates or begin inside.
+
+        Parameters
+        ----------
+        requests
+            The requests.
+        per_s
+            As in `weights`.
+        """
         sums, within_wh = np.full((len(requests), 3), np.nan), np.zeros(len(requests))
         routes: list[tuple[int, ...]] = []
         first = np.array([request.starts[0].edge for request in requests], dtype=np.int64)
         last = np.array([request.ends[0].edge for request in requests], dtype=np.int64)
         paid = len(requests) and pays(
-            self.numbers.network, first, last, built="_contracted" in vars(self)
+            self.numbers.network, first, last, built=per_s in self._hierarchies
         )
-        fast = self._contracted if paid else None
+        fast = self._contracted(per_s) if paid else None
         for number, request in enumerate(requests):
-            route, within_wh[number] = self._found(request.starts, request.ends, fast)
+            route, within_wh[number] = self._found(request.starts, request.ends, per_s, fast)
             routes.append(() if route is None else route.edges)
             if route is not None:
                 driven = self.numbers.driven(route)

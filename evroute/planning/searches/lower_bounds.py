@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.legs import Legs, cheapest_exits, ends_of
 from evroute.planning.searches.search import Search, check_weights
@@ -31,6 +32,7 @@ class Rests:
     legs: Legs
     _known: list[tuple[FloatArray, float, FloatArray]] = field(default_factory=list, repr=False)
     _excess_wh: list[tuple[FloatArray, float]] = field(default_factory=list, repr=False)
+    _onward_wh: list[FloatArray] = field(default_factory=list, repr=False)
 
     def of(self, cost: FloatArray, *, beyond: float = 1.0) -> FloatArray:
         """Return `rest` for a cost (a,), an array that does not change. The bounds are kept."""
@@ -48,6 +50,33 @@ class Rests:
         found = excess_wh(self.legs, above_wh)
         self._excess_wh[:] = [(above_wh, found)]
         return found
+
+    def onward_wh(
+        self,
+        weights: FloatArray,
+        head_wh: FloatArray,
+        above_wh: FloatArray,
+        charge: ChargeFunctions,
+    ) -> FloatArray:
+        """Return lower bounds of the energy from each node to any point ahead, (N,) Wh, at most 0.
+
+        They are kept.
+
+        Parameters
+        ----------
+        weights, head_wh, above_wh
+            (a,) weights of the arms, the potential after them, and their energy above its rise, Wh.
+        charge
+            Their charge functions.
+        """
+        if not self._onward_wh:
+            search, after_wh = self.legs.search, self.legs.after_wh(head_wh)
+            lowest_wh = float(after_wh.min())
+            roots = Ends(np.arange(len(after_wh)), after_wh - lowest_wh)
+            least_wh = search.rest(weights, roots) + (lowest_wh - after_wh)
+            least_wh += charge.deepest_wh() - self.excess_wh(above_wh)
+            self._onward_wh.append(np.minimum(least_wh, 0.0))
+        return self._onward_wh[0]
 
 
 def rest(legs: Legs, weights: FloatArray, *, beyond: float = 1.0) -> FloatArray:

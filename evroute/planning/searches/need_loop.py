@@ -307,7 +307,7 @@ def _most(
     into, arm, charge_wh = driven
     if into >= ways.n_states:
         return
-    left_wh, low_wh = drive(steps, charges, charge_wh, arm)
+    left_wh, low_wh = drive(steps, charges, charge_wh, arm, 0.0)
     if low_wh >= charges.least_wh:
         order = -(left_wh + back.after_wh[into % ways.n_edges])
         heapq.heappush(queue, (order, into, left_wh))

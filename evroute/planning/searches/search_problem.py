@@ -1,6 +1,6 @@
 """SearchProblem: one request with the numbers of the arms."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import NO_WARM_UP, WarmUp
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.charge.charge_functions import ChargeFunctions
-from evroute.planning.charge.shortage import Shortage
+from evroute.planning.charge.shortage import Shortage, Warming
 from evroute.planning.searches.labels import LabelSearch
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.lower_bounds import Rests
@@ -45,6 +46,8 @@ class SearchProblem:
         the share of the edge of each that is driven, (c,).
     arrays
         Where these arrays are from, or None if no other request shares them.
+    warm_up
+        Energy of warming up over the time driven, which no arm includes.
     """
 
     legs: Legs
@@ -56,6 +59,7 @@ class SearchProblem:
     head_wh: FloatArray
     own: tuple[IntArray, FloatArray] | None = None
     arrays: RequestArrays | None = None
+    warm_up: WarmUp = NO_WARM_UP
 
     def with_own(
         self, values: FloatArray, of_share: Callable[[FloatArray], FloatArray]
@@ -83,12 +87,22 @@ class SearchProblem:
     def label_search(self) -> LabelSearch:
         """Searches with a battery or two costs."""
         given = self.legs, self.head_wh, self.charge, self.above_wh
-        return LabelSearch(*given, self.weights(), self.rests)
+        return LabelSearch(*given, self.weights(), self.rests, self.time_s, self.warm_up)
 
     @property
     def shortage(self) -> Shortage:
         """Charges that the request needs."""
-        return Shortage(self.legs, self.head_wh, self.charge, self.weights())
+        given = self.legs, self.head_wh, self.charge, self.weights()
+        if not self.warm_up:
+            return Shortage(*given)
+        labels = self.label_search
+        warming = Warming(
+            self.warm_up,
+            self.time_s,
+            lambda: self.cheapest_by_line((1.0, 0.0)),
+            lambda battery: labels.most_charge(battery)[0],
+        )
+        return Shortage(*given, warming)
 
     @cached_property
     def rests(self) -> Rests:
@@ -103,9 +117,25 @@ class SearchProblem:
         """
         return self._combined(_above, self.energy_wh, self.tail_wh, self.head_wh)
 
-    def follow(self, battery: Battery, route: Route) -> ChargeTrace:
-        """Return the charge along a route, also below the reserve."""
-        return self.charge.follow(battery, self.legs.arms_of_route(route))
+    def follow(
+        self, battery: Battery, route: Route, stops: Sequence[tuple[int, float]] = ()
+    ) -> ChargeTrace:
+        """Return the charge along a route with its warm-up, also below the reserve.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start.
+        route
+            The route.
+        stops
+            As in `ChargeFunctions.follow_stops`.
+        """
+        arms = self.legs.arms_of_route(route)
+        if not self.warm_up.whole_wh:
+            return self.charge.follow_stops(battery, arms, stops)
+        warmed = self.charge.take(arms).beginning(self.warm_up.along(self.time_s[arms]))
+        return warmed.follow_stops(battery, np.arange(len(arms)), stops)
 
     def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
         """Return the weights (a,) of the arms by a weight rule, Wh. They must not be changed."""
@@ -144,6 +174,85 @@ class SearchProblem:
             Energy that is worth a second, Wh.
         """
         return self._combined(_sum, self.weights(), self.time_s, by=(per_s,))
+
+    @cached_property
+    def fastest(self) -> Route:
+        """The fastest route without a battery. NoRouteError if there is no route."""
+        return self.least(self.time_s)
+
+    @cached_property
+    def lines(self) -> tuple[tuple[float, float], ...]:
+        """Lines of the time driven, Wh/s and Wh, of which the lesser one is the warm-up.
+
+        Where even the fastest route takes longer than the warm-up, it is one for all routes.
+        """
+        lines = self.warm_up.lines
+        if self.warm_up and self.taken_s(self.fastest) >= self.warm_up.whole_s:
+            return lines[:1]
+        return lines
+
+    def along_line(self, worth: tuple[float, float], line: tuple[float, float]) -> FloatArray:
+        """Return the weights of a cost of energy and time along a line of the warm-up, (a,).
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh, and of one second.
+        line
+            One of `lines`. Its Wh are left out.
+        """
+        per_wh, per_s = worth
+        per_s += per_wh * line[0]
+        if per_wh == 1.0:
+            return self.weighed(per_s) if per_s else self.weights()
+        return per_wh * self.weights() + per_s * self.time_s
+
+    def cheapest_by_line(self, worth: tuple[float, float]) -> list[Route]:
+        """Return the cheapest route along each of the `lines`, without a battery.
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh, > 0, and of one second.
+        """
+        if worth not in self._cheapest:
+            self._cheapest[worth] = [
+                self.legs.route(self.along_line(worth, line)) for line in self.lines
+            ]
+        return self._cheapest[worth]
+
+    @cached_property
+    def _cheapest(self) -> dict[tuple[float, float], list[Route]]:
+        return {}
+
+    def cheapest(self, worth: tuple[float, float]) -> Route:
+        """Return the route of least cost of energy, warm-up included, and time, without a battery.
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh, > 0, and of one second.
+        """
+        return self.cheaper(worth, self.cheapest_by_line(worth))
+
+    def cheaper(self, worth: tuple[float, float], routes: Sequence[Route]) -> Route:
+        """Return the route of least cost of energy and time among some, without a battery.
+
+        Parameters
+        ----------
+        worth
+            Cost of one Wh, and of one second.
+        routes
+            One or more routes.
+        """
+        if len(routes) == 1:
+            return routes[0]
+        per_wh, per_s = worth
+
+        def cost(route: Route) -> float:
+            return per_wh * self.taken_wh(route, None) + per_s * self.taken_s(route)
+
+        return min(routes, key=cost)
 
     def least(self, cost: FloatArray) -> Route:
         """Return the route of least additive cost. Of equal ones the route of least energy.
@@ -186,13 +295,26 @@ class SearchProblem:
         return float(np.maximum(driven.step_wh, 0.0).sum())
 
     def taken_wh(self, route: Route, battery: Battery | None) -> float:
-        """Return the energy of a route from the battery, lost regeneration included, Wh."""
-        return self.legs.total(self.energy_wh, route) + (
-            self.follow(battery, route).lost_wh if battery else 0.0
-        )
+        """Return the energy of a route, warm-up and lost regeneration included, Wh."""
+        taken_wh = self.legs.total(self.energy_wh, route)
+        if self.warm_up.whole_wh:
+            taken_wh += float(self.warm_up.after(self.taken_s(route)))
+        return taken_wh + (self.follow(battery, route).lost_wh if battery else 0.0)
 
     def most_charge(self, battery: Battery, least: Route | None = None) -> Route:
+        """Return the route that arrives with the most charge and keeps the reserve, as `fullest`.
+
+        Parameters
+        ----------
+        battery, least
+            As in `fullest`, and so are errors.
+        """
+        return self.fullest(battery, least)[0]
+
+    def fullest(self, battery: Battery, least: Route | None = None) -> tuple[Route, bool]:
         """Return the route that arrives with the most charge and keeps the reserve.
+
+        The second value is True if it is proven that no route arrives with more.
 
         Parameters
         ----------
@@ -207,13 +329,13 @@ class SearchProblem:
             If there is none. The message states the missing charge.
         """
         least_wh = -np.inf if least is None else self.taken_wh(least, None)
-        found = None
+        found, proven = None, True
         # a bounded battery only adds energy
         if battery.start_wh - least_wh >= battery.reserve_wh - NO_GAP_WH:
-            found = self.label_search.most_charge(battery)
+            found, proven = self.label_search.most_charge(battery)
         if found is None:
             raise self.shortage.error(battery, least)
-        return found
+        return found, proven
 
     def keeping_reserve(
         self, battery: Battery, cost: FloatArray, best: Route, drivable: Route
@@ -275,13 +397,15 @@ def least_energy(
         trace = problem.follow(battery, found)
         # a route that neither loses energy nor needs the reserve is best with any battery
         if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
-            found = problem.most_charge(battery, found)
+            least_wh = problem.taken_wh(found, None)
+            found, proven = problem.fullest(battery, found)
+            if not proven:
+                return found, gap_text(problem.taken_wh(found, battery) - least_wh)
         return found, "exact: no route that keeps the reserve arrives with more charge"
     if rule == DEFAULT_SEARCH:
         return found, "exact: no route takes less"
-    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(
-        problem.legs.route(problem.weights()), None
-    )
+    best = problem.cheapest((1.0, 0.0))
+    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(best, None)
     return found, f"rule '{rule}' discards energy: {gap_text(gap_wh)}"
 
 

@@ -127,7 +127,9 @@ def at_leaving(held: Segment, full_wh: float) -> Segment:
     return Segment(held.charger, held.base, held.net_wh, charge_wh, charge_wh)
 
 
-def driven(steps: Steps, charges: Charges, held: Segment, arm: int, cost: float) -> Segment:
+def driven(
+    steps: Steps, charges: Charges, held: Segment, arm: int, cost: float, drawn_wh: float
+) -> Segment:
     """Return the segment after an arm. Its high charge is below the reserve if none gets over it.
 
     Charges that lose regeneration are left out as long as a lower one does not, and then all but
@@ -141,11 +143,14 @@ def driven(steps: Steps, charges: Charges, held: Segment, arm: int, cost: float)
         The segment before the arm.
     arm, cost
         The arm, and its cost.
+    drawn_wh
+        Energy of the warm-up on it, Wh, which joins its first step.
     """
     net_wh = held.net_wh
     low_wh, high_wh = held.low_wh, held.high_wh
     for step in range(steps.start[arm], steps.start[arm + 1]):
-        energy_wh = steps.step_wh[step]
+        energy_wh = steps.step_wh[step] + drawn_wh
+        drawn_wh = 0.0
         left_wh = low_wh - energy_wh
         if energy_wh < 0.0 and left_wh >= charges.lossless_wh:
             before_wh = low_wh + net_wh

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evroute.arrays import IntArray
-from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
+from evroute.planning.searches.label_loops import Charges, Costs, Steps, Warming, Ways, warmed
 from evroute.planning.searches.segments import (
     NEAR_WH,
     Bounds,
@@ -36,24 +36,31 @@ BEFORE = -1
 
 
 class Label(NamedTuple):
-    """A settled label: its number, -1 for none, its state, and whether it ends a stop."""
+    """A settled label: its number, -1 for none, its state, whether it ends a stop, and its time."""
 
     number: int
     state: int
     stopped: int
     bound: float
     held: Segment
+    driven_s: float
 
 
 def settle_stops(
-    ways: Ways, steps: Steps, charges: Charges, costs: Costs, sockets: Sockets, pace: Pace
+    ways: Ways,
+    steps: Steps,
+    charges: Charges,
+    costs: Costs,
+    warming: Warming,
+    sockets: Sockets,
+    pace: Pace,
 ) -> tuple[list[tuple[int, int, int, float, float]], float]:
     """Settle labels in the order of a lower bound of the cost on arrival.
 
     Parameters
     ----------
-    ways, steps, charges, costs, sockets, pace
-        Network, request, battery, costs of driving, and chargers.
+    ways, steps, charges, costs, warming, sockets, pace
+        Network, request, battery, costs of driving, warm-up, and chargers.
 
     Returns
     -------
@@ -63,15 +70,16 @@ def settle_stops(
     bound
         The bound that the search reached, or infinite if there is no plan.
     """
-    # bound, minus charge, base, net, low, high, state, label before, charger, whether it stopped
+    # bound, minus charge, base, net, low, high, state, label before, charger, whether it stopped,
+    # and the time driven
     full_wh = charges.first_wh
-    queue = [(0.0, 0.0, 0.0, 0.0, full_wh, full_wh, BEFORE, -1, BEFORE, 0)]
-    # state, label before, whether it stopped, older label of the state, and the segment
-    labels = [(-1, -1, 0, -1, -1, 0.0, 0.0, 0.0, 0.0)]
+    queue = [(0.0, 0.0, 0.0, 0.0, full_wh, full_wh, BEFORE, -1, BEFORE, 0, 0.0)]
+    # state, label before, whether it stopped, older label of the state, the segment, and the time
+    labels = [(-1, -1, 0, -1, -1, 0.0, 0.0, 0.0, 0.0, 0.0)]
     labels.pop()
     newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
     newest[:] = -1
-    label = _next(queue, labels, newest, charges, costs, sockets, pace)
+    label = _next(queue, labels, newest, charges, costs, warming, sockets, pace)
     while label.number >= 0 and label.state < ways.n_states:
         state = label.state
         last = state % ways.n_edges
@@ -90,20 +98,24 @@ def settle_stops(
             bounds = rest_at(costs, sockets, place)
             if bounds[2] == math.inf:
                 continue
-            names = (into, label.number, ways.n_states)
-            left = driven(steps, charges, label.held, arm, costs.cost[arm])
+            after_s, drawn_wh = 0.0, 0.0
+            if warming.whole_wh > 0.0:
+                after_s = label.driven_s + warming.time_s[arm]
+                drawn_wh = warmed(warming, after_s) - warmed(warming, label.driven_s)
+            names = (into, label.number, ways.n_states, after_s)
+            left = driven(steps, charges, label.held, arm, costs.cost[arm], drawn_wh)
             _push(queue, charges, sockets, pace, left, bounds, names)
             first, beyond = lossy(charges, label.held, left)
             for percent in range(first, beyond):
                 held = at_leaving(label.held, percent * charges.capacity_wh / 100.0)
-                left = driven(steps, charges, held, arm, costs.cost[arm])
+                left = driven(steps, charges, held, arm, costs.cost[arm], drawn_wh)
                 _push(queue, charges, sockets, pace, left, bounds, names)
         if label.stopped == 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
             bounds = rest_at(costs, sockets, state)
             for entry in range(sockets.first[last], sockets.first[last + 1]):
                 charger = sockets.charger[entry]
                 _stop(queue, charges, sockets, pace, label, bounds, charger)
-        label = _next(queue, labels, newest, charges, costs, sockets, pace)
+        label = _next(queue, labels, newest, charges, costs, warming, sockets, pace)
     return _plan(labels, label.number), label.bound
 
 
@@ -128,13 +140,13 @@ def _push(
     pace: Pace,
     left: Segment,
     bounds: Bounds,
-    names: tuple[int, int, int],
+    names: tuple[int, int, int, float],
 ) -> None:
     """Put a driven segment into the queue. On arrival with the charge that costs least.
 
-    The names are its state, the label before, and the first state of arrival.
+    The names are its state, the label before, the first state of arrival, and the time driven.
     """
-    into, before, arrival = names
+    into, before, arrival, driven_s = names
     low_wh = left.low_wh
     if into < arrival:
         bound = bound_of(charges, sockets, pace, left, bounds)
@@ -151,7 +163,8 @@ def _push(
         bound = spent + max(pace.credit * (pace.credit_wh - low_wh), pace.least_credit)
     net_wh, charger = left.net_wh, left.charger
     heapq.heappush(
-        queue, (bound, -low_wh, left.base, net_wh, low_wh, high_wh, into, before, charger, 0)
+        queue,
+        (bound, -low_wh, left.base, net_wh, low_wh, high_wh, into, before, charger, 0, driven_s),
     )
 
 
@@ -240,9 +253,22 @@ def _push_stop(
     bound = bound_of(charges, sockets, pace, stop, bounds)
     if bound < math.inf:
         state, before = label.state, label.number
-        base, low_wh = stop.base, stop.low_wh
+        base, low_wh, charger = stop.base, stop.low_wh, stop.charger
         heapq.heappush(
-            queue, (bound, -low_wh, base, 0.0, low_wh, until_wh, state, before, stop.charger, 1)
+            queue,
+            (
+                bound,
+                -low_wh,
+                base,
+                0.0,
+                low_wh,
+                until_wh,
+                state,
+                before,
+                charger,
+                1,
+                label.driven_s,
+            ),
         )
 
 
@@ -252,6 +278,7 @@ def _next(
     newest: IntArray,
     charges: Charges,
     costs: Costs,
+    warming: Warming,
     sockets: Sockets,
     pace: Pace,
 ) -> Label:
@@ -262,14 +289,24 @@ def _next(
     """
     arrival = len(newest) - 2
     while len(queue) > 0 and len(labels) <= pace.effort:
-        bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, stopped = (
-            heapq.heappop(queue)
-        )
+        entry = heapq.heappop(queue)
+        bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, stopped = entry[:10]
+        driven_s = entry[10]
         place = min(state, arrival)
         held = Segment(charger, base, net_wh, low_wh, high_wh)
         other = newest[place] if place != arrival else -1
         while other >= 0 and low_wh < math.inf:
-            until_wh = _dominated(sockets, pace, labels[other], held, charges.capacity_wh)
+            settled = labels[other]
+            above_wh, most_wh = 0.0, math.inf
+            if warming.whole_wh > 0.0:
+                above_wh = warmed(warming, driven_s) - warmed(warming, settled[9])
+                if above_wh != 0.0:
+                    most_wh = warming.room_wh[place]
+            if above_wh >= 0.0:
+                given = (held, charges.capacity_wh, above_wh, most_wh)
+                until_wh = _dominated(sockets, pace, settled, given)
+            else:
+                until_wh = -math.inf
             if until_wh >= high_wh - NEAR_WH:
                 low_wh = math.inf
             elif until_wh > low_wh and stopped == 0:
@@ -280,40 +317,52 @@ def _next(
             bounds = rest_at(costs, sockets, state)
             bound = bound_of(charges, sockets, pace, held, bounds)
             if len(queue) > 0 and bound > queue[0][0]:
-                entry = (bound, -low_wh, base, net_wh, low_wh, high_wh)
-                _push_again(queue, entry, (state, before, charger))
+                again = (bound, -low_wh, base, net_wh, low_wh, high_wh)
+                _push_again(queue, again, (state, before, charger, driven_s))
                 low_wh = math.inf
         if low_wh < math.inf:
-            label = Label(len(labels), state, stopped, bound, held)
+            label = Label(len(labels), state, stopped, bound, held, driven_s)
             older = newest[place]
-            labels.append((state, before, stopped, older, charger, base, net_wh, low_wh, high_wh))
+            labels.append(
+                (state, before, stopped, older, charger, base, net_wh, low_wh, high_wh, driven_s)
+            )
             newest[place] = label.number
             return label
     none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
-    return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none)
+    return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none, 0.0)
 
 
 def _push_again(
     queue: list[Any],
     entry: tuple[float, float, float, float, float, float],
-    names: tuple[int, int, int],
+    names: tuple[int, int, int, float],
 ) -> None:
     """Put a driven label back into the queue."""
     bound, minus_wh, base, net_wh, low_wh, high_wh = entry
-    state, before, charger = names
+    state, before, charger, driven_s = names
     heapq.heappush(
-        queue, (bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, 0)
+        queue, (bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, 0, driven_s)
     )
 
 
 def _dominated(
-    sockets: Sockets, pace: Pace, settled: Any, held: Segment, capacity_wh: float
+    sockets: Sockets, pace: Pace, settled: Any, given: tuple[Segment, float, float, float]
 ) -> float:
     """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
 
-    Minus infinity if it has not even as much as the least.
+    Minus infinity if it has not even as much as the least. Given are the segment, the capacity, by
+    how much more charge the settled label needs, since more of its warm-up is left, and up to which
+    charge it counts then (`label_loops.is_covered`), Wh.
     """
-    other = Segment(settled[4], settled[5], settled[6], settled[7], settled[8])
+    held, capacity_wh, above_wh, most_wh = given
+    # charges of the settled label less those that it needs more
+    other = Segment(
+        settled[4],
+        settled[5],
+        settled[6] + above_wh,
+        settled[7] - above_wh,
+        min(settled[8], most_wh) - above_wh,
+    )
     unit_wh = capacity_wh / 100.0
     at_wh = held.low_wh
     until_wh = -math.inf
@@ -348,6 +397,7 @@ def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, flo
 
 PIECES = (
     _turns,
+    warmed,
     lossy,
     at_leaving,
     faded,

@@ -159,7 +159,7 @@ def cheapest_within(
     limit_s: float,
     battery: Battery | None,
     known: Sequence[Route],
-    ends: tuple[Route, Route],
+    fastest: Route,
     *,
     effort: int = GREATEST_EFFORT,
 ) -> tuple[Route, str]:
@@ -177,8 +177,8 @@ def cheapest_within(
         Charge that bounds the route, or None.
     known
         Routes that keep the limit and the reserve, at least one.
-    ends
-        The cheapest and the fastest route without limits.
+    fastest
+        The fastest route without limits.
     effort
         Labels looked at before the cheapest route found is returned with its gap.
     """
@@ -202,18 +202,14 @@ def cheapest_within(
         better, complete = labels(best)
         if complete:
             return better or best, "exact: no route within the time takes less energy"
-    on_hull = hull(
-        problem.legs,
-        per_wh * problem.weights() + per_s * problem.time_s,
-        problem.time_s,
-        limit_s,
-        ends,
-    )
-    bound = on_hull.bound + per_wh * problem.legs.total(
-        problem.head_wh - problem.tail_wh, on_hull.route
-    )
-    if battery is None or problem.keeps(battery, on_hull.route):
-        best = min(on_hull.route, best, key=cost)
+    bound = np.inf
+    for line, cheap in zip(problem.lines, problem.cheapest_by_line(worth), strict=True):
+        weights = problem.along_line(worth, line)
+        on_hull = hull(problem.legs, weights, problem.time_s, limit_s, (cheap, fastest))
+        rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)
+        bound = min(bound, on_hull.bound + per_wh * (rise_wh + line[1]))
+        if battery is None or problem.keeps(battery, on_hull.route):
+            best = min(on_hull.route, best, key=cost)
     if cost(best) - bound < NO_GAP_WH * per_wh:
         return best, "exact: on the convex hull of time and energy"
     if per_s:

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.label_loops import Charges, Steps, drive, faded
+from evroute.planning.searches.label_loops import (
+    Charges,
+    Steps,
+    Warming,
+    drive,
+    faded,
+    is_covered,
+    warmed,
+)
 
 
 class Roads(NamedTuple):
@@ -34,13 +42,15 @@ class Roads(NamedTuple):
     start_arm: IntArray
 
 
-def settle_charges(roads: Roads, steps: Steps, charges: Charges) -> FloatArray:
-    """Settle edges in falling order of the charge left plus the potential.
+def settle_charges(roads: Roads, steps: Steps, charges: Charges, warming: Warming) -> FloatArray:
+    """Settle edges in falling order of the charge left, before the warm-up, plus the potential.
+
+    After a cold start an edge is settled again with less charge if less of the warm-up is left.
 
     Parameters
     ----------
-    roads, steps, charges
-        Network, starts and battery.
+    roads, steps, charges, warming
+        Network, starts, battery and warm-up.
 
     Returns
     -------
@@ -50,23 +60,31 @@ def settle_charges(roads: Roads, steps: Steps, charges: Charges) -> FloatArray:
         beginning, Wh.
     """
     n = len(roads.first) - 1
-    place = np.full(n, -1)
-    # negative charge and potential, edge, arm, position before, charge before, after, lowest
-    queue = [(0.0, 0, 0, -1, 0.0, 0.0, 0.0)]
+    cold = warming.whole_wh > 0.0
+    # negative charge and potential, edge, arm, position before, charge before, after, lowest, time
+    queue = [(0.0, 0, 0, -1, 0.0, 0.0, 0.0, 0.0)]
     queue.pop()
     rows = np.empty((n, 6))
-    for k in range(len(roads.start_edge)):
-        edge, arm = roads.start_edge[k], roads.start_arm[k]
-        left, low = drive(steps, charges, charges.first_wh, arm)
-        if low >= charges.least_wh:
-            order = -(left + roads.head_wh[edge])
-            heapq.heappush(queue, (order, edge, arm, -1, charges.first_wh, left, low))
+    newest = np.empty(n, np.int64)  # last row of each edge
+    newest[:] = -1
+    # of each row: the one before of its edge, charge before the warm-up, no cost, and time
+    held = [(-1, 0.0, 0.0, 0.0)]
+    held.pop()
     settled = 0
+    for k in range(len(roads.start_edge)):
+        into = roads.start_edge[k], roads.start_arm[k]
+        _enter(queue, roads, steps, charges, warming, into, (-1, charges.first_wh, 0.0))
     while len(queue) > 0:
-        _, edge, arm, before, begin, end, low = heapq.heappop(queue)
-        if place[edge] >= 0:
+        _, edge, arm, before, begin, end, low, driven_s = heapq.heappop(queue)
+        known = (newest[edge], end + warmed(warming, driven_s), 0.0, driven_s)
+        if known[0] >= 0 and (not cold or is_covered(warming, held, known, edge, True)):
             continue
-        place[edge] = settled
+        if settled == len(rows):
+            longer = np.empty((2 * settled, 6))
+            longer[:settled] = rows
+            rows = longer
+        newest[edge] = settled
+        held.append(known)
         rows[settled, 0] = edge
         rows[settled, 1] = arm
         rows[settled, 2] = before
@@ -74,15 +92,38 @@ def settle_charges(roads: Roads, steps: Steps, charges: Charges) -> FloatArray:
         rows[settled, 4] = end
         rows[settled, 5] = low
         for turn in range(roads.first[edge], roads.first[edge + 1]):
-            into, arm = roads.entered[turn], roads.arm[turn]
-            if place[into] < 0:
-                left, low = drive(steps, charges, end, arm)
-                if low >= charges.least_wh:
-                    order = -(left + roads.head_wh[into])
-                    heapq.heappush(queue, (order, into, arm, settled, end, left, low))
+            into = roads.entered[turn], roads.arm[turn]
+            if cold or newest[into[0]] < 0:
+                _enter(queue, roads, steps, charges, warming, into, (settled, end, driven_s))
         settled += 1
     return rows[:settled].copy()
 
 
-PIECES = (drive, faded)
+def _enter(
+    queue: list[Any],
+    roads: Roads,
+    steps: Steps,
+    charges: Charges,
+    warming: Warming,
+    into: tuple[int, int],
+    known: tuple[int, float, float],
+) -> None:
+    """Put an edge into the queue, unless the charge falls below the reserve on the arm into it.
+
+    The edge and its arm come from a row: its position, and charge and time at its end.
+    """
+    edge, arm = into
+    before, begin, driven_s = known
+    after_s, drawn_wh, warm_wh = 0.0, 0.0, 0.0
+    if warming.whole_wh > 0.0:
+        after_s = driven_s + warming.time_s[arm]
+        warm_wh = warmed(warming, after_s)
+        drawn_wh = warm_wh - warmed(warming, driven_s)
+    left, low = drive(steps, charges, begin, arm, drawn_wh)
+    if low >= charges.least_wh:
+        order = -(left + warm_wh + roads.head_wh[edge])
+        heapq.heappush(queue, (order, edge, arm, before, begin, left, low, after_s))
+
+
+PIECES = (_enter, drive, faded, is_covered, warmed)
 """Functions that the loop calls, compiled with it."""

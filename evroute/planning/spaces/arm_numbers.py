@@ -13,6 +13,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.heating import NO_WARM_UP, WarmUp
 from evroute.network.crossings import along_m, lanes_m
 from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
@@ -82,6 +83,8 @@ class ArmNumbers:
     whole_wh, stretch_wh
         (a,) energy of the arms without the deviations that are learned for each arm, and the
         function that returns it for parts of edges, (k,), Wh.
+    warm_up
+        Energy of warming up over the time driven, which no arm includes.
     kept
         Energy and steps of the charge function, Wh, of the last parts, by arm and metres.
     arrays
@@ -99,6 +102,7 @@ class ArmNumbers:
     halt_wh: FloatArray
     whole_wh: FloatArray
     stretch_wh: Callable[[IntArray, Stretches], FloatArray]
+    warm_up: WarmUp = NO_WARM_UP
     kept: dict[tuple[int, float, float], tuple[float, FloatArray]] = field(default_factory=dict)
     arrays: SharedArrays = field(default_factory=SharedArrays)
 
@@ -122,6 +126,22 @@ class ArmNumbers:
         pairs = zip(parts, shares, strict=True)
         length_m = [along_m(network, part.rows, share) for part, share in pairs]
         return replace(driven, length_m=np.concatenate(length_m))
+
+    def warmed(self, driven: DrivenArms, first: IntArray | None = None) -> ChargeFunctions:
+        """Return the charge functions of the arms of trips, with the warm-up of each trip.
+
+        Parameters
+        ----------
+        driven
+            The k arms of trips, one trip after the other.
+        first
+            (r,) position of the first arm of each trip, or None for one trip.
+        """
+        if not self.warm_up.whole_wh:
+            return driven.charge
+        trips = np.split(driven.time_s, [] if first is None else first[1:])
+        drawn_wh = np.concatenate([self.warm_up.along(time_s) for time_s in trips])
+        return driven.charge.beginning(drawn_wh)
 
     def driven_by(self, routes: Sequence[Route]) -> tuple[DrivenArms, IntArray]:
         """Return the arms of routes, one route after the other, and the first of each, (r,).

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.energy.heating import NO_WARM_UP, WarmUp
 from evroute.energy.prior import EnergyPrior
 from evroute.network.crossings import arm_lengths_m
 from evroute.network.road_network import RoadNetwork
@@ -61,7 +62,9 @@ class DayEnergies:
         """Charge functions of all arms."""
         return charge_functions(self._space, self.states, self.mean_wh)
 
-    def numbers(self, network: RoadNetwork, time_s: FloatArray) -> ArmNumbers:
+    def numbers(
+        self, network: RoadNetwork, time_s: FloatArray, warm_up: WarmUp = NO_WARM_UP
+    ) -> ArmNumbers:
         """Return energy, time, length and charge of all arms.
 
         Parameters
@@ -70,6 +73,8 @@ class DayEnergies:
             The roads, which may have ways across junctions that the space's roads lack.
         time_s
             (n,) travel time of each edge, s.
+        warm_up
+            Energy of warming up over the time driven.
         """
         of = self._learned or self._space
         return ArmNumbers(
@@ -84,4 +89,5 @@ class DayEnergies:
             of.halt_wh,
             of.whole_wh,
             of.stretch_wh,
+            warm_up,
         )
