@@ -8,6 +8,7 @@ from evroute.folder import Folder
 from evroute.learning.base import Belief
 from evroute.learning.fleet.type_folders import folder_of, several_types
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.records.parts import part_paths
 from evroute.learning.stored import Stored, check_roads, damaged, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
@@ -114,8 +115,9 @@ def _choose(folder: Path, run: str | None) -> str:
         folder.is_dir(),
         f"there is no folder {folder}. 'evroute simulate' and 'evroute learn' write such folders",
     )
-    there = Folder(folder).beliefs()
-    require(there, f"{folder} holds no finished run")
+    place = Folder(folder)
+    there = place.beliefs()
+    require(there, f"{folder} {_unfinished(place)}")
     if run is None and len(there) == 1:
         return there[0]
     if run not in there:
@@ -125,3 +127,12 @@ def _choose(folder: Path, run: str | None) -> str:
             f"{folder} {wrong}. Name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}"
         )
     return run
+
+
+def _unfinished(folder: Folder) -> str:
+    """Return why a folder has no beliefs, such as after a full disk, and the remedy, in words."""
+    if part_paths(folder.path):
+        return f"has measured trips without a belief. Make it: evroute learn --repair {folder.path}"
+    if folder.has_manifest and folder.manifest().get("kind") == "learned":
+        return "has no trips: its first 'evroute learn' did not end. Repeat that command"
+    return "holds no finished run"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, rmtree
 
 import pytest
 from typer.testing import CliRunner
@@ -166,6 +166,17 @@ def test_a_folder_that_is_a_link_itself_is_the_users_choice(
     run("learn", "--repair", tmp_path / "link", "--quiet")
     run(*PLAN, tmp_path / "link")
     assert len(list((tmp_path / "real" / "measured").iterdir())) == 2
+
+
+def test_a_folder_that_a_full_disk_left_names_its_remedy(belief: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    copytree(belief, folder)
+    rmtree(folder / "beliefs")
+    with pytest.raises(EvrouteError, match=f"evroute learn --repair {folder}"):
+        run(*PLAN, folder)
+    rmtree(folder / "measured")
+    with pytest.raises(EvrouteError, match="its first 'evroute learn' did not end"):
+        run(*PLAN, folder)
 
 
 def test_the_command_line_names_the_link_and_ends_with_status_2(
