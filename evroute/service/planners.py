@@ -113,6 +113,13 @@ class Planners:
     def folder(self, name: str, car: str | None = None, vehicle: str | None = None) -> Path:
         """Return the folder of a belief, of a fleet that of the type of the car or the vehicle.
 
+        Parameters
+        ----------
+        name
+            Name of the belief.
+        car, vehicle
+            Car and vehicle of a request, or None.
+
         Raises
         ------
         UnknownNameError

@@ -317,7 +317,7 @@ class TripEnergies(Belief):
         return tuple(self._states.by_car)
 
     def of_car(self, car: str) -> "TripEnergies":
-        """Return the belief of one car. Parameters and errors as in `KnowsCars.of_car`."""
+        """Return the belief of one car. Parameters and errors as in `Belief.of_car`."""
         own = copy(super().of_car(car))
         own._car, own.battery = car, self._states.of(car).battery
         return own
