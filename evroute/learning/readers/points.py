@@ -6,6 +6,7 @@ vehicle, car and `AT_DEPARTURE`. Rows may lack a reading.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
 from evroute.network.places.positions import JUNCTION_M
+from evroute.network.road_network import RoadNetwork
 
 COLUMNS = (
     "trip",
@@ -210,7 +212,7 @@ def _drives(
     lat, lon = _positions(log)
     speed_mps = log.numbers("speed_mps")
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
-    matcher = MapMatcher(setting.network)
+    matcher = _matcher(setting.network)
     drives: list[_Drive] = []
     for trip, rows in trips_of(log.path, log.table):
         try:
@@ -246,6 +248,12 @@ def _drives(
         measured.notes.extend(_notes(trip, pieces, found))
         drives += found
     return drives
+
+
+@lru_cache(maxsize=2)
+def _matcher(network: RoadNetwork) -> MapMatcher:
+    """Return the matcher of a network, which the files of a call share."""
+    return MapMatcher(network)
 
 
 def _discharging(
@@ -287,8 +295,8 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
     time_s, power_w = zip(*readings, strict=True)
     step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
     return [
-        f"power read every {step_s:.3g} s leaves ± {abs(meter_std_wh(time_s, power_w)):.0f} Wh of a "
-        "trip unknown"
+        f"power read every {step_s:.3g} s leaves ± {abs(meter_std_wh(time_s, power_w)):.0f} Wh of "
+        "a trip unknown"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Logs of a parked car, as apps of makers keep them: a row for each visit, with charge and odometer.
+"""Logs of a parked car, as apps of makers keep them: rows with charge and odometer.
 
 Between two rows whose odometers differ the car drove from the place of the first to that of the
 second. Such trips are learned as those of a notebook. The departure of a trip is unknown. It is
