@@ -105,24 +105,31 @@ def learn(
     stored = stored_manifest(folder) if folder.has_manifest else {}
     made = {} if reset else stored
     types = None if cars is None else read_cars(Path(cars))
-    choice = Choice(model, options, prior, kernel, terrain)
+    of_cars: Mapping[str, Vehicle] = {}
     if types is not None and vehicle is None and ("cars" in made or not made):
-        vehicle = None if made else types.first
-        start = start_of(made, network, vehicle, choice, types.by_car)
-    else:
-        start = start_of(made, network, vehicle, choice)
+        vehicle, of_cars = None if made else types.first, types.by_car
+    choice = Choice(model, options, prior, kernel, terrain)
+    start = start_of(made, network, vehicle, choice, of_cars)
     types = CarTypes.of_folder(folder.path, start.setting) or types
     names = vehicle_names(start.setting, vehicle)
     wanted = Wanted(start.before_trips(), names, reader, types)
     opened = Opened(folder, start, made, reset, on_progress)
+    return _learned(table, opened, wanted, column or {})
+
+
+def _learned(
+    table: Given | None, opened: Opened, wanted: Wanted, column: Mapping[str, str]
+) -> Learned:
+    """Learn the trips of a table, of many files, or without a table those recorded."""
     if table is None:
         return opened.learn(Measured())
+    folder = opened.folder
     before = FilesRead(folder.path)
-    before.columns = before.with_columns(column or {})
+    before.columns = before.with_columns(column)
     with files_of(table) as (paths, many):
         if many:
-            return learn_files(opened, wanted, paths, before, column or {})
-        measured = wanted.read(paths[0], before.columns, column or {})
+            return learn_files(opened, wanted, paths, before, column)
+        measured = wanted.read(paths[0], before.columns, column)
     learned = opened.learn(measured)
     if column:
         before.write()

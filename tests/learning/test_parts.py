@@ -21,7 +21,7 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records import history, parts
 from evroute.methods.setting import load_setting
 
-learning = importlib.import_module("evroute.learning.learn")
+learning = importlib.import_module("evroute.learning.one_call")
 ENDS = [(0, 500), (100, 900), (30, 700)]
 MODEL = {"model": "exact"}
 

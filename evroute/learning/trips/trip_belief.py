@@ -67,7 +67,7 @@ class TripBelief(OneType):
     Attributes
     ----------
     km_factor
-        Factor on the kilometres of learned roads in rows, for the type of one car (`joint_types`).
+        Factor on the kilometres of learned roads in rows, for the type of one car.
     seen, on_day
         Number of trips, refused ones included, and of the day of the next one, or NaN.
     regression
@@ -89,14 +89,14 @@ class TripBelief(OneType):
         self.roads, self.unit = roads, unit
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
-        self.km_factor = 1.0
+        self.km_factor, self.on_day = 1.0, np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
-        self._errors, self._day, self.on_day = CarErrors(), 0.0, np.nan
+        self._errors, self._day = CarErrors(), 0.0
         of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
         self._car: str | None = None

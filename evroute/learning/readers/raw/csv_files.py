@@ -188,7 +188,8 @@ def _in_width(path: Path, text: str, separator: str) -> tuple[list[list[str]], l
     lines = limits.lines(io.StringIO(text, newline=""), f"trip table {path}")
     csv.field_size_limit(most)
     rows = [row for row in csv.reader(lines, delimiter=separator) if row]
-    require(rows, f"trip table {path} has no rows")
+    if not rows:
+        raise csv.Error("it is empty")
     header, body = rows[0], rows[1:]
     width = len(header)
     kept = [row for row in body if row != header]

@@ -36,30 +36,37 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
         Texts. Unit after all numbers, or empty. Whether they have a decimal comma. Number
         of texts left out that are no numbers.
     """
-    texts = [None if text is None else text.strip() for text in column.to_pylist()]
-    texts = [None if text in NO_NUMBER or not text else text for text in texts]
+    texts = [_filled(text) for text in column.to_pylist()]
     matches = [None if text is None else _WITH_UNIT.fullmatch(text) for text in texts]
     units = {(match[2] or "").strip() for match in matches if match}
     unit = units.pop() if len(units) == 1 else ""
-    written = [match[1] for match in matches if match]
-    comma = _decimal_comma(written, separator)
-    dot = "," if comma else "."
+    comma = _decimal_comma([match[1] for match in matches if match], separator)
     found, strange = list[str | None](), list[int]()
-    for text, match in zip(texts, matches, strict=True):
-        if match is None or (match[2] and not unit):
-            if text is not None and not _SPECIAL.fullmatch(text):
-                strange.append(len(found))
-            found.append(text)
+    for place, (text, match) in enumerate(zip(texts, matches, strict=True)):
+        if match is not None and (unit or not match[2]):
+            found.append(_digits(match[1], comma))
             continue
-        digits = re.sub(r"[\s'’]", "", match[1]).replace("−", "-")
-        digits = digits.replace("." if comma else ",", "")
-        if _DOTTED.fullmatch(digits.replace(dot, ".")):
-            digits = digits.replace(dot, "")
-        found.append(digits.replace(dot, "."))
+        found.append(text)
+        if text is not None and not _SPECIAL.fullmatch(text):
+            strange.append(place)
     few = len(strange) <= ODD * sum(text is not None for text in texts)
     for place in strange if few else ():
         found[place] = None
     return pa.chunked_array([found], pa.string()), unit, comma, len(strange) * few
+
+
+def _filled(text: str | None) -> str | None:
+    """Return a text without blanks around it, or None if it stands for no value."""
+    stripped = (text or "").strip()
+    return None if not stripped or stripped in NO_NUMBER else stripped
+
+
+def _digits(number: str, comma: bool) -> str:
+    """Return a number without separators of thousands and with a decimal point."""
+    dot = "," if comma else "."
+    digits = re.sub(r"[\s'’]", "", number).replace("−", "-")
+    digits = digits.replace("." if comma else ",", "").replace(dot, ".")
+    return digits.replace(".", "") if _DOTTED.fullmatch(digits) else digits
 
 
 def _decimal_comma(numbers: Sequence[str], separator: str) -> bool:

@@ -15,7 +15,7 @@ LEAST_WH_PER_KM, MOST_WH_PER_KM = 3.0, 3_000.0
 JUDGED_M = 1_000.0
 JUDGED_PERCENT = 5.0
 """Fall of the charge from which on it judges a meter of energy."""
-MOST_RATIO = 5.0
+MOST_RATIO = 10.0
 """Largest ratio of an energy to the fall of the charge, either way, by the vehicle's battery."""
 MOVING_MPS = 3.0
 FASTER = 10.0
