@@ -11,7 +11,7 @@ _WITH_UNIT = re.compile(
 )
 _THOUSANDS = re.compile(r"[-+−]?\s*\d{1,3}(,\d{3})+")
 _DOTTED = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
-_SPECIAL = re.compile(r"[-+]?(inf|infinity|nan)", re.IGNORECASE)
+_PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|infinity|nan)", re.IGNORECASE)
 ODD = 0.1
 """Largest share of the values of a column that may be no numbers."""
 NO_NUMBER = {*pyarrow.csv.ConvertOptions().null_values, "-", "--", "—"}
@@ -38,21 +38,25 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
     """
     texts = [_filled(text) for text in column.to_pylist()]
     matches = [None if text is None else _WITH_UNIT.fullmatch(text) for text in texts]
-    units = {(match[2] or "").strip() for match in matches if match}
+    numbers = [match for match in matches if match]
+    units = {(match[2] or "").strip() for match in numbers}
     unit = units.pop() if len(units) == 1 else ""
-    comma = _decimal_comma([match[1] for match in matches if match], separator)
-    found, strange = list[str | None](), list[int]()
-    for place, (text, match) in enumerate(zip(texts, matches, strict=True)):
-        if match is not None and (unit or not match[2]):
-            found.append(_digits(match[1], comma))
-            continue
-        found.append(text)
-        if text is not None and not _SPECIAL.fullmatch(text):
-            strange.append(place)
-    few = len(strange) <= ODD * sum(text is not None for text in texts)
-    for place in strange if few else ():
+    comma = _decimal_comma([match[1] for match in numbers], separator)
+    found = [
+        _digits(match[1], comma) if match is not None and (unit or not match[2]) else text
+        for text, match in zip(texts, matches, strict=True)
+    ]
+    strange = _strange(found)
+    for place in strange:
         found[place] = None
-    return pa.chunked_array([found], pa.string()), unit, comma, len(strange) * few
+    return pa.chunked_array([found], pa.string()), unit, comma, len(strange)
+
+
+def _strange(texts: Sequence[str | None]) -> list[int]:
+    """Return the places of texts that are no numbers, or none if they are too many."""
+    filled = [place for place, text in enumerate(texts) if text is not None]
+    odd = [place for place in filled if not _PLAIN.fullmatch(texts[place] or "")]
+    return odd if len(odd) <= ODD * len(filled) else []
 
 
 def _filled(text: str | None) -> str | None:
