@@ -293,7 +293,13 @@ class PastErrors:
             self._times.add(score)
 
     def refuse(self, error_wh: float, sd_wh: float, day: float = np.nan) -> None:
-        """Add the error of a trip that is not learned: to the test alone, not to the spread."""
+        """Add the error of a trip that is not learned: to the test alone, not to the spread.
+
+        Parameters
+        ----------
+        error_wh, sd_wh, day
+            As in `add`.
+        """
         self._test.add(abs(error_wh / sd_wh), day)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:

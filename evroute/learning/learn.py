@@ -133,14 +133,22 @@ def learn(  # noqa: PLR0913 - each is a keyword with a default
     names = vehicle_names(start.setting, vehicle)
     wanted = Wanted(start.before_trips(), names, reader, types)
     opened = Opened(folder, start, made, reset, on_progress)
+    return _learned(table, opened, wanted, column or {})
+
+
+def _learned(
+    table: Given | None, opened: Opened, wanted: Wanted, column: Mapping[str, str]
+) -> Learned:
+    """Learn the trips of a table, of many files, or without a table those recorded."""
     if table is None:
         return opened.learn(Measured())
+    folder = opened.folder
     before = FilesRead(folder.path)
-    before.columns = before.with_columns(column or {})
+    before.columns = before.with_columns(column)
     with files_of(table) as (paths, many):
         if many:
-            return learn_files(opened, wanted, paths, before, column or {})
-        measured = wanted.read(paths[0], before.columns, column or {})
+            return learn_files(opened, wanted, paths, before, column)
+        measured = wanted.read(paths[0], before.columns, column)
     learned = opened.learn(measured)
     if column:
         before.write()

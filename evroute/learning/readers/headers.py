@@ -139,24 +139,28 @@ def recognised(
     marked = {name for block in blocks if block.mark for name in block.names}
     found = {name: _given(name, header) for name, header in given.items() if header in headers}
     used = {column.header for column in found.values()}
-    for name in headers:
-        if name in known and name not in used and plain(name) not in marked:
-            found.setdefault(name, Column(name))
-    own = {plain(name): name for name in known}
-    for header in headers:
-        if header in used or plain(header) in marked:
-            continue
-        for form, unit in forms_of(header):
-            known_as = own.get(form, "")
-            if known_as and (scale := scale_of(known_as, unit)):
-                found.setdefault(known_as, Column(header, *scale))
-                break
+    own = [header for header in headers if header not in used and plain(header) not in marked]
+    for name, column in _of_evroute(own, known).items():
+        found.setdefault(name, column)
     for block in blocks:
         used |= {header for column in found.values() for header in _headers(column)}
         of_block = _of_block(block, [header for header in headers if header not in used])
         for name, column in of_block.items():
             found.setdefault(name, column)
     return {name: column for name, column in found.items() if name in known}
+
+
+def _of_evroute(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column]:
+    """Return the columns whose headers are names here. An exact one goes before other forms."""
+    found = {name: Column(name) for name in headers if name in known}
+    own = {plain(name): name for name in known}
+    for header in headers:
+        for form, unit in forms_of(header):
+            known_as = own.get(form, "")
+            if known_as and (scale := scale_of(known_as, unit)):
+                found.setdefault(known_as, Column(header, *scale))
+                break
+    return found
 
 
 def _headers(column: Column) -> list[str]:

@@ -16,9 +16,9 @@ import pyarrow.parquet
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
-from evroute.learning.readers.degrees import in_degrees
 from evroute.learning.readers.headers import Column, forms_of, recognised, scale_of
 from evroute.learning.readers.raw import csv_files
+from evroute.learning.readers.raw.degrees import in_degrees
 from evroute.learning.readers.raw.number_texts import numbers_of
 from evroute.text import check_printable, counted
 
@@ -167,43 +167,24 @@ def read_table(
 def _read(
     path: Path, text: Sequence[str], number: Sequence[str], renamed: Mapping[str, str]
 ) -> Raw:
-    from evroute.tables import check_texts, read_foreign
-
-    headers, notes = headers_of(path), list[str]()
     is_csv = path.suffix != ".parquet"
-    try:
-        if is_csv:
-            texts = [each for each in headers if renamed.get(each, each) in text]
-            table, notes = csv_files.read_csv(path, texts)
-            table = _with_headers(table)
-            check_texts(path, table)
-            limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
-        else:
-            table = read_foreign(path)
-    except csv_files.DAMAGED as error:
-        raise EvrouteError(
-            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
-        ) from None
-    require(table.num_rows, f"trip table {path} has no rows")
+    texts = [each for each in headers_of(path) if renamed.get(each, each) in text]
+    table, notes = _opened(path, texts)
     table = table.rename_columns([renamed.get(each, each) for each in table.column_names])
     table = _without_unused_doubles(path, table, {*text, *number})
-    headers_of_names = {name: header for header, name in renamed.items()}
-    separator = csv_files.separator_of(path) if is_csv else ""
-    units, commas = dict[str, str](), False
+    headers = {name: header for header, name in renamed.items()}
+    found = _Numbers(csv_files.separator_of(path) if is_csv else "", {}, notes)
     for name in table.column_names:
         if name not in {*text, *number}:
             continue
-        header = headers_of_names.get(name, name)
+        header = headers.get(name, name)
         try:
             column = _decoded(table[name])
             if name in POSITIONS:
                 column = in_degrees(column)
-            if name in number and pa.types.is_string(column.type):
-                column, units[header], comma, odd = numbers_of(column, separator)
-                commas = commas or comma
-                if odd:
-                    notes.append(f"{counted(odd, 'value')} of '{header}' left out: no numbers")
-            elif name in text and is_csv:
+            if name in number:
+                column = found.of(column, header)
+            elif is_csv:
                 column = _texts(column)
             column = column.cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
@@ -211,9 +192,50 @@ def _read(
                 f"trip table {path}, column '{header}': {str(error).splitlines()[0]}"
             ) from None
         table = table.set_column(table.column_names.index(name), name, column)
-    if commas:
+    if found.comma:
         notes.append("numbers are read with a decimal comma")
-    return Raw(table, units, tuple(notes))
+    return Raw(table, found.units, tuple(notes))
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """Numbers of a file: units by header, notes, and whether one has a decimal comma."""
+
+    separator: str
+    units: dict[str, str]
+    notes: list[str]
+    comma: bool = False
+
+    def of(self, column: pa.ChunkedArray, header: str) -> pa.ChunkedArray:
+        """Return a column as it is cast to numbers."""
+        if not pa.types.is_string(column.type):
+            return column
+        column, self.units[header], comma, odd = numbers_of(column, self.separator)
+        self.comma = self.comma or comma
+        if odd:
+            self.notes.append(f"{counted(odd, 'value')} of '{header}' left out: no numbers")
+        return column
+
+
+def _opened(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
+    """Return a file as a table with its own headers, and notes on it."""
+    from evroute.tables import check_texts, read_foreign
+
+    notes = list[str]()
+    try:
+        if path.suffix == ".parquet":
+            table = read_foreign(path)
+        else:
+            table, notes = csv_files.read_csv(path, texts)
+            table = _with_headers(table)
+            check_texts(path, table)
+            limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
+    except csv_files.DAMAGED as error:
+        raise EvrouteError(
+            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
+        ) from None
+    require(table.num_rows, f"trip table {path} has no rows")
+    return table, notes
 
 
 def _with_headers(table: pa.Table) -> pa.Table:

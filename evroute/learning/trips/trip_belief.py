@@ -88,13 +88,14 @@ class TripBelief:
         self.roads, self.unit = roads, unit
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
+        self.on_day = np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
         self._learned: list[KeptTrip] = []
         self._refused: list[KeptTrip] = []
         self._recent: list[bool] = []
-        self._errors, self._day, self.on_day = CarErrors(), 0.0, np.nan
+        self._errors, self._day = CarErrors(), 0.0
         of_cars = np.zeros((0, 2)) if prior.by_car is None else prior.by_car(prior.mean)
         self.cars = CarEffects(of_cars, STD_OF_CARS)
         self._car: str | None = None

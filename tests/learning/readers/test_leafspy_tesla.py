@@ -7,8 +7,8 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clocks import DAY_FIRST, MONTH_FIRST, date_order, seconds
-from evroute.learning.readers.degrees import degrees_of, without_minutes
 from evroute.learning.readers.formats import read_measured
+from evroute.learning.readers.raw.degrees import degrees_of, without_minutes
 from evroute.methods.setting import Setting, load_setting
 
 EXAMPLES = Path(__file__).parents[3] / "data/examples"

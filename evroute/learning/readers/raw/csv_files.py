@@ -86,9 +86,15 @@ def header_of(path: Path) -> list[str]:
 
 
 def _raw_header(path: Path) -> list[str]:
+    about = path.stat()
+    return list(_header_of(path, about.st_mtime_ns, about.st_size))
+
+
+@lru_cache(maxsize=16)
+def _header_of(path: Path, changed_ns: int, size: int) -> tuple[str, ...]:
     with limits.unpacked(path) as stream:
         lines = limits.lines(decoded(stream, encoding_of(path)), f"trip table {path}")
-        return next(csv.reader(lines, delimiter=separator_of(path)), [])
+        return tuple(next(csv.reader(lines, delimiter=separator_of(path)), []))
 
 
 def stripped(headers: Sequence[str]) -> list[str]:
@@ -98,6 +104,12 @@ def stripped(headers: Sequence[str]) -> list[str]:
 
 def separator_of(path: Path) -> str:
     """Return the separator of the columns, by the first line."""
+    about = path.stat()
+    return _separator_of(path, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=16)
+def _separator_of(path: Path, changed_ns: int, size: int) -> str:
     with limits.unpacked(path) as stream:
         text = decoded(stream, encoding_of(path))
         line = next(limits.lines(text, f"trip table {path}"), "")
@@ -164,10 +176,10 @@ def _parsed(stream: io.IOBase, separator: str, texts: Sequence[str]) -> pa.Table
 
 
 def _repeats_header(path: Path) -> bool:
-    """Return whether the header of a file stands in it again, as where files were joined."""
+    """Return whether the header of a file may stand in it again, as where files were joined."""
     with limits.unpacked(path) as stream:
         header = stream.readline().strip()
-        return bool(header) and any(line.strip() == header for line in stream)
+        return bool(header) and header in stream.read()
 
 
 def _in_width(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[str]]:
@@ -176,7 +188,8 @@ def _in_width(path: Path, text: str, separator: str) -> tuple[list[list[str]], l
     lines = limits.lines(io.StringIO(text, newline=""), f"trip table {path}")
     csv.field_size_limit(most)
     rows = [row for row in csv.reader(lines, delimiter=separator) if row]
-    require(rows, f"trip table {path} has no rows")
+    if not rows:
+        raise csv.Error("it is empty")
     header, body = rows[0], rows[1:]
     width = len(header)
     kept = [row for row in body if row != header]

@@ -11,7 +11,7 @@ _WITH_UNIT = re.compile(
 )
 _THOUSANDS = re.compile(r"[-+−]?\s*\d{1,3}(,\d{3})+")
 _DOTTED = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
-_SPECIAL = re.compile(r"[-+]?(inf|infinity|nan)", re.IGNORECASE)
+_PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|infinity|nan)", re.IGNORECASE)
 ODD = 0.1
 """Largest share of the values of a column that may be no numbers."""
 NO_NUMBER = {*pyarrow.csv.ConvertOptions().null_values, "-", "--", "—"}
@@ -36,30 +36,41 @@ def numbers_of(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray
         Texts. Unit after all numbers, or empty. Whether they have a decimal comma. Number
         of texts left out that are no numbers.
     """
-    texts = [None if text is None else text.strip() for text in column.to_pylist()]
-    texts = [None if text in NO_NUMBER or not text else text for text in texts]
+    texts = [_filled(text) for text in column.to_pylist()]
     matches = [None if text is None else _WITH_UNIT.fullmatch(text) for text in texts]
-    units = {(match[2] or "").strip() for match in matches if match}
+    numbers = [match for match in matches if match]
+    units = {(match[2] or "").strip() for match in numbers}
     unit = units.pop() if len(units) == 1 else ""
-    written = [match[1] for match in matches if match]
-    comma = _decimal_comma(written, separator)
-    dot = "," if comma else "."
-    found, strange = list[str | None](), list[int]()
-    for text, match in zip(texts, matches, strict=True):
-        if match is None or (match[2] and not unit):
-            if text is not None and not _SPECIAL.fullmatch(text):
-                strange.append(len(found))
-            found.append(text)
-            continue
-        digits = re.sub(r"[\s'’]", "", match[1]).replace("−", "-")
-        digits = digits.replace("." if comma else ",", "")
-        if _DOTTED.fullmatch(digits.replace(dot, ".")):
-            digits = digits.replace(dot, "")
-        found.append(digits.replace(dot, "."))
-    few = len(strange) <= ODD * sum(text is not None for text in texts)
-    for place in strange if few else ():
+    comma = _decimal_comma([match[1] for match in numbers], separator)
+    found = [
+        _digits(match[1], comma) if match is not None and (unit or not match[2]) else text
+        for text, match in zip(texts, matches, strict=True)
+    ]
+    strange = _strange(found)
+    for place in strange:
         found[place] = None
-    return pa.chunked_array([found], pa.string()), unit, comma, len(strange) * few
+    return pa.chunked_array([found], pa.string()), unit, comma, len(strange)
+
+
+def _strange(texts: Sequence[str | None]) -> list[int]:
+    """Return the places of texts that are no numbers, or none if they are too many."""
+    filled = [place for place, text in enumerate(texts) if text is not None]
+    odd = [place for place in filled if not _PLAIN.fullmatch(texts[place] or "")]
+    return odd if len(odd) <= ODD * len(filled) else []
+
+
+def _filled(text: str | None) -> str | None:
+    """Return a text without blanks around it, or None if it stands for no value."""
+    stripped = (text or "").strip()
+    return None if not stripped or stripped in NO_NUMBER else stripped
+
+
+def _digits(number: str, comma: bool) -> str:
+    """Return a number without separators of thousands and with a decimal point."""
+    dot = "," if comma else "."
+    digits = re.sub(r"[\s'’]", "", number).replace("−", "-")
+    digits = digits.replace("." if comma else ",", "").replace(dot, ".")
+    return digits.replace(".", "") if _DOTTED.fullmatch(digits) else digits
 
 
 def _decimal_comma(numbers: Sequence[str], separator: str) -> bool:

@@ -5,7 +5,6 @@ show wrong units, another battery's current, and clocks that are no seconds.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -16,7 +15,7 @@ LEAST_WH_PER_KM, MOST_WH_PER_KM = 3.0, 3_000.0
 JUDGED_M = 1_000.0
 JUDGED_PERCENT = 5.0
 """Fall of the charge from which on it judges a meter of energy."""
-MOST_RATIO = 5.0
+MOST_RATIO = 10.0
 """Largest ratio of an energy to the fall of the charge, either way, by the vehicle's battery."""
 MOVING_MPS = 3.0
 FASTER = 10.0
@@ -67,13 +66,13 @@ def clock_doubt(time_s: FloatArray, lat: FloatArray, lon: FloatArray, speed_mps:
     speed_mps
         (p,) speeds by the log, m/s, or NaN.
     """
-    known = np.flatnonzero(np.isfinite(time_s + lat + lon))
+    known = np.flatnonzero(np.isfinite(time_s + lat + lon + speed_mps))
     if len(known) < 3:
         return ""
     middle = np.cos(np.radians(np.median(lat[known])))
     x_m, y_m = np.radians(lon[known]) * EARTH_M * middle, np.radians(lat[known]) * EARTH_M
     step_s, step_m = np.diff(time_s[known]), np.hypot(np.diff(x_m), np.diff(y_m))
-    shown = np.array([np.mean(speed_mps[[a, b]]) for a, b in pairwise(known)])
+    shown = (speed_mps[known[1:]] + speed_mps[known[:-1]]) / 2
     moving = (step_s > 0) & (shown > MOVING_MPS)
     if moving.sum() < 3:
         return ""
