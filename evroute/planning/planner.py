@@ -61,11 +61,12 @@ class Planner(SeesDay):
         Conditions of the day. They change physics. Learned deviations from it are kept.
     physics
         For plans without a belief: ``driving``, kinetic energy, turns, stops and speeds as in
-        `energy.free_flow`, or ``eq8``, steady speeds at the limits. `defaults.PHYSICS` if None.
+        `energy.free_flow`, or ``eq8``, steady speeds. If None, the one that fits the speeds of the
+        network (`defaults.physics_of`).
     uncertainty
-        Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
-        ``belief``, or `physics_belief` itself, which is then called once, for the first plan
-        without a belief that needs it.
+        Belief of the same physics whose forecasts serve plans without a belief, and limits of risk
+        in place of ``belief``, or `physics_belief` itself, which is then called once, for the first
+        plan without a belief.
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
         loading takes as long as some 30 plans of a city.
@@ -90,7 +91,7 @@ class Planner(SeesDay):
         require(
             physics is None or belief is None, "a belief has its own physics. Leave physics out"
         )
-        self.physics = defaults.check_physics(physics or defaults.PHYSICS)
+        self.physics = defaults.check_physics(physics or defaults.physics_of(network))
         self.conditions = conditions
         self._named = str(vehicle) if isinstance(vehicle, Path) else vehicle
         self._roads, self._given = network, belief
@@ -139,7 +140,7 @@ class Planner(SeesDay):
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:
-        """Belief of physics whose forecasts serve a limit of risk, or None if there is none."""
+        """Belief of physics whose forecasts serve plans, or None if there is none."""
         if callable(self._uncertainty):
             if self.belief is not None:
                 return None
@@ -254,8 +255,8 @@ class Planner(SeesDay):
             without = request.model_copy(update={"risk": None})
             usual = rows_of_plan(problem, fastest, without, warmed, self.chargers, None, halting)
             route, stops = usual.shown(usual.recommended)
-            unlimited = self.describe(route, battery, risky=True, stops=stops)
-        describe = cache(partial(self.describe, battery=battery, risky=risky))
+            unlimited = self.describe(route, battery, stops=stops)
+        describe = cache(partial(self.describe, battery=battery))
         shown = {name: rows.shown(name) for name in rows.routes}
         routes = Routes({name: describe(at, stops=stops) for name, (at, stops) in shown.items()})
         driven = rows.routes[rows.recommended]
@@ -317,7 +318,6 @@ class Planner(SeesDay):
         route: Route,
         battery: Battery | None = None,
         *,
-        risky: bool = False,
         stops: tuple[ChargingStop, ...] = (),
     ) -> PlannedRoute:
         """Return energy, time, length and charge of any route.
@@ -326,8 +326,6 @@ class Planner(SeesDay):
         ----------
         route, battery
             Route, and the charge that it begins with.
-        risky
-            Whether the charge has a forecast without a belief, by the uncertainty of physics.
         stops
             Stops to charge.
         """
@@ -335,12 +333,13 @@ class Planner(SeesDay):
         minutes = float(driven.time_s.sum()) / 60.0
         left = None if battery is None else self.heating.departing(self.fading(battery), minutes)
         described = self.day.of_routes.of(route, driven, left, stops)
-        if self.learned is not None:
-            energy = self.learned.forecast(
+        uncertain = self.learned or self.day.uncertain
+        if uncertain is not None:
+            energy = uncertain.forecast(
                 driven.arms, described.edge_wh, described.charge, driven.stretches
             )
             described = replace(described, energy_forecast=energy)
-        if left is not None and (risky or self.learned):
+        if left is not None and uncertain is not None:
             charges = self._possible(
                 described, left, self.forecasts.of_route(route, left, stops)[1]
             )
