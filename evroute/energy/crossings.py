@@ -18,6 +18,8 @@ Stops at lights were counted in SUMO's drives of random routes in Luxembourg and
 programs of the lights decide (docs/figures/cars.md). Stop signs always stop.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -56,6 +58,7 @@ def stop_probability(table: TurnTable) -> FloatArray:
     return np.array([STOPPING[kind] for kind in sorted(STOPPING)])[table.control]
 
 
+@lru_cache(maxsize=4)
 def speed_kept(network: RoadNetwork, table: TurnTable) -> FloatArray:
     """Return the speed at each turn and start over the speed before and after, (a,).
 
@@ -83,6 +86,7 @@ def speed_kept(network: RoadNetwork, table: TurnTable) -> FloatArray:
     free = rank > CLASSES.index("primary") + 1
     passes |= (rank[left] < 0) | free[left] | free[table.entered[unknown]]
     kept[unknown] = np.where(passes, 1.0, slower)
+    kept.setflags(write=False)
     return kept
 
 

@@ -335,15 +335,16 @@ class Planner(SeesDay):
         described = self.day.of_routes.of(route, driven, left, stops)
         uncertain = self.learned or self.day.uncertain
         if uncertain is not None:
-            energy = uncertain.forecast(
-                driven.arms, described.edge_wh, described.charge, driven.stretches
-            )
+            energy = None
+            if left is not None:
+                energy, forecast = self.forecasts.of_route(route, left, stops)
+                charges = self._possible(described, left, forecast)
+                described = replace(described, charge_forecast=charges)
+            if energy is None or stops or self.forecasts.day is not uncertain:
+                energy = uncertain.forecast(
+                    driven.arms, described.edge_wh, described.charge, driven.stretches
+                )
             described = replace(described, energy_forecast=energy)
-        if left is not None and uncertain is not None:
-            charges = self._possible(
-                described, left, self.forecasts.of_route(route, left, stops)[1]
-            )
-            described = replace(described, charge_forecast=charges)
         return with_departure(described, self.heating.at(minutes), battery)
 
     def _possible(
