@@ -22,7 +22,7 @@ _LAZY = {
     "Experiment": "evroute.experiments.experiment",
     "Plan": "evroute.planning.plan",
     "PlanRequest": "evroute.planning.request",
-    "Planner": "evroute.planning.planner",
+    "Planner": "evroute.door.planners",
     "RoadNetwork": "evroute.network.road_network",
     "Vehicle": "evroute.energy.vehicle",
     "check_model": "evroute.door.check_model",
@@ -44,6 +44,7 @@ _LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.di
 if TYPE_CHECKING:
     from evroute.door.check_model import check_model
     from evroute.door.plan import plan
+    from evroute.door.planners import Planner
     from evroute.door.reachable import reachable
     from evroute.door.tour import tour
     from evroute.energy.driving import DrivingConditions
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from evroute.network.catalog import load_network
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.plan import Plan
-    from evroute.planning.planner import Planner
     from evroute.planning.request import PlanRequest
     from evroute.report.maps.network_maps import route_map
 

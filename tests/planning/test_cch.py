@@ -100,8 +100,7 @@ def test_routes_equal_dijkstra_within_the_stated_rounding(name, physics, monkeyp
         assert (route[0], route[-1]) == tuple(ends[:, i])
         assert legal.issuperset(pairwise(route))
         arms = planner.space.arms_of_routes(found.edges(i), np.zeros(1, int))
-        kinetic_wh = car.mass_kg * network.speed_mps[route[-1]] ** 2 / 2 / 3600
-        halt_wh = -car.recuperation_efficiency * kinetic_wh * (physics == "driving")
+        halt_wh = planner.numbers.halt_wh[route[-1]] if physics == "driving" else 0.0
         assert found.energy_wh[i] == pytest.approx(planner.mean_wh[arms].sum() + halt_wh)
 
 

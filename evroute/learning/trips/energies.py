@@ -27,6 +27,7 @@ from evroute.learning.battery_size import BatterySize
 from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
 from evroute.learning.fleet.car_states import CarState, CarStates
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.driven_terms import kept_parts
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
@@ -301,7 +302,7 @@ class TripEnergies(Belief):
                 network, self.vehicle, conditions, pace_spm, features, driving=driving
             ),
             columns,
-            lambda arms, stretches: self._part_terms(arms, stretches, conditions),
+            kept_parts(lambda arms, stretches: self._part_terms(arms, stretches, conditions)),
             lambda driven: fields.unknown_wh2(driven.edge, driven),
             self.places.sections,
             self.times,

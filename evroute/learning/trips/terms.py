@@ -19,7 +19,7 @@ stops and turns        driver's physics less all above, Wh         1            
 
 The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
 the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
-is the energy of the driver's plan. Drag then is taken at the speed between stops.
+is the energy of the driver's plan. Drag then is taken at the mean square of the speed.
 
 Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
@@ -161,7 +161,7 @@ class DrivenEdges:
     headwind_mps
         (k,) headwind, or one for all. Drag goes with the signed square of ``speed + headwind``.
     moving
-        (k,) mean speed over the speed between stops, which sets the drag.
+        (k,) mean speed over the speed that has the mean drag.
     """
 
     length_m: FloatArray
