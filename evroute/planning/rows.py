@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evroute.arms import Route
-from evroute.planning.battery import Battery
+from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.recommendation import FEW_LABELS, Rule, detour, totals
 from evroute.planning.request import PlanRequest
-from evroute.planning.searches.search_problem import SearchProblem, least_energy
+from evroute.planning.searches.search_problem import SearchProblem, gap_text
 from evroute.planning.searches.tradeoff import between, cheapest_within
 from evroute.planning.weights import DEFAULT_SEARCH
 
@@ -190,3 +190,35 @@ def choose_rows(
         chosen = between(problem, battery, fastest, routes["energy"], request.alternatives)
         routes |= {f"alternative-{rank}": route for rank, route in enumerate(chosen, start=1)}
     return rows
+
+
+def least_energy(
+    problem: SearchProblem, found: Route, battery: Battery | None, rule: str
+) -> tuple[Route, str]:
+    """Return the route of least energy and a statement of how far it is certified.
+
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    found
+        The route of least weight by the rule, without a battery.
+    battery
+        Charge that bounds the route, or None.
+    rule
+        Weight rule. ``potential`` with a battery.
+    """
+    if battery is not None:
+        trace = problem.follow(battery, found)
+        # a route that neither loses energy nor needs the reserve is best with any battery
+        if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
+            least_wh = problem.taken_wh(found, None)
+            found, proven = problem.fullest(battery, found)
+            if not proven:
+                return found, gap_text(problem.taken_wh(found, battery) - least_wh)
+        return found, "exact: no route that keeps the reserve arrives with more charge"
+    if rule == DEFAULT_SEARCH:
+        return found, "exact: no route takes less"
+    best = problem.cheapest((1.0, 0.0))
+    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(best, None)
+    return found, f"rule '{rule}' discards energy: {gap_text(gap_wh)}"

@@ -377,38 +377,6 @@ def _sum(
     return np.add(first, product, out=product)
 
 
-def least_energy(
-    problem: SearchProblem, found: Route, battery: Battery | None, rule: str
-) -> tuple[Route, str]:
-    """Return the route of least energy and a statement of how far it is certified.
-
-    Parameters
-    ----------
-    problem
-        The request and its numbers.
-    found
-        The route of least weight by the rule, without a battery.
-    battery
-        Charge that bounds the route, or None.
-    rule
-        Weight rule. ``potential`` with a battery.
-    """
-    if battery is not None:
-        trace = problem.follow(battery, found)
-        # a route that neither loses energy nor needs the reserve is best with any battery
-        if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
-            least_wh = problem.taken_wh(found, None)
-            found, proven = problem.fullest(battery, found)
-            if not proven:
-                return found, gap_text(problem.taken_wh(found, battery) - least_wh)
-        return found, "exact: no route that keeps the reserve arrives with more charge"
-    if rule == DEFAULT_SEARCH:
-        return found, "exact: no route takes less"
-    best = problem.cheapest((1.0, 0.0))
-    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(best, None)
-    return found, f"rule '{rule}' discards energy: {gap_text(gap_wh)}"
-
-
 def gap_text(gap_wh: float) -> str:
     """Return an upper bound on an excess in words."""
     return f"within {rounded_up(gap_wh, 10):.1f} Wh of the least"

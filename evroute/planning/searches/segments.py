@@ -5,7 +5,7 @@ not look at other files: change `stop_loops` with this one.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.planning.searches.label_loops import Charges, Costs, Steps
@@ -308,3 +308,43 @@ def left_by_stops(
                 through += pace.setup
         left = min(left, through)
     return left
+
+
+def dominated(
+    sockets: Sockets, pace: Pace, settled: Any, given: tuple[Segment, float, float, float]
+) -> float:
+    """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
+
+    Minus infinity if it has not even as much as the least. Given are the segment, the capacity, by
+    how much more charge the settled label needs, since more of its warm-up is left, and up to which
+    charge it counts then (`label_loops.is_covered`), Wh.
+    """
+    held, capacity_wh, above_wh, most_wh = given
+    # charges of the settled label less those that it needs more
+    other = Segment(
+        settled[4],
+        settled[5],
+        settled[6] + above_wh,
+        settled[7] - above_wh,
+        min(settled[8], most_wh) - above_wh,
+    )
+    unit_wh = capacity_wh / 100.0
+    at_wh = held.low_wh
+    until_wh = -math.inf
+    end_wh = held.high_wh
+    if other.high_wh < end_wh - NEAR_WH:
+        end_wh = other.high_wh
+    while at_wh <= end_wh:
+        known = cost_of(sockets, capacity_wh, other, max(at_wh, other.low_wh))
+        if known > cost_of(sockets, capacity_wh, held, at_wh) + pace.near:
+            break
+        until_wh = at_wh
+        if at_wh == end_wh:
+            break
+        corner_wh = min(end_wh, next_corner(sockets, held, at_wh, unit_wh))
+        if at_wh < other.low_wh:
+            corner_wh = min(corner_wh, other.low_wh)
+        else:
+            corner_wh = min(corner_wh, next_corner(sockets, other, at_wh, unit_wh))
+        at_wh = corner_wh
+    return until_wh

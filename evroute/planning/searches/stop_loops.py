@@ -23,6 +23,7 @@ from evroute.planning.searches.segments import (
     at_leaving,
     bound_of,
     cost_of,
+    dominated,
     driven,
     faded,
     left_by_stops,
@@ -304,7 +305,7 @@ def _next(
                     most_wh = warming.room_wh[place]
             if above_wh >= 0.0:
                 given = (held, charges.capacity_wh, above_wh, most_wh)
-                until_wh = _dominated(sockets, pace, settled, given)
+                until_wh = dominated(sockets, pace, settled, given)
             else:
                 until_wh = -math.inf
             if until_wh >= high_wh - NEAR_WH:
@@ -345,46 +346,6 @@ def _push_again(
     )
 
 
-def _dominated(
-    sockets: Sockets, pace: Pace, settled: Any, given: tuple[Segment, float, float, float]
-) -> float:
-    """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
-
-    Minus infinity if it has not even as much as the least. Given are the segment, the capacity, by
-    how much more charge the settled label needs, since more of its warm-up is left, and up to which
-    charge it counts then (`label_loops.is_covered`), Wh.
-    """
-    held, capacity_wh, above_wh, most_wh = given
-    # charges of the settled label less those that it needs more
-    other = Segment(
-        settled[4],
-        settled[5],
-        settled[6] + above_wh,
-        settled[7] - above_wh,
-        min(settled[8], most_wh) - above_wh,
-    )
-    unit_wh = capacity_wh / 100.0
-    at_wh = held.low_wh
-    until_wh = -math.inf
-    end_wh = held.high_wh
-    if other.high_wh < end_wh - NEAR_WH:
-        end_wh = other.high_wh
-    while at_wh <= end_wh:
-        known = cost_of(sockets, capacity_wh, other, max(at_wh, other.low_wh))
-        if known > cost_of(sockets, capacity_wh, held, at_wh) + pace.near:
-            break
-        until_wh = at_wh
-        if at_wh == end_wh:
-            break
-        corner_wh = min(end_wh, next_corner(sockets, held, at_wh, unit_wh))
-        if at_wh < other.low_wh:
-            corner_wh = min(corner_wh, other.low_wh)
-        else:
-            corner_wh = min(corner_wh, next_corner(sockets, other, at_wh, unit_wh))
-        at_wh = corner_wh
-    return until_wh
-
-
 def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, float]]:
     """Return the labels up to one, backwards."""
     path = [(0, 0, 0, 0.0, 0.0) for _ in range(0)]
@@ -411,7 +372,7 @@ PIECES = (
     _push,
     _push_stop,
     _stop,
-    _dominated,
+    dominated,
     _push_again,
     _next,
     _plan,
