@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.planning.charge.warming import Warming, drawn, warm_up_left, warmed
 from evroute.planning.searches.label_loops import (
     BEFORE_START,
     Charges,
     Costs,
     Limits,
     Steps,
-    Warming,
     Ways,
     drive,
     faded,
-    warmed,
 )
 
 
@@ -81,7 +80,6 @@ def settle_in_order(
     """
     # worth, state, charge, cost, label before, time
     queue = [(0.0, BEFORE_START, charges.first_wh, 0.0, -1, 0.0)]
-    cold = warming.whole_wh > 0.0
     states, parents = [-1], [-1]  # of each label; label 0 is before the start
     states.pop()
     parents.pop()
@@ -120,12 +118,8 @@ def settle_in_order(
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
             total = spent + costs.rest[place]
-            after_s, drawn_wh, rest_wh = 0.0, 0.0, costs.rest_wh[place]
-            if cold:
-                after_s = driven_s + warming.time_s[arm]
-                drawn_wh = warmed(warming, after_s) - warmed(warming, driven_s)
-                rest_wh += warmed(warming, after_s + warming.rest_s[place])
-                rest_wh -= warmed(warming, after_s)
+            after_s, drawn_wh = drawn(warming, driven_s, arm)
+            rest_wh = costs.rest_wh[place] + warm_up_left(warming, after_s, place)
             left_wh, low_wh = drive(steps, charges, charge_wh, arm, drawn_wh)
             total_wh = charges.first_wh - left_wh + rest_wh
             worth = limits.per_wh * total_wh + limits.per_cost * total
@@ -215,5 +209,5 @@ def _sum(by_first: float, first: float, by_second: float, second: float) -> floa
     return total
 
 
-PIECES = (drive, faded, warmed, _visited, _sum)
+PIECES = (drive, faded, warmed, drawn, warm_up_left, _visited, _sum)
 """Functions that the loops call, compiled with them."""

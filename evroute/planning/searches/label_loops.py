@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.planning.charge.warming import Warming, drawn, is_covered, warm_up_left, warmed
 
 TOLERANCE_S = 1e-9
 ROUNDING_WH = 1e-9
@@ -98,32 +99,6 @@ class Costs(NamedTuple):
     rest: FloatArray
 
 
-class Warming(NamedTuple):
-    """The warm-up: a rate over the time driven until it is whole. It joins the first step of arms.
-
-    Parameters
-    ----------
-    wh_per_s, whole_wh, whole_s
-        Rate, Wh/s, whole energy, Wh, and the time driven until then, s. All 0 for none.
-    time_s
-        (a,) travel time of each arm, s.
-    rest_s
-        (s + 1,) lower bounds of the travel time from each state, s, or 0 on arrival.
-    room_wh
-        (s + 1,) charge with which no way from a state loses regeneration, Wh.
-    alone
-        Whether the time is the cost of the search, or nothing is.
-    """
-
-    wh_per_s: float
-    whole_wh: float
-    whole_s: float
-    time_s: FloatArray
-    rest_s: FloatArray
-    room_wh: FloatArray
-    alone: bool
-
-
 class Limits(NamedTuple):
     """The worth and the limits of a search by energy and an additive cost.
 
@@ -173,7 +148,7 @@ def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
     best[:] = math.inf
     found, least = 0, limits.better_than
     cold = warming.whole_wh > 0.0
-    free = limits.per_cost == 0.0 and limits.most == math.inf  # the additive cost
+    free = _is_free(limits)
     # of each label: the one before of its state, charge before the warm-up, cost and time
     held = [(-1, 0.0, 0.0, 0.0)]
     held.pop()
@@ -183,19 +158,13 @@ def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
     while len(queue) > 0 and len(states) <= limits.effort and not proven:
         order, other, charge_wh, clock, state, previous, driven_s = heapq.heappop(queue)
         place = min(state, ways.n_states)
+        known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
+        later = other >= best[place]  # labels come in the order of the other cost
+        if _is_cut(limits, costs, warming, held, known, (place, order, least, later, free)):
+            continue
         if cold:
-            known = (newest[place], charge_wh + warmed(warming, driven_s), clock, driven_s)
-            if state >= 0 and _bound(limits, costs, warming, place, order, known) >= least:
-                continue
-            if warming.alone and known[1] <= warming.room_wh[place]:
-                if other >= best[place]:  # labels come in the order of the other cost
-                    continue
-            elif is_covered(warming, held, known, place, free):
-                continue
             newest[place] = len(held)
             held.append(known)
-        elif other >= best[place]:
-            continue
         best[place] = min(best[place], other)
         label = len(states)
         states.append(state)
@@ -205,7 +174,7 @@ def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
             if total < least:
                 found = label
                 least = total
-            proven = limits.per_wh * limits.per_cost == 0.0 and not cold
+            proven = _first_is_best(limits, warming)
             continue
         last = state % ways.n_edges
         low, high = (0, 0) if state < 0 else (ways.first[last], ways.first[last + 1])
@@ -221,27 +190,69 @@ def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
                 continue
             place = min(into, ways.n_states)
             spent = clock + costs.cost[arm]
-            after_s, drawn_wh, rest_wh = 0.0, 0.0, costs.rest_wh[place]
-            if cold:
-                after_s = driven_s + warming.time_s[arm]
-                drawn_wh = warmed(warming, after_s) - warmed(warming, driven_s)
-                rest_wh += warmed(warming, after_s + warming.rest_s[place])
-                rest_wh -= warmed(warming, after_s)
+            after_s, drawn_wh = drawn(warming, driven_s, arm)
+            rest_wh = costs.rest_wh[place] + warm_up_left(warming, after_s, place)
             left_wh, low_wh = drive(steps, charges, charge_wh, arm, drawn_wh)
             total_wh = charges.first_wh - left_wh + rest_wh
             total = spent + costs.rest[place]
             # enough on the arm, and enough on arrival even if nothing were lost on the way
             lowest_wh = min(low_wh, left_wh - rest_wh)
             if lowest_wh >= charges.least_wh and _within(limits, total_wh, total, least):
-                order, second = (total_wh, spent) if limits.per_wh > 0.0 else (total, -left_wh)
-                if cold:
-                    unwarmed_wh = left_wh + warmed(warming, after_s)
-                    total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
-                    order, second = total, -unwarmed_wh
-                    if limits.per_wh > 0.0:
-                        order, second = total_wh, min(spent, warming.whole_s) if free else spent
+                unwarmed_wh = left_wh + warmed(warming, after_s)
+                total_wh = charges.first_wh - unwarmed_wh + costs.rest_wh[place]
+                keys = (total_wh, unwarmed_wh, total, spent)
+                order, second = _order(limits, warming, free, keys)
                 heapq.heappush(queue, (order, second, left_wh, spent, into, label, after_s))
     return _route(states, parents, found), proven or len(queue) == 0
+
+
+def _is_free(limits: Limits) -> bool:
+    """Return True if the additive cost does not matter."""
+    return limits.per_cost == 0.0 and limits.most == math.inf
+
+
+def _first_is_best(limits: Limits, warming: Warming) -> bool:
+    """Return True if the first label that arrives is the best."""
+    return limits.per_wh * limits.per_cost == 0.0 and warming.whole_wh == 0.0
+
+
+def _order(
+    limits: Limits, warming: Warming, free: bool, keys: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """Return order and second cost of a label, by energies before the warm-up.
+
+    The keys are lower bound of the energy on arrival, charge, lower bound of the cost on arrival,
+    and cost. ``free`` as in `is_covered`.
+    """
+    total_wh, unwarmed_wh, total, spent = keys
+    if limits.per_wh == 0.0:
+        return total, -unwarmed_wh
+    if free and warming.whole_wh > 0.0:
+        return total_wh, min(spent, warming.whole_s)
+    return total_wh, spent
+
+
+def _is_cut(
+    limits: Limits,
+    costs: Costs,
+    warming: Warming,
+    held: list[tuple[int, float, float, float]],
+    known: tuple[int, float, float, float],
+    given: tuple[int, float, float, bool, bool],
+) -> bool:
+    """Return True if no route of a label is better than known ones.
+
+    Given are its state, its order, the least worth so far, whether a settled label of its state has
+    no less of its other cost, and whether the additive cost does not matter.
+    """
+    place, order, least, later, free = given
+    if warming.whole_wh == 0.0:
+        return later
+    if known[3] > 0.0 and _bound(limits, costs, warming, place, order, known) >= least:
+        return True
+    if warming.alone and known[1] <= warming.room_wh[place]:
+        return later
+    return is_covered(warming, held, known, place, free)
 
 
 def _bound(
@@ -259,45 +270,6 @@ def _bound(
     return limits.per_wh * total_wh + limits.per_cost * (known[2] + costs.rest[place])
 
 
-def is_covered(
-    warming: Warming,
-    held: list[tuple[int, float, float, float]],
-    known: tuple[int, float, float, float],
-    place: int,
-    free: bool,
-) -> bool:
-    """Return True if a label after a cold start is never better than a settled one of its state.
-
-    With as much charge before the warm-up, in no more time, a settled label is as good, unless it
-    loses regeneration before it is warm: the other one then has less left to warm up. So the charge
-    counts up to where no regeneration is lost, but for labels with as much of the warm-up behind.
-
-    Parameters
-    ----------
-    warming
-        The warm-up.
-    held
-        The settled labels: the one before of the same state, charge before the warm-up, Wh, cost,
-        and time driven, s.
-    known, place
-        The label in the same way, and its state.
-    free
-        Whether the cost does not matter.
-    """
-    number, unwarmed_wh, clock, driven_s = known
-    warm_wh = warmed(warming, driven_s)
-    while number >= 0:
-        number, other_wh, other_clock, other_s = held[number]
-        other_warm_wh = warmed(warming, other_s)
-        if free or other_clock <= clock:
-            if other_warm_wh == warm_wh and other_wh >= unwarmed_wh:
-                return True
-            most_wh = min(other_wh - other_warm_wh, warming.room_wh[place])
-            if other_s <= driven_s and unwarmed_wh - other_warm_wh <= most_wh:
-                return True
-    return False
-
-
 def _within(limits: Limits, total_wh: float, total: float, least: float) -> bool:
     """Return True if an energy, Wh, and a cost are within both limits."""
     worth = limits.per_wh * total_wh + limits.per_cost * total
@@ -311,11 +283,6 @@ def _route(states: list[int], parents: list[int], label: int) -> list[int]:
         path.append(states[label])
         label = parents[label]
     return path
-
-
-def warmed(warming: Warming, driven_s: float) -> float:
-    """Return the energy of the warm-up after driving for a time, s, Wh (`heating.WarmUp`)."""
-    return warming.wh_per_s * min(driven_s, warming.whole_s)
 
 
 def drive(
@@ -363,5 +330,19 @@ def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
     return left_wh
 
 
-PIECES = (_within, _route, _bound, is_covered, warmed, drive, faded)
+PIECES = (
+    _within,
+    _route,
+    _is_free,
+    _first_is_best,
+    _order,
+    _is_cut,
+    _bound,
+    is_covered,
+    warmed,
+    drawn,
+    warm_up_left,
+    drive,
+    faded,
+)
 """Functions that the loop calls, compiled with it."""

@@ -19,6 +19,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import NO_WARM_UP, WarmUp
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.charge.warming import Warming
 from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
 from evroute.planning.searches.label_loops import (
@@ -29,7 +30,6 @@ from evroute.planning.searches.label_loops import (
     Costs,
     Limits,
     Steps,
-    Warming,
     settle_two_costs,
 )
 from evroute.planning.searches.legs import Legs

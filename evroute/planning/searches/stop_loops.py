@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evroute.arrays import IntArray
-from evroute.planning.searches.label_loops import Charges, Costs, Steps, Warming, Ways, warmed
+from evroute.planning.charge.warming import Warming, drawn, warmed
+from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
 from evroute.planning.searches.segments import (
     NEAR_WH,
     Bounds,
@@ -99,10 +100,7 @@ def settle_stops(
             bounds = rest_at(costs, sockets, place)
             if bounds[2] == math.inf:
                 continue
-            after_s, drawn_wh = 0.0, 0.0
-            if warming.whole_wh > 0.0:
-                after_s = label.driven_s + warming.time_s[arm]
-                drawn_wh = warmed(warming, after_s) - warmed(warming, label.driven_s)
+            after_s, drawn_wh = drawn(warming, label.driven_s, arm)
             names = (into, label.number, ways.n_states, after_s)
             left = driven(steps, charges, label.held, arm, costs.cost[arm], drawn_wh)
             _push(queue, charges, sockets, pace, left, bounds, names)
@@ -297,17 +295,8 @@ def _next(
         held = Segment(charger, base, net_wh, low_wh, high_wh)
         other = newest[place] if place != arrival else -1
         while other >= 0 and low_wh < math.inf:
-            settled = labels[other]
-            above_wh, most_wh = 0.0, math.inf
-            if warming.whole_wh > 0.0:
-                above_wh = warmed(warming, driven_s) - warmed(warming, settled[9])
-                if above_wh != 0.0:
-                    most_wh = warming.room_wh[place]
-            if above_wh >= 0.0:
-                given = (held, charges.capacity_wh, above_wh, most_wh)
-                until_wh = dominated(sockets, pace, settled, given)
-            else:
-                until_wh = -math.inf
+            given = (held, charges.capacity_wh, driven_s, place)
+            until_wh = _covered(sockets, pace, warming, labels[other], given)
             if until_wh >= high_wh - NEAR_WH:
                 low_wh = math.inf
             elif until_wh > low_wh and stopped == 0:
@@ -331,6 +320,26 @@ def _next(
             return label
     none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
     return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none, 0.0)
+
+
+def _covered(
+    sockets: Sockets,
+    pace: Pace,
+    warming: Warming,
+    settled: Any,
+    given: tuple[Segment, float, float, int],
+) -> float:
+    """Return up to which charge of a segment a settled label is as good, as `dominated` does, Wh.
+
+    Given are the segment, the capacity, Wh, the time, s, and the state. A settled label that drove
+    for longer is not compared.
+    """
+    held, capacity_wh, driven_s, place = given
+    above_wh = warmed(warming, driven_s) - warmed(warming, settled[9])
+    if above_wh < 0.0:
+        return -math.inf
+    most_wh = warming.room_wh[place] if above_wh > 0.0 else math.inf
+    return dominated(sockets, pace, settled, (held, capacity_wh, above_wh, most_wh))
 
 
 def _push_again(
@@ -359,6 +368,8 @@ def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, flo
 PIECES = (
     _turns,
     warmed,
+    drawn,
+    _covered,
     lossy,
     at_leaving,
     faded,

@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.label_loops import (
-    Charges,
-    Steps,
-    Warming,
-    drive,
-    faded,
-    is_covered,
-    warmed,
-)
+from evroute.planning.charge.warming import Warming, is_covered, warmed
+from evroute.planning.searches.label_loops import Charges, Steps, drive, faded
 
 
 class Roads(NamedTuple):
