@@ -283,7 +283,7 @@ def _options_of_pair(model: str, index: str) -> set[str]:
     if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
     if of_model.has_kernel:
-        fields |= {"lengthscale_factor", "fit_hyperparameters", "change_test"}
+        fields |= {"lengthscale_factor", "change_test"}
     return fields | of_model.model_fields.keys() | index_options(index).model_fields.keys()
 
 

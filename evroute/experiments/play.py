@@ -27,7 +27,6 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
-from evroute.model.fitting.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.pace import Pace
@@ -100,9 +99,6 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 trips=_n_trips(log, vehicles if run.share_belief else (vehicle,)),
             )
             learned.save(folder.belief_path(run.name, vehicle))
-        first = learners[""].agent.model
-        if isinstance(first, Refitting):
-            folder.write_fits(run.name, first.fits)
         folder.write(run, log)
 
 

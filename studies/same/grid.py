@@ -104,7 +104,6 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
             (*short, "--option", "prior=dissipation", "--option", "lengthscale=0.5"),
             ("ts", "ucb"),
         ),
-        Simulation("fitted", (*short, "--option", "fit_hyperparameters=true"), ("ts", "greedy")),
         Simulation("guarded", (*short, "--option", "guard=true"), ("ts", "random")),
         Simulation("in flight", (*short, "--option", "in_flight=4"), ("ts", "ucb")),
         Simulation("closures", (*short, "--option", "closed_share=0.02"), ("ts",)),

@@ -1,7 +1,6 @@
 """What every model of edge energy must do, on a small hilly network (`evroute.testing.models`).
 
-The sparse variational model is asked with steps of size one, where theory makes it exact; one that
-fits its hyper-parameters counts as a model too, before its first fit.
+The sparse variational model is asked with steps of size one, where theory makes it exact.
 """
 
 from functools import partial
@@ -17,7 +16,7 @@ from evroute.methods.setting import Setting
 from evroute.testing.base import hold
 from evroute.testing.models import CHECKS, Subject
 
-METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
+METHODS = [{"model": model} for model in MODELS]
 FEW_NUMBERS = {"factor", "edge-speeds", "physics"}
 """Models of few numbers: their covariances are of low rank."""
 OWN_PRIOR = FEW_NUMBERS | {"physics+gp"}
