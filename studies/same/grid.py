@@ -26,14 +26,12 @@ BOUNDS = ("cmm-ucb", "dmm-ucb", "amm-ucb", "ay-gp-ucb", "igp-ucb")
 RADIUS = ("radius",)
 INDICES = {
     **dict.fromkeys(("exact", "regional", "physics+gp"), EVERYWHERE + BOUNDS),
-    **dict.fromkeys(
-        ("independent", "svgp-gpytorch", "factor", "edge-speeds", "physics"), EVERYWHERE
-    ),
+    **dict.fromkeys(("independent", "svgp-gpytorch", "factor", "physics"), EVERYWHERE),
     **dict.fromkeys(("bkb", "cbkb", "cbbkb", "bbkb", "batch-ucb"), EVERYWHERE + RADIUS),
     **dict.fromkeys(("delayed", "ek-ucb", "k-ucb", "svgp"), EVERYWHERE + RADIUS),
 }
-ONLY_EDGES = {"regional", "edge-speeds"}
-REMOVED = {"fixed-features", "bounded"}
+ONLY_EDGES = {"regional"}
+REMOVED = {"fixed-features", "bounded", "edge-speeds"}
 """Models of earlier trees that this tree no longer has."""
 METHODS = {
     "recommended": (),

@@ -62,8 +62,8 @@ def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
     ("wrong", "why"),
     [
         (
-            {"model": "edge-speeds", "arms": "turns"},
-            "'edge-speeds' has no arms on turns: the speed of an edge",
+            {"model": "regional", "arms": "turns"},
+            "'regional' has no arms on turns: its graph kernel",
         ),
     ],
 )
