@@ -268,7 +268,9 @@ def grid(
     names = " and not ".join(f"{each['model']} with {each['index']}" for each in pairs)
     for idle in sorted(options.keys() - known):
         there = ", ".join(sorted(known))
-        raise EvrouteError(f"no method takes {idle}: not {names}. Options are {there}")
+        takers = [model_options(each["model"]).taken_by.get(idle) for each in pairs]
+        taker = next((f". {each} takes it" for each in takers if each), "")
+        raise EvrouteError(f"no method takes {idle}: not {names}. Options are {there}{taker}")
     chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
