@@ -66,7 +66,6 @@ class Run:
     prior: Prior = DEFAULT_PRIOR
     in_flight: Flight = 1
     audit: bool = False
-    share_belief: bool = False
     soc: float | None = None
     reserve: float = 0.0
 
@@ -89,7 +88,6 @@ class Run:
             slug(prior.kernel) if prior.kernel != default.kernel else "",
             f"l{prior.lengthscale:g}" if prior.lengthscale != default.lengthscale else "",
             f"f{self.in_flight}" if self.in_flight != 1 else "",
-            "shared" if self.share_belief else "",
             f"s{self.seed}",
         ]
         return "-".join(filter(None, parts))

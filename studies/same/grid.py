@@ -107,11 +107,6 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
         Simulation("closures", (*short, "--option", "closed_share=0.02"), ("ts",)),
         Simulation("random trips", (*several, "--trip", "random 1-2 km"), ("ts", "bayes-ucb")),
         Simulation("vehicles", (*several, "--trip", trips, "--world", "cold"), ("ts",)),
-        Simulation(
-            "shared",
-            (*several, "--trip", trips, "--world", "cold", "--option", "share_belief=true"),
-            ("ts",),
-        ),
     ]
 
 
