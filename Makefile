@@ -75,7 +75,7 @@ TIME ?= 600
 fuzz: setup ## new inputs at every run, from a seed that is printed: TIME=600 seconds, SEED=number to draw them again
 	$(BIN)/python tests/fuzz --seconds $(TIME) $(if $(SEED),--seed $(SEED))
 
-FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
+FIGURES := figure2 figure3 figure45 figure69 svgp priors
 JOBS ?= 2
 
 figures: setup ## the paper's figures and ours at full length, in runs/ (hours); JOBS=4 for more processes

@@ -29,7 +29,6 @@ OF_RUNS = (
     "lengthscale",
     "prior",
     "reserve",
-    "share_belief",
     "soc",
 )
 """Fields of an experiment that ``--option`` sets."""

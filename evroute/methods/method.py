@@ -18,7 +18,6 @@ from evroute.errors import EvrouteError
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Prior, Setting
 from evroute.model.base import EnergyModel, ModelOptions
-from evroute.model.fitting.refitting import Refitting
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -67,8 +66,6 @@ class Method(BaseModel):
         an exact model becomes a sparse one (`is_sparse`).
     lengthscale_factor
         Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
-    fit_hyperparameters
-        Whether kernel and noise are fitted to the measurements. It needs a model with a kernel.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -87,7 +84,6 @@ class Method(BaseModel):
     corridor: float | None = Field(default=None, ge=1)
     exact_contexts: Literal[True] | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
-    fit_hyperparameters: Literal[True] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -106,31 +102,25 @@ class Method(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> "Method":
         model, index = model_options(self.model), index_options(self.index)
-        self._check_kernel(model, index)
+        self._check_kernel(model)
         self._check_guard()
         self._check_arms(model)
         self._check_pair(model, index)
         self._check_options(model, index)
         return self
 
-    def _check_kernel(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
-        """Refuse options of a kernel where the model has none, or the index needs a fixed one."""
-        if not model.has_kernel:
-            for name in self._given_fields():
-                raise EvrouteError(f"model '{self.model}' takes no {name}: it has no kernel")
-            if self.change_test:
-                raise EvrouteError(
-                    f"model '{self.model}' takes no change_test: its coefficients belong to the "
-                    "vehicle, not to roads that change. Leave it out"
-                )
-        if self.fit_hyperparameters and self.arms:
+    def _check_kernel(self, model: type[ModelOptions]) -> None:
+        """Refuse options of a kernel where the model has none."""
+        if model.has_kernel:
+            return
+        if self.lengthscale_factor is not None:
             raise EvrouteError(
-                "fit_hyperparameters is for arms on edges. Omit it, or omit arms = 'turns'"
+                f"model '{self.model}' takes no lengthscale_factor: it has no kernel"
             )
-        if self.fit_hyperparameters and lacking(Refitting, made_by(index).needs):
+        if self.change_test:
             raise EvrouteError(
-                f"index '{self.index}' needs a kernel fixed before the run. Leave "
-                "fit_hyperparameters out"
+                f"model '{self.model}' takes no change_test: its coefficients belong to the "
+                "vehicle, not to roads that change. Leave it out"
             )
 
     def _check_guard(self) -> None:
@@ -182,7 +172,6 @@ class Method(BaseModel):
         of_model, of_index = self._by_part()
         short = {
             "lengthscale_factor": "l",
-            "fit_hyperparameters": "fitted",
             **model_options(self.model).short,
             **index_options(self.index).short,
         }
@@ -242,11 +231,9 @@ class Method(BaseModel):
             for part in (model_options(self.model), index_options(self.index))
         )
         of_index = {name: value for name, value in of_index.items() if name not in of_model}
-        return of_model | self._given_fields(), of_index
-
-    def _given_fields(self) -> dict[str, Any]:
-        fields = ("lengthscale_factor", "fit_hyperparameters")
-        return {name: value for name in fields if (value := getattr(self, name)) is not None}
+        if self.lengthscale_factor is not None:
+            of_model["lengthscale_factor"] = self.lengthscale_factor
+        return of_model, of_index
 
 
 def checked_method(table: Mapping[str, Any]) -> Method:
@@ -320,13 +307,7 @@ def make_model(
     made = model_options(method.model).checked({**method.options, **options})
     if is_sparse(method, setting.assumed):
         made = model_options(SPARSE).checked({})
-    if not method.fit_hyperparameters:
-        return made.build(setting_of(method, setting), rng)
-    return Refitting(
-        lambda kernel, noise_std_wh: made.build(setting.with_kernel(kernel, noise_std_wh), rng),
-        setting.kernel,
-        setting.noise_std_wh,
-    )
+    return made.build(setting_of(method, setting), rng)
 
 
 def make_space(method: Method, setting: Setting) -> SearchSpace:

@@ -20,7 +20,6 @@ MODELS = {
     "svgp": "evroute.model.sparse.svgp:SVGPOptions",
     "svgp-gpytorch": "evroute.model.svgp_gpytorch:SVGPStepsOptions",
     "factor": "evroute.model.coefficients:FactorOptions",
-    "edge-speeds": "evroute.model.independent:EdgeSpeedsOptions",
     "physics": "evroute.model.coefficients:PhysicsOptions",
     "physics+gp": "evroute.model.physics_gp:PhysicsGPOptions",
     "bkb": "evroute.model.sparse.bkb:BKBOptions",

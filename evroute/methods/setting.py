@@ -4,8 +4,7 @@ Each is computed once for each process. Models and indices take them as a `Model
 holds the assumptions about arm energies before any trip, as one value.
 """
 
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,18 +177,10 @@ class Setting:
 
     @cached_property
     def prior_factor(self) -> FloatArray:
-        """(a, a) factor of the prior covariance, of unfitted edges mapped from the cache, Wh."""
+        """(a, a) factor of the prior covariance, that of edges mapped from the cache, Wh."""
         return build.prior_factor(
             self.kernel, self.arms, cache_dir() if self._keeps_factor else None
         )
-
-    def with_kernel(self, kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> "Setting":
-        """Return this setting with a fitted kernel and fitted (a,) noise deviations, Wh."""
-        fitted = copy(self)
-        fitted._keeps_factor = False
-        vars(fitted).pop("prior_factor", None)
-        fitted.kernel, fitted.prior = kernel, replace(self.prior, noise_std_wh=noise_std_wh)
-        return fitted
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
         lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors

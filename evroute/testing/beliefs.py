@@ -39,12 +39,9 @@ class Subject:
     ----------
     make
         Makes a belief before any trip.
-    from_times
-        Whether it learns from travel times alone, so that energies teach it nothing.
     """
 
     make: Callable[[], Belief]
-    from_times: bool = False
 
     def taught(self, n: int = 12) -> Belief:
         """Return a belief that has learned n trips."""
@@ -54,15 +51,13 @@ class Subject:
         return belief
 
 
-def check_belief(kind: type[Belief], *, from_times: bool = False) -> None:
+def check_belief(kind: type[Belief]) -> None:
     """Check that a kind of belief keeps the protocol `Belief`, and its days the protocol `Day`.
 
     Parameters
     ----------
     kind
         The class. `Belief.of_method` makes a belief before any trip.
-    from_times
-        As in `Subject`.
 
     Raises
     ------
@@ -71,7 +66,7 @@ def check_belief(kind: type[Belief], *, from_times: bool = False) -> None:
     """
     setting = Setting(hill(), load_vehicle())
     make = partial(kind.of_method, {"model": kind.__name__.lower()}, setting)
-    hold(CHECKS, Subject(make, from_times))
+    hold(CHECKS, Subject(make))
 
 
 def trip_of(
@@ -169,8 +164,6 @@ def a_trip_is_expected_from_the_trips_before_it(subject: Subject) -> None:
 
 def measured_energy_is_learned(subject: Subject) -> None:
     """Measured energy is learned, on both routes, and the deviation falls."""
-    if subject.from_times:
-        return
     belief = subject.taught(30)
     for edges in (OVER, ROUND):
         trip = trip_of(belief.setting, edges)

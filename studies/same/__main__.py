@@ -205,7 +205,7 @@ def compare(bench: Bench, *, quick: bool, only: Sequence[str] = FAMILIES) -> Non
         tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests)
         tasks |= learned("gps", [gps], [], requests)
         if not quick:
-            for model in ("exact", "edge-speeds", "svgp", "bkb"):
+            for model in ("exact", "svgp", "bkb"):
                 tasks |= learned(model, [first], ["--model", model], requests)
         bench.run("learn", tasks)
     if "simulate" in chosen:

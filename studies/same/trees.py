@@ -17,7 +17,7 @@ Units = dict[str, Any]
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 EARLIER_FLAGS = (
     *("arms", "audit", "closed_share", "guard", "in_flight", "lengthscale", "prior", "reserve"),
-    *("share_belief", "soc"),
+    "soc",
 )
 """Options of ``--option`` that earlier commits took as flags of their own."""
 EARLIER_DEFAULTS = {

@@ -212,16 +212,6 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
     assert planned.exit_code == 0, planned.output
 
 
-def test_fitted_hyper_parameters_are_stored_in_the_folder(tmp_path) -> None:
-    out = tmp_path / "fitted"
-    fitting = (*SHORT, "--option", "fit_hyperparameters=true", "--horizon", "10", "--out", str(out))
-    assert simulate(*fitting).exit_code == 0
-    (told,) = (out / "fits").iterdir()
-    fit = json.loads(told.read_text())["10"]
-    assert fit["log_likelihood"] > fit["start_log_likelihood"]
-    assert fit["start"]["noise_factor"] == 1.0
-
-
 def test_the_model_options_are_checked(tmp_path) -> None:
     out = ("--out", str(tmp_path / "none"))
     assert "1" in refused(*SHORT, "--model", "svgp", "--option", "inducing_points=0", *out)

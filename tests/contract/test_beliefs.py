@@ -333,7 +333,6 @@ for _model in (
     "physics+gp",
     "independent",
     "factor",
-    "edge-speeds",
     "svgp",
     "svgp-gpytorch",
     "bkb",
@@ -350,14 +349,10 @@ SIBLINGS["exact-change-test"] = lambda setting: LearnedBelief.before_trips(
 )
 
 
-FROM_TIMES = {"edge-speeds"}
-"""Beliefs that measured energies teach nothing."""
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("sibling", SIBLINGS)
 def test_a_belief(sibling, check, setting) -> None:
-    hold([check], Subject(lambda: SIBLINGS[sibling](setting), sibling in FROM_TIMES))
+    hold([check], Subject(lambda: SIBLINGS[sibling](setting)))
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda kind: kind.__name__)

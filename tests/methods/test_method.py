@@ -29,7 +29,7 @@ def test_an_unknown_name_is_refused_with_the_known_names(field, known) -> None:
     [
         ("exact", "greedy", {"xi": 1.0}),
         ("exact", "ts", {"slots": "literal"}),
-        ("independent", "ts", {"fit_hyperparameters": True}),
+        ("exact", "ts", {"fit_hyperparameters": True}),
         ("independent", "ts", {"lengthscale_factor": 2.0}),
         ("exact", "ts", {"device": "cuda"}),
         ("exact", "ts", {"prior_factor": None}),
@@ -62,12 +62,8 @@ def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
     ("wrong", "why"),
     [
         (
-            {"model": "edge-speeds", "arms": "turns"},
-            "'edge-speeds' has no arms on turns: the speed of an edge",
-        ),
-        (
-            {"model": "exact", "arms": "turns", "fit_hyperparameters": True},
-            "fit_hyperparameters is for arms on edges",
+            {"model": "regional", "arms": "turns"},
+            "'regional' has no arms on turns: its graph kernel",
         ),
     ],
 )
@@ -149,14 +145,9 @@ def test_a_pair_that_cannot_work_is_refused_with_the_pairs_that_can(monkeypatch)
             "SVGP-TS (inducing points 200, choice most-used)",
         ),
         (
-            {
-                "model": "exact",
-                "index": "ts",
-                "lengthscale_factor": 0.3,
-                "fit_hyperparameters": True,
-            },
-            "exact-l0.3-fitted-ts",
-            "GP-TS (lengthscale factor 0.3, fit hyperparameters)",
+            {"model": "exact", "index": "ts", "lengthscale_factor": 0.3},
+            "exact-l0.3-ts",
+            "GP-TS (lengthscale factor 0.3)",
         ),
     ],
 )
@@ -171,7 +162,6 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
         {"choice": "sorted"},
         {"slots": "literal"},
         {"lengthscale_factor": 0},
-        {"fit_hyperparameters": False},
         {"variance_scale": "big"},
         {"variance_scale": float("inf")},
         {"variance": 1},

@@ -56,8 +56,6 @@ def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
         (model_options("svgp-gpytorch"), "natural_rate", 1.5, "a number > 0 and <= 1"),
         (model_options("physics+gp"), "rest_scale", float("inf"), "a number > 0"),
         (model_options("factor"), "factor_std", 0.0, "a number > 0"),
-        (model_options("edge-speeds"), "slowness_std", 0.0, "a number > 0"),
-        (model_options("edge-speeds"), "time_std", 0.0, "a number > 0"),
         (model_options("physics"), "coefficient_scale", float("nan"), "a number > 0"),
         (model_options("physics+gp"), "coefficient_scale", 0.0, "a number > 0"),
         (model_options("physics+gp"), "rest_scale", 0.0, "a number > 0"),
