@@ -118,7 +118,7 @@ class Limits(NamedTuple):
     effort: int
 
 
-def settle_two_costs(  # noqa: C901 - one loop, compiled as a whole
+def settle_two_costs(
     ways: Ways, steps: Steps, charges: Charges, costs: Costs, limits: Limits, warming: Warming
 ) -> tuple[list[int], bool]:
     """Settle labels in the order of one cost. A later label of a state must be better in the other.
