@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs surface release-check clean
+.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs release-check clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -49,9 +49,11 @@ demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in co
 test: setup ## run the tests (a few minutes on 2 cores; no internet)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, mypy, the layers of imports, the form of docstrings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/numpydoc lint $$(find evroute -name '*.py')
 	$(BIN)/mypy
 
 bench: setup ## the benchmarks, each two ways in one run
@@ -73,7 +75,7 @@ TIME ?= 600
 fuzz: setup ## new inputs at every run, from a seed that is printed: TIME=600 seconds, SEED=number to draw them again
 	$(BIN)/python tests/fuzz --seconds $(TIME) $(if $(SEED),--seed $(SEED))
 
-FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
+FIGURES := figure2 figure3 figure45 figure69 svgp priors
 JOBS ?= 2
 
 figures: setup ## the paper's figures and ours at full length, in runs/ (hours); JOBS=4 for more processes
@@ -100,9 +102,6 @@ docs: setup ## the documentation as pages that need no internet, in site/; execu
 
 app: $(APP) ## open the dashboard
 	$(BIN)/evroute app
-
-surface: setup ## list names, options, keys and columns that releases keep, in tests/release/surface.txt
-	$(BIN)/python tests/release/surface.py > tests/release/surface.new && mv tests/release/surface.new tests/release/surface.txt
 
 release-check: setup ## build the packages, check what a release needs and name what is missing
 	@$(PIP) --quiet -e '.[release]'

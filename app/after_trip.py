@@ -50,8 +50,10 @@ def after_trip(request: Request, plan: Plan, name: str) -> None:
     """
     added = st.session_state.get(ADDED)
     if added and added.places == request.places:  # its row may have changed by the trip
-        for words in added.words:
-            st.success(sentence(words))
+        done, *judged = added.words
+        st.success(sentence(done))
+        for words in judged:
+            st.write(sentence(words))
         st.button("Enter another drive", on_click=_forget, key="add_another")
     else:
         ask(request, plan, name)
@@ -133,10 +135,11 @@ def judgement(
     energy_wh, rounded_wh
         Driven energy and the standard deviation of its reading, Wh.
     """
-    more_kwh = round(energy_wh / 1000, 2) - round(planned.energy_wh / 1000, 2)  # as they are shown
+    driven_kwh, rounded_kwh = round(energy_wh / 1000, 2), round(rounded_wh / 1000, 2)  # as shown
+    more_kwh = driven_kwh - round(planned.energy_wh / 1000, 2)
     driven = (
         f"planned {planned.energy_wh / 1000:.2f} kWh, driven "
-        f"{energy_wh / 1000:.2f} ± {rounded_wh / 1000:.2f} kWh"
+        f"{driven_kwh:.2f} ± {rounded_kwh:.2f} kWh"
     )
     if abs(more_kwh) >= 0.005:
         driven += f": {abs(more_kwh):.2f} kWh {'more' if more_kwh > 0 else 'less'}"
@@ -147,13 +150,15 @@ def judgement(
     assert planned.charge is not None
     # the band of the charge is one of the energy; charges on the way shift both alike
     start_wh = planned.charge.charge_wh[-1] + planned.energy_wh
-    low_wh, high_wh = start_wh - most, start_wh - least
-    held = low_wh - rounded_wh <= energy_wh <= high_wh + rounded_wh
-    verdict = "within" if held else "outside"
-    return (
-        driven,
-        f"{verdict} the 90 % band of the plan, {low_wh / 1000:.2f} to {high_wh / 1000:.2f} kWh",
-    )
+    # no -0.00
+    low_kwh, high_kwh = (round((start_wh - end_wh) / 1000, 2) + 0.0 for end_wh in (most, least))
+    beyond_kwh = max(low_kwh - driven_kwh, driven_kwh - high_kwh)
+    verdict = f"the 90 % band of the plan, {low_kwh:.2f} to {high_kwh:.2f} kWh"
+    if beyond_kwh <= 0:
+        return driven, f"within {verdict}"
+    if beyond_kwh <= rounded_kwh:
+        return driven, f"outside {verdict}, by less than the doubt of the reading"
+    return driven, f"outside {verdict}"
 
 
 def _forget() -> None:

@@ -1,14 +1,20 @@
 """Basis of a plan: physics alone, the car's own trips, or the belief of a saved run."""
 
+from contextlib import suppress
+from pathlib import Path
+
 import streamlit as st
+from address import without_input
 from cache import RUNS
 from literal import literal
 from own_trips import belief_folder, folder_of, is_own, is_usable, trip_count
 from state import key, starting
 
 from evroute.energy.vehicle import Vehicle, vehicle_names
+from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.folder import Folder
+from evroute.learning.fleet import type_folders
 from evroute.network.road_network import RoadNetwork
 
 PHYSICS = "physics alone"
@@ -53,6 +59,11 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
         st.caption("Trips of this car wait on the page My car to be learned again.")
     if folder == PHYSICS:
         return "", ""
+    try:
+        folder = _of_car(folder, vehicle.name)
+    except EvrouteError as error:
+        st.caption(literal(f"{error}. This page plans by physics."))
+        return "", ""
     car = belief_vehicle(folder)
     if car not in ("", *vehicle_names()):
         st.caption(
@@ -74,17 +85,31 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
 
 def belief_vehicle(folder: str) -> str:
     """Return the name of the vehicle of the beliefs in a folder, or empty if there are none."""
-    if folder not in {path.parent.name for path in RUNS.glob("*/manifest.json")}:
+    if RUNS / folder not in {path.parent for path in _manifests()}:
         return ""
     return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
+
+
+def _of_car(folder: str, vehicle: str | None) -> str:
+    """Return the folder of a type in that of a fleet, by the car of the plan or by a vehicle."""
+    if not type_folders.is_fleet(RUNS / folder):
+        return folder
+    car = without_input().get("car")
+    return str(type_folders.folder_of(RUNS / folder, car, vehicle).relative_to(RUNS))
+
+
+def _manifests() -> list[Path]:
+    """Return the manifests of folders with beliefs, those of fleets with that of each type."""
+    return [*RUNS.glob("*/manifest.json"), *RUNS.glob("*/*/manifest.json")]
 
 
 def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
     """Return physics, the car's own trips and the folders with beliefs, the newest first."""
     own = belief_folder(roads, vehicle).path
-    found = [
-        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
-    ]
+    below = RunFolder.below(RUNS, "*/manifest.json")
+    found = [each.path for each in below if each.beliefs()]
+    fleets = RunFolder.below(RUNS, "*/cars.csv")
+    found += [each.path for each in fleets if type_folders.is_fleet(each.path)]
     found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     usable = is_usable(Folder(own), roads, vehicle)
     names = [
@@ -111,5 +136,6 @@ def follow_belief(name: str) -> None:
     folder, followed = st.session_state.get(key("folder")), f"followed_{name}"
     if folder != st.session_state.get(followed):
         st.session_state[followed] = folder
-        if (vehicle := belief_vehicle(str(folder))) in vehicle_names():
-            st.session_state[key(name)] = vehicle
+        with suppress(EvrouteError):  # of several types, none is named
+            if (vehicle := belief_vehicle(_of_car(str(folder), None))) in vehicle_names():
+                st.session_state[key(name)] = vehicle

@@ -3,6 +3,7 @@
 Only this module uses Streamlit's caches.
 """
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +27,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
 from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
-from evroute.methods.parts import INDICES, MODELS
+from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import read_stations
@@ -145,7 +146,10 @@ def read_upload(
     )
     with TemporaryDirectory() as folder, st.spinner("Reading the roads …"):
         path = _written(Path(folder), "roads", (file_name, content))
-        rasters = [_written(Path(folder), "heights", heights)] if heights else []
+        rasters = []
+        if heights:  # the name of a tile of SRTM is its place
+            tile = re.match(r"[NS]\d\d[EW]\d{3}", heights[0], re.ASCII | re.IGNORECASE)
+            rasters.append(_written(Path(folder), tile[0] if tile else "heights", heights))
         roads = read_any(path, f"my-{stem or 'roads'}", rasters)
         if chargers:
             return add_chargers(roads, _written(Path(folder), "chargers", chargers))[0]
@@ -195,8 +199,7 @@ def planner(
         If the belief cannot be read, or is about another network or vehicle.
     """
     version: tuple[int, ...] = ()
-    path = RunFolder(RUNS / folder).belief_path(run)
-    if folder and path.exists():
+    if folder and (path := RunFolder(RUNS / folder).belief_path(run)).exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
 
@@ -229,11 +232,7 @@ def first_trip(roads: RoadNetwork) -> str:
 
 def run_folders() -> list[str]:
     """Return the names of the folders with finished runs, the newest first."""
-    found = [
-        path.parent
-        for path in RUNS.glob("*/manifest.json")
-        if RunFolder(path.parent).finished_runs()
-    ]
+    found = [each.path for each in RunFolder.below(RUNS, "*/manifest.json") if each.finished_runs()]
     return [
         path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     ]
@@ -241,15 +240,18 @@ def run_folders() -> list[str]:
 
 @st.cache_data
 def methods() -> dict[str, Method]:
-    """Return the recommended method, then every compatible pair of model and index, by label."""
-    found = {RECOMMENDED: Method.model_validate("recommended")}
-    for model in MODELS:
-        for index in INDICES:
-            try:
-                method = Method(model=model, index=index)
-            except EvrouteError:
-                continue
-            found[method.label] = method
+    """Return the named methods by their labels, or by their names where they have options.
+
+    Those are left out whose extra is not installed.
+    """
+    found = {}
+    for name in METHODS:
+        try:
+            method = Method.model_validate(name)
+        except EvrouteError:
+            continue
+        plain = name != RECOMMENDED and not method.options
+        found[method.label if plain else name] = method
     return found
 
 

@@ -94,12 +94,12 @@ def refused_card(plan: Plan, refused: PlannedRoute) -> dict[str, Any]:
 
 
 def same_arrival(plan: Plan) -> str:
-    """Return the charge on arrival if all cards have the same whole per cent. Empty otherwise."""
+    """Return the charge on arrival if all cards show the same one. Empty otherwise."""
     rows = [plan.routes[name] for name in shown_rows(plan)]
-    if len(rows) < 2 or len({round(_arrival_percent(plan, each)) for each in rows}) > 1:
+    if len(rows) < 2 or len({_arrival(plan, each) for each in rows}) > 1:
         return ""
     best = plan.recommended_route
-    return f"all arrive with {_arrival_percent(plan, best):.0f} % {_interval(best)}".strip()
+    return f"all arrive with {_arrival(plan, best)} {_interval(best)}".strip()
 
 
 def line_above(plan: Plan) -> str:
@@ -139,7 +139,7 @@ def _texts(plan: Plan, planned: PlannedRoute, rows: Collection[str]) -> dict[str
         large = f"{took} · {energy}"
         return texts | {"arrival": large, "interval": "", "numbers": " · ".join([*first, *rest])}
     return texts | {
-        "arrival": f"arrive with {_arrival_percent(plan, planned):.0f} %",
+        "arrival": f"arrive with {_arrival(plan, planned)}",
         "interval": _interval(planned),
         "numbers": " · ".join([*first, took, energy, *rest]),
     }
@@ -188,6 +188,21 @@ def _arrival_percent(plan: Plan, planned: PlannedRoute) -> float:
     assert plan.battery is not None
     assert planned.charge is not None
     return plan.battery.percent(float(planned.charge.charge_wh[-1]))
+
+
+def arrival_digits(plan: Plan) -> int:
+    """Return the decimals of charges, wherever the page shows them: none, or one.
+
+    Charges on arrival less than 1 % apart on both sides of a half have one: 79.46 % and 79.51 % are
+    no 79 % and 80 %.
+    """
+    shown = [_arrival_percent(plan, plan.routes[name]) for name in shown_rows(plan)]
+    whole = len({round(each) for each in shown}) == 1 or max(shown) - min(shown) >= 1.0
+    return 0 if whole else 1
+
+
+def _arrival(plan: Plan, planned: PlannedRoute) -> str:
+    return f"{_arrival_percent(plan, planned):.{arrival_digits(plan)}f} %"
 
 
 def _interval(planned: PlannedRoute) -> str:

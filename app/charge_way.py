@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from cards import arrival_digits
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan
@@ -26,6 +27,7 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
     dict
         ``charge``: km and per cent, and low and high end of the 90 % band, at the start, after each
         edge, and once more after each stop.  ``height``: km and metres.  ``reserve``: per cent.
+        ``digits``: least decimals of the charge, as the cards show it.
     """
     planned, battery = plan.routes[name], plan.battery
     if battery is None or planned.charge is None:
@@ -45,4 +47,5 @@ def charge_way(roads: RoadNetwork, plan: Plan, name: str) -> dict[str, Any] | No
         "charge": rows.round(DIGITS).tolist(),
         "height": np.column_stack([at_m / 1000, height_m]).round(DIGITS).tolist(),
         "reserve": battery.percent(battery.reserve_wh),
+        "digits": arrival_digits(plan),
     }

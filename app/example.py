@@ -50,9 +50,14 @@ def begin(roads: RoadNetwork) -> None:
 
 def is_shown() -> bool:
     """Return True if the places are the example's."""
+    name, _ = st.session_state.get(SHOWN, ("", None))
+    return is_of(st.session_state.get(key("network"), name))
+
+
+def is_of(network: str) -> bool:
+    """Return True if the places are those of the example of a network."""
     name, example = st.session_state.get(SHOWN, ("", None))
     places = tuple(st.session_state.get(key("stops"), ()))
-    network = st.session_state.get(key("network"), name)
     return example is not None and (name, example.places) == (network, places)
 
 

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from lan import check_write
 
 from evroute.errors import EvrouteError
-from evroute.files import replacing
+from evroute.files import inside, replacing
 from evroute.limits import parse_json, read_text
 
 VARIABLE = "EVROUTE_PROFILE"
@@ -79,6 +79,11 @@ def path() -> Path:
     """Return the path of the profile."""
     chosen = os.environ.get(VARIABLE)
     return Path(chosen) if chosen else platformdirs.user_config_path("evroute") / "profile.json"
+
+
+def _checked(name: str) -> Path:
+    """Return the path of a file beside the profile. EvrouteError for a link to another folder."""
+    return inside(path().parent, name)
 
 
 def exists() -> bool:
@@ -164,7 +169,7 @@ def forget() -> None:
 
 def _read() -> Profile:
     """Read the profile. Raise ValueError if it is damaged."""
-    content = parse_json(read_text(path(), "json_mb"), str(path()))
+    content = parse_json(read_text(_checked(path().name), "json_mb"), str(path()))
     if not isinstance(content, dict):
         raise ValueError("it holds no table")
     version = content.get("version")
@@ -205,7 +210,7 @@ def _write(profile: Profile) -> None:
         "home": dict(profile.home),
         "places": [list(each) for each in profile.places],
     }
-    with replacing(path(), mode=MODE) as temporary:
+    with replacing(_checked(path().name), mode=MODE) as temporary:
         temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
@@ -232,7 +237,7 @@ def _locked() -> Iterator[None]:
     check_write()
     path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with FileLock(path().with_name(f".{path().name}.lock"), timeout=WAIT_S):
+        with FileLock(_checked(f".{path().name}.lock"), timeout=WAIT_S):
             yield
     except Timeout:
         raise EvrouteError(f"another process keeps {path()}") from None

@@ -12,7 +12,6 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +24,7 @@ from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
 from evroute.learning.learn import Learned, learn
+from evroute.learning.readers.files import ZIP
 from evroute.learning.readers.formats import suffixes
 from evroute.learning.records.manifest import Choice, start_of
 from evroute.learning.records.parts import (
@@ -43,7 +43,7 @@ from evroute.planning.planner import Planner
 from evroute.tables import write_table
 from evroute.text import slug
 
-ENDINGS = [suffix.removeprefix(".") for suffix in suffixes()]
+ENDINGS = [suffix.removeprefix(".") for suffix in (*suffixes(), ZIP)]
 """Endings of logs."""
 OWN_NUMBERS = ("mass_kg", "drag", "auxiliary_w", "battery_kwh")
 """Numbers of a car that the driver may change on the pages."""
@@ -52,22 +52,9 @@ PERCENT_STEP = 1.0
 
 
 def folder_of(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
-    """Return the folder of a car's trips on a network. It may not exist yet.
-
-    A folder of an earlier version, whose name ends in a checksum, is found if the checksum fits
-    these numbers and roads. Otherwise the one is found whose numbers differ least, unless the
-    driver changed the numbers of the car.
-    """
+    """Return the folder of a car's trips on a network. It may not exist yet."""
     changed = "".join(f"-{name}-{value:g}" for name, value in changes_of(vehicle).items())
-    named = Folder(RUNS / slug(f"my-{vehicle.name}{changed}-{roads.name}"))
-    if named.path.exists():
-        return named
-    about = json.dumps([roads.digest, numbers_of(vehicle)], sort_keys=True)
-    older = RUNS / f"{_older_name(roads, vehicle)}-{crc32(about.encode()):08x}"
-    if older.exists():
-        return Folder(older)
-    alike = [] if changed else _alike(roads, vehicle)
-    return alike[0] if alike else named
+    return Folder(RUNS / slug(f"my-{vehicle.name}{changed}-{roads.name}"))
 
 
 def changes_of(vehicle: Vehicle) -> dict[str, float]:
@@ -80,28 +67,6 @@ def changes_of(vehicle: Vehicle) -> dict[str, float]:
         for name in OWN_NUMBERS
         if getattr(vehicle, name) != getattr(usual, name)
     }
-
-
-def _older_name(roads: RoadNetwork, vehicle: Vehicle) -> str:
-    """Return the name that earlier versions gave to a folder, without its checksum."""
-    return slug(f"my-{vehicle.name}-{roads.name}")[:60]
-
-
-def _alike(roads: RoadNetwork, vehicle: Vehicle) -> list[Folder]:
-    """Return the folders of earlier versions for a car and a network, by their likeness.
-
-    Those come first whose numbers differ least from the car's, then those with most trips.
-    """
-    now, found = json.loads(json.dumps(numbers_of(vehicle))), []
-    for path in RUNS.glob(f"{_older_name(roads, vehicle)}-{'[0-9a-f]' * 8}"):
-        folder = Folder(path)
-        with suppress(EvrouteError):
-            made = folder.manifest()
-            car = made.get("vehicle", {})
-            if car.get("name") == vehicle.name and roads.name in made.get("networks", {}):
-                differing = sum(car.get(name) != now.get(name) for name in car.keys() | now.keys())
-                found.append((differing, -trip_count(folder), path.name))
-    return [Folder(RUNS / name) for _, _, name in sorted(found)]
 
 
 def is_current(roads: RoadNetwork, vehicle: Vehicle) -> bool:
@@ -155,7 +120,7 @@ def belief_folder(roads: RoadNetwork, vehicle: Vehicle) -> Folder:
     here = folder_of(roads, vehicle)
     if trip_count(here) and is_usable(here, roads, vehicle):
         return here
-    others = [Folder(path.parent) for path in RUNS.glob("my-*/manifest.json")]
+    others = Folder.below(RUNS, "my-*/manifest.json")
     others = [each for each in others if is_own(each.path.name) and trip_count(each)]
     usable = [each for each in others if is_usable(each, roads, vehicle)]
     return max(usable, key=lambda each: (trip_count(each), each.path.name), default=here)

@@ -59,6 +59,8 @@ def _recall(network_name: str) -> None:
     last = st.session_state.get("placed_on", network_name)
     st.session_state["placed_on"] = network_name
     if last != network_name:
+        if example.is_of(last):
+            example.leave()
         kept = st.session_state.setdefault("places_of", {})
         kept[last] = st.session_state.get(key("stops"), []), st.session_state.get(key("trip"))
         stops, trip = kept.get(network_name, ([], None))

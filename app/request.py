@@ -85,6 +85,12 @@ class Request:
         return self.wishes.conditions
 
     @property
+    def basis(self) -> tuple[Any, ...]:
+        """What the numbers of a route come from: the car, the day and the belief."""
+        day = self.conditions, self.wishes.depart
+        return self.network.content_digest, self.vehicle, day, self.folder, self.run
+
+    @property
     def battery(self) -> Battery:
         """Charge at the start and reserve."""
         found = Battery.requested(self.vehicle.battery_kwh, self.wishes.soc, self.wishes.reserve)

@@ -110,8 +110,7 @@ def is_running(folder: RunFolder) -> bool:
 
 def running(folders: Path) -> list[RunFolder]:
     """Return the folders below a folder that have a running process, by name."""
-    found = [RunFolder(path.parent) for path in sorted(folders.glob("*/.lock"))]
-    return [folder for folder in found if is_running(folder)]
+    return [each for each in RunFolder.below(folders, "*/.lock") if is_running(each)]
 
 
 def progress(folder: RunFolder) -> tuple[float, str]:

@@ -1,5 +1,7 @@
 """State of a session: inputs kept across pages, and values where the given ones do not fit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import streamlit as st
@@ -23,10 +25,14 @@ def key(name: str) -> str:
     return PREFIX + name
 
 
-def keep_inputs(page: str) -> None:
-    """Set the kept inputs again: Streamlit drops the inputs of widgets that a page does not show.
+@contextmanager
+def keep_inputs(page: str) -> Iterator[None]:
+    """Set the kept inputs before a page runs, and copy them when it ends.
 
-    A copy restores those that it drops between two runs, as a fragment of the last page ends.
+    Streamlit drops the inputs of widgets that a page does not show, and as the page changes all
+    inputs that the browser does not send, such as those that were set by the address or the profile
+    and never moved. The copy at the end of a run has them.
+
     A widget whose value is set anew shows that value, and a user who has moved it on meanwhile, as
     by a key held down, would lose these steps. So numbers of the page that is shown already stay
     untouched.
@@ -36,13 +42,23 @@ def keep_inputs(page: str) -> None:
     page
         Address of the page. Its widgets differ from the widgets of other pages.
     """
-    copy = st.session_state.setdefault("inputs", {})
-    copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
+    copy = _copy_inputs()
     is_new, st.session_state[PAGE] = st.session_state.get(PAGE) != page, page
     for name, value in copy.items():
         moves = isinstance(value, int | float) and not isinstance(value, bool)
         if is_new or not moves or name not in st.session_state:
             st.session_state[name] = value
+    try:
+        yield
+    finally:  # also where the page asks for another run
+        _copy_inputs()
+
+
+def _copy_inputs() -> dict[str, Any]:
+    """Copy the inputs that are there, and return the copy, which keeps those that are not."""
+    copy: dict[str, Any] = st.session_state.setdefault("inputs", {})
+    copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
+    return copy
 
 
 def _is_kept(name: Any) -> bool:
@@ -96,6 +112,7 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
         known = _allowed_of(name, known, allowed)
     if not _fits(known, value, allowed):
         ignore(name)
+        forget_change(name)
         st.session_state[key(name)] = value
     elif isinstance(value, float) and not isinstance(known, float):
         st.session_state[key(name)] = float(known)

@@ -65,7 +65,6 @@ pages = [
     st.Page("views/network.py", title="Network"),
 ]
 chosen = st.navigation(pages, position="top")
-keep_inputs(chosen.url_path)
 with st.container(horizontal=True, gap="xsmall", key="pages"):  # on a phone, in place of a drawer
     for page in pages:
         st.page_link(page)
@@ -73,4 +72,5 @@ if chosen.url_path:  # the other pages draw charts, which tests check
     from altair.utils.schemapi import disable_debug_mode
 
     disable_debug_mode()
-chosen.run()
+with keep_inputs(chosen.url_path):
+    chosen.run()

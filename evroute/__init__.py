@@ -22,9 +22,10 @@ _LAZY = {
     "Experiment": "evroute.experiments.experiment",
     "Plan": "evroute.planning.plan",
     "PlanRequest": "evroute.planning.request",
-    "Planner": "evroute.planning.planner",
+    "Planner": "evroute.door.planners",
     "RoadNetwork": "evroute.network.road_network",
     "Vehicle": "evroute.energy.vehicle",
+    "check_model": "evroute.door.check_model",
     "learn": "evroute.learning.learn",
     "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
@@ -41,7 +42,9 @@ _DRAWING = ("belief_html", "folder_html", "network_html", "plan_html")
 _LAZY |= dict.fromkeys(_DRAWING, "evroute.report.pages.html")  # for `evroute.display`
 
 if TYPE_CHECKING:
+    from evroute.door.check_model import check_model
     from evroute.door.plan import plan
+    from evroute.door.planners import Planner
     from evroute.door.reachable import reachable
     from evroute.door.tour import tour
     from evroute.energy.driving import DrivingConditions
@@ -54,7 +57,6 @@ if TYPE_CHECKING:
     from evroute.network.catalog import load_network
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.plan import Plan
-    from evroute.planning.planner import Planner
     from evroute.planning.request import PlanRequest
     from evroute.report.maps.network_maps import route_map
 
@@ -68,6 +70,7 @@ __all__ = [
     "RoadNetwork",
     "Vehicle",
     "__version__",
+    "check_model",
     "learn",
     "load_belief",
     "load_network",

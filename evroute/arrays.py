@@ -38,6 +38,15 @@ def freeze(owner: object, **columns: tuple[Any, Any, tuple[int, ...]]) -> None:
         object.__setattr__(owner, name, array)
 
 
+def by_row(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return the sums of the rows of a matrix (k, c) times a vector (c,), (k,).
+
+    Each sum depends on its own row alone. The last digits of a product of matrices depend on the
+    number of rows.
+    """
+    return np.asarray(np.multiply(matrix, vector, order="C").sum(axis=-1))
+
+
 def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows that owners (k,) have, in their order, and the position of each row's owner.
 

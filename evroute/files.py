@@ -1,5 +1,8 @@
 """Files written to a temporary name and renamed, so that nothing is lost.
 
+Folders of results may come from others. Below such a folder no link is followed out of it
+(`inside`, `check_links`), and a file that is written replaces a link in its place.
+
 A writer holds a lock on its temporary file. A temporary file without a lock was left by a killed
 writer, and the next writer in that folder deletes it.
 """
@@ -24,31 +27,43 @@ TEMPORARY = f".*{_MARK}*"
 
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
+def replacing(path: Path, mode: int = 0o666, *, follow: bool = False) -> Iterator[Path]:
     """Yield a temporary path. Rename it to ``path`` on success, delete it on any failure.
 
-    Temporary files that killed writers left in that folder are deleted. A link stays a link, to the
-    new file. Devices and pipes, which nothing can replace, are yielded themselves.
+    Temporary files that killed writers left in that folder are deleted.
 
     Parameters
     ----------
     path
-        The file.
+        The file. A link in its place is replaced.
     mode
         Its permissions, less the permissions in the user's mask.
+    follow
+        Whether a user named this path: a link then stays a link, to the new file, and devices and
+        pipes, which nothing can replace, are yielded themselves.
 
     Raises
     ------
     OSError
-        If the path is a folder, or its folder cannot be made or written. ``path`` is then
-        unchanged.
+        If the path is a folder, or its folder cannot be made or written, or the disk is full. It
+        names the path. ``path`` is then unchanged.
     """
-    if path.is_dir():
+    if path.is_dir() and (follow or not path.is_symlink()):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    path = path.resolve()
+    try:
+        if follow and path.exists() and not path.is_file():
+            yield path
+        else:
+            with _replacing(real_path(path) if follow else path, mode) as temporary:
+                yield temporary
+    except OSError as error:
+        if error.errno and error.filename is None:  # of a write, as on a full disk
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def _replacing(path: Path, mode: int) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep(path.parent.glob(TEMPORARY))
     handle, temporary = _temporary(path)
@@ -76,6 +91,66 @@ def sweep(found: Iterable[Path]) -> None:
                 path.unlink()
             finally:
                 os.close(handle)
+
+
+def real_path(path: Path) -> Path:
+    """Return the absolute path that links lead to. It may be missing.
+
+    Raises
+    ------
+    OSError
+        If links lead in a circle.
+    """
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+        return Path(os.path.realpath(path))
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return the path of an entry below a folder, which may be missing.
+
+    Parameters
+    ----------
+    folder
+        The folder. It may be a link itself.
+    names
+        Names of the folders above the entry, and of the entry.
+
+    Raises
+    ------
+    EvrouteError
+        If a link or a name leads out of the folder. The message names the path.
+    """
+    path = folder.joinpath(*names)
+    try:
+        found = real_path(path).is_relative_to(real_path(folder))
+    except OSError:  # links in a circle
+        found = False
+    require(found, f"{path} leads out of {folder}. Remove this link, nothing was read or written")
+    return path
+
+
+def check_links(folder: Path) -> None:
+    """Check that no link leads out of a folder, at any depth. Nothing if there is no folder.
+
+    Raises
+    ------
+    EvrouteError
+        As `inside`.
+    OSError
+        If it cannot be listed.
+    """
+    left = [str(folder)]
+    while left:
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(left.pop()) as entries:
+            for each in entries:
+                if each.is_symlink():
+                    inside(folder, os.path.relpath(each.path, folder))
+                elif each.is_dir(follow_symlinks=False):
+                    left.append(each.path)
 
 
 def private_folder(path: Path) -> Path:

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from filelock import BaseFileLock, FileLock, Timeout
 
 from evroute import limits
 from evroute.display import drawn_by
 from evroute.errors import DamagedFileError, EvrouteError, require
-from evroute.files import TEMPORARY, replacing, sweep
+from evroute.files import TEMPORARY, check_links, inside, replacing, sweep
 from evroute.text import cut
 
 SHOWN_DIFFERENCES = 3
@@ -39,11 +39,44 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder with a manifest and beliefs."""
+    """A folder with a manifest and beliefs.
+
+    Parameters
+    ----------
+    path
+        The folder, which may be missing or a link.
+
+    Raises
+    ------
+    EvrouteError
+        If a link below it leads out of it.
+    """
 
     path: Path
 
+    def __post_init__(self) -> None:
+        """Check the links below the folder, which may come from others."""
+        check_links(self.path)
+
     _repr_html_ = drawn_by("folder_html")
+
+    @classmethod
+    def below(cls, parent: Path, pattern: str) -> Iterator[Self]:
+        """Yield the folders of a folder, by name. A warning names one with links out of it.
+
+        Parameters
+        ----------
+        parent
+            The folder of folders, which may be missing.
+        pattern
+            Pattern of the path of a file that a folder has, such as ``*/manifest.json``.
+        """
+        for path in sorted(parent.glob(pattern)):
+            try:
+                inside(parent, path.parent.name)
+                yield cls(path.parent)
+            except EvrouteError as error:
+                log.warning("%s", error)
 
     @property
     def has_manifest(self) -> bool:
@@ -167,7 +200,8 @@ class Folder:
         )
         try:
             sweep(self.path.rglob(TEMPORARY))
-            mine.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
+            with replacing(mine) as temporary:
+                temporary.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
             yield
         finally:
             mine.unlink(missing_ok=True)

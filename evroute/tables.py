@@ -25,8 +25,8 @@ def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Write a table as CSV or Parquet, by the end of the path. In CSV no text is a formula."""
-    with replacing(path) as temporary:
+    """Write a table to a user's path as CSV or Parquet, by its end. In CSV no text is a formula."""
+    with replacing(path, follow=True) as temporary:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary)
         else:

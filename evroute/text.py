@@ -24,8 +24,19 @@ _FORMULA = re.compile("'*+(?:[=+@\t\r]|-.*[(|!\"])", re.DOTALL)
 """Start of a cell that a spreadsheet may run, after any apostrophes."""
 
 
-def check_printable(kind: str, texts: Iterable[str]) -> None:
-    """Check that texts have no unprintable characters. ``kind`` names them, such as ``street``.
+def check_printable(
+    kind: str, texts: Iterable[str], refused: re.Pattern[str] = UNPRINTABLE
+) -> None:
+    """Check that texts can be shown.
+
+    Parameters
+    ----------
+    kind
+        Noun for the texts, such as ``street``.
+    texts
+        The texts.
+    refused
+        Characters that they may not have, `UNPRINTABLE` or `STEERING`.
 
     Raises
     ------
@@ -36,7 +47,7 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
     if "".join(texts).isprintable():
         return  # by far the fastest test
     for text in texts:
-        if not text.isprintable() and (found := UNPRINTABLE.search(text)):
+        if not text.isprintable() and (found := refused.search(text)):
             raise EvrouteError(
                 f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown. Remove "
                 "it"

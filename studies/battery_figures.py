@@ -19,7 +19,7 @@ from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.planning.battery import Battery
@@ -36,7 +36,7 @@ def charged(trip: MeasuredTrip, size_wh: float, rng: np.random.Generator) -> Mea
     return replace(trip, **ends)
 
 
-def interval(belief: TwoPhysics, trip: MeasuredTrip, car: Vehicle) -> tuple[float, float]:
+def interval(belief: TripEnergies, trip: MeasuredTrip, car: Vehicle) -> tuple[float, float]:
     """Return the 90 % interval of the charge on arrival of a trip, %."""
     day = DrivingConditions(temperature_c=trip.temperature_c, parked_minutes=trip.parked_minutes)
     planner = Planner(belief.network, car, belief, conditions=day)
@@ -49,7 +49,7 @@ def played(seed: int) -> pd.DataFrame:
     """Return a row for each judged trip of a world."""
     rng, car = np.random.default_rng((35, 3, seed)), load_vehicle()
     setting, health = Setting(load_network("luxembourg"), car), rng.uniform(0.75, 1.0)
-    size_wh, belief, rows = health * car.battery_kwh * 1000.0, TwoPhysics(setting), []
+    size_wh, belief, rows = health * car.battery_kwh * 1000.0, TripEnergies(setting), []
     for number, made in enumerate(made_trips(seed, setting)):
         trip = charged(made, size_wh, rng)
         if number >= LEARNED:

@@ -5,7 +5,7 @@ worlds drawn from the prior and compares, after some rounds, the widths of the i
 edges, of the edges driven, and of the best route, and how much of the truth they hold. B: the rule
 ``auto``, 10, and the norm of the truth itself. ``python studies/bounds_on_roads.py timing
 luxembourg`` times CMM and AMM for all edges, and CMM by the dual against a general solver of its
-cone program (SLSQP) with few measurements.
+cone program (SLSQP) with few measurements. Both need ``PYTHONPATH=tests/oracles``.
 """
 
 import argparse

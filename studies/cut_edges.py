@@ -2,7 +2,8 @@
 
 Every edge is cut by a junction without angle or control, and every piece of its profile in halves.
 Least energies of 300 random pairs (seed 0) by the driver's physics, before and after the cut: with
-changes of speed over whole edges, and along the road. Needs ``EVROUTE_DATA_DIR``.
+changes of speed over whole edges, and along the road. Needs ``EVROUTE_DATA_DIR``
+and ``PYTHONPATH=tests/oracles``.
 """
 
 from unittest.mock import patch

@@ -3,9 +3,9 @@
 import numpy as np
 
 from evroute.bandits.problems import VectorKernel
-from evroute.model.nystrom.ek import Growing, Kors, whole_matrix
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import draw, probabilities
+from evroute.model.sparse.ek import Growing, Kors, whole_matrix
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import draw, probabilities
 
 
 def variance_ratios(n_draws: int = 200) -> None:

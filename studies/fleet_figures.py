@@ -4,7 +4,6 @@ python studies/fleet_figures.py 10           ten worlds of 20 cars and 5,000 tri
 python studies/fleet_figures.py 10 changes   the same; the first car takes 15 % more from its trip
                                              100 on, and the last begins after 4,000 trips
 python studies/fleet_figures.py 10 known     the first, with the belief that knows all factors
-python studies/fleet_figures.py 10 types     ten cars of the type and ten of another, a van
 python studies/fleet_figures.py 3 changes short  1,600 trips, and all of the above at a third
 python studies/fleet_figures.py 3:5 changes  worlds 3 and 4 alone
 python studies/fleet_figures.py time 200     CPU time a trip of 20 cars and of 200, 50 trips each
@@ -23,7 +22,6 @@ ratio         the same times a ratio of each car, the mean of measured over expe
 known         the belief of all trips as if each car took as much as its type, times the true factor
 floor         the true expected energy of the route, by the car and the roads of the world: the rest
               is noise
-apart         of the study `types`: a belief of a fleet for each type alone
 
 All beliefs are by the driver's physics alone, ``physics="driving"``, which takes half of the time.
 """
@@ -57,7 +55,6 @@ except ImportError:
 CARS = 20
 STD, MORE = 0.08, 0.15
 SHRUNKEN = 10.0
-VAN = "ford-e-transit"
 TIMED_TRIPS = 3_000
 
 
@@ -90,24 +87,19 @@ def made_trips(
     factors = np.exp([0.15, 0.1] * rng.standard_normal(2))
     share = STD * rng.standard_normal(cars)
     ends = tuple(rng.choice(setting.network.n_edges, 2, replace=False).tolist())
-    others = np.random.default_rng(SeedSequence((39, seed, 1)))
-    worlds = []
-    for each in setting.of_types:
-        options = {
-            "kind": "year",
-            "rolling_factor": float(factors[0]),
-            "drag_factor": float(factors[1]),
-            "trips_a_year": length.trips,
-            "first_day": 182,
-        }
-        worlds.append(load_world(options).build(each, Repeated(*ends), SeedSequence(seed)))
-        factors = np.exp([0.15, 0.1] * others.standard_normal(2))
+    options = {
+        "kind": "year",
+        "rolling_factor": float(factors[0]),
+        "drag_factor": float(factors[1]),
+        "trips_a_year": length.trips,
+        "first_day": 182,
+    }
+    world = load_world(options).build(setting, Repeated(*ends), SeedSequence(seed))
     driven_by = np.zeros(cars, dtype=int)
     for t in range(1, length.trips + 1):
         late = study == "changes" and t <= length.new_after
         car = int(rng.integers(cars - late))
         route, name = random_route(setting, rng), f"van-{car:03d}"
-        of_type, world = setting.of_car(name), worlds[setting.type_of.get(name, 0)]
         assert isinstance(world, YearWorld)
         start = world.start(t)
         request = world.observe(t)
@@ -116,7 +108,7 @@ def made_trips(
         if study == "changes" and car == 0 and driven_by[0] >= length.flat_at:
             more = (1.0 + more) * (1.0 + MORE) - 1.0
         driven_by[car] += 1
-        climb_wh = of_type.potential_wh[route.rows]
+        climb_wh = setting.potential_wh[route.rows]
         own_wh = driven.energy_wh - climb_wh
         trip = MeasuredTrip(
             str(t),
@@ -142,26 +134,16 @@ def as_type(trip: MeasuredTrip, more: float, setting: Setting) -> MeasuredTrip:
 
 def played(seed: int, study: str, length: Length) -> pd.DataFrame:
     """Return a row for each trip of a world, as it was expected before it was learned."""
-    vans = [f"van-{car:03d}" for car in range(CARS // 2, CARS)] if study == "types" else []
-    cars = dict.fromkeys(vans, load_vehicle(VAN))
-    setting = Setting(load_network("denver"), load_vehicle(), cars=cars)
+    setting = Setting(load_network("denver"), load_vehicle())
     fleet, one, known = (TripEnergies(setting, physics="driving") for _ in range(3))
-    apart = [TripEnergies(each, physics="driving") for each in setting.of_types]
     rows, ratios = [], {}
     for trip, more, true_wh, _ in made_trips(seed, setting, CARS, length, study):
         measured_wh = float(trip.energy_wh.sum())
         row = fleet.expected(trip)
         fleet.learn(trip)
-        of_one, of_known, of_apart = {"predicted_wh": np.nan}, np.nan, np.nan
-        of_one |= {"low90_wh": np.nan, "high90_wh": np.nan}
-        if study == "types":
-            alone = apart[setting.type_of.get(trip.car, 0)]
-            of_apart = alone.expected(trip)["predicted_wh"]
-            alone.learn(trip)
-        else:
-            unnamed = replace(trip, car="")
-            of_one = one.expected(unnamed)
-            one.learn(unnamed)
+        of_known, unnamed = np.nan, replace(trip, car="")
+        of_one = one.expected(unnamed)
+        one.learn(unnamed)
         if study == "known":
             typed = as_type(trip, more, setting)
             of_known = known.expected(typed)["predicted_wh"]
@@ -180,7 +162,6 @@ def played(seed: int, study: str, length: Length) -> pd.DataFrame:
                 "one": of_one["predicted_wh"],
                 "ratio": ratio * of_one["predicted_wh"],
                 "known": (of_known - climb_wh) * (1.0 + more) + climb_wh,
-                "apart": of_apart,
                 "floor": true_wh,
                 "held": row["low90_wh"] <= measured_wh <= row["high90_wh"],
                 "held_one": of_one["low90_wh"] <= measured_wh <= of_one["high90_wh"],
@@ -196,7 +177,7 @@ def errors(name: str, rows: pd.DataFrame) -> None:
     total_wh = rows["measured"].abs().sum()
     shown = ", ".join(
         f"{of} {(rows[of] - rows['measured']).abs().sum() / total_wh:.2%}"
-        for of in ("fleet", "ratio", "one", "known", "apart", "floor")
+        for of in ("fleet", "ratio", "one", "known", "floor")
         if rows[of].notna().all()
     )
     print(f"  {name:28} {len(rows):6} trips: {shown}; held {rows['held'].mean():.1%} of 90 %")
@@ -225,11 +206,6 @@ def report(rows: pd.DataFrame, study: str, length: Length) -> None:
     late = f"trips {length.late.start} to {length.late.stop} of"
     errors(f"{late} a car", between(rows, length.late))
     errors("first ten of a car", between(rows, slice(0, 10)))
-    if study == "types":
-        vans = rows["car"] >= f"van-{CARS // 2:03d}"
-        errors(f"{late} a van", between(rows[vans], length.late))
-        errors(f"{late} the others", between(rows[~vans], length.late))
-        errors("first ten of a van", between(rows[vans], slice(0, 10)))
     if study == "changes":
         last = rows[rows["car"] == f"van-{CARS - 1:03d}"]
         errors("first ten of a new car", between(last, slice(0, 10)))

@@ -1,4 +1,7 @@
-"""Flynn & Reeb's Figure 1: bands of CMM, AY and IGP: ``flynn_bands.py OUT.png`` (or .svg)."""
+"""Flynn & Reeb's Figure 1: bands of CMM, AY and IGP: ``flynn_bands.py OUT.png``.
+
+Or an .svg; with ``PYTHONPATH=tests/oracles``.
+"""
 
 import sys
 

@@ -1,7 +1,7 @@
 """Flynn & Reeb's table of regrets: ``studies/flynn_table.py OUT.csv --repetitions 2``.
 
-Rows are added to the file as runs end, and runs in the file are not repeated. ``--summary`` prints
-the table beside the paper's numbers.
+With ``PYTHONPATH=tests/oracles``. Rows are added to the file as runs end, and runs in the file are
+not repeated. ``--summary`` prints the table beside the paper's numbers.
 """
 
 import argparse

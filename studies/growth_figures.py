@@ -20,7 +20,8 @@ from numpy.random import Generator, default_rng
 import evroute
 from evroute.errors import EvrouteError
 from evroute.network import store
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources.meeting_turns import meeting_turns
 
 STREET_M = 100.0

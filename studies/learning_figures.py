@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
@@ -72,7 +72,7 @@ def main() -> None:
     """Print a row for each learned trip, then medians and worst."""
     number = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     network, vehicle = region(Path(sys.argv[1])), load_vehicle("reference")
-    belief = TwoPhysics(Setting(network, vehicle))
+    belief = TripEnergies(Setting(network, vehicle))
     trips = trips_on(network, Planner(network, vehicle, physics="eq8"), number + 2)
     asked = [(int(trip.edge[0]), int(trip.edge[-1])) for trip in trips[number:]]
     planner, rows = Planner(network, vehicle, belief), []

@@ -28,7 +28,7 @@ from evroute.report.words import cause
 
 SEED = 33
 NETWORKS = ("denver", "monaco", "luxembourg")
-LEAST_WH, LEAST_SHARE, MOST_EXTRA, WH_PER_MINUTE = 20.0, 0.02, 0.15, 100.0
+LEAST_WH, WH_PER_MINUTE = 10.0, 100.0
 
 
 def plans(name: str, count: int) -> list[Plan]:
@@ -57,7 +57,7 @@ def pays(count: int) -> None:
                 continue
             saving_wh = fastest.energy_wh - best.energy_wh
             extra_s = best.time_s - fastest.time_s
-            if saving_wh < LEAST_WH or extra_s > MOST_EXTRA * fastest.time_s:
+            if saving_wh - WH_PER_MINUTE * extra_s / 60 < LEAST_WH:
                 raise SystemExit(f"{name}: {plan!r} saves {saving_wh} Wh for {extra_s} s")
             saved_wh.append(saving_wh)
             if extra_s > 0:

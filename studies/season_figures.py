@@ -30,7 +30,6 @@ from evroute.errors import NoRouteError
 from evroute.learning.base import Belief
 from evroute.learning.findings import online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips import terms
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
@@ -101,9 +100,7 @@ def believing(setting: Setting, study: str) -> Belief:
     if study == "steady":
         std = (1e-9 if k == terms.LEVEL else x for k, x in enumerate(FIRST_STD))
         terms.PRIOR_STD = tuple(std)
-    if study in KINDS_OF_PHYSICS:
-        return TripEnergies(setting, physics=study)
-    return TwoPhysics(setting)
+    return TripEnergies(setting, physics=study if study in KINDS_OF_PHYSICS else None)
 
 
 def changed(trip: MeasuredTrip, number: int, study: str, gap_days: float) -> MeasuredTrip:
@@ -197,12 +194,12 @@ def timed() -> None:
     setting = Setting(load_network(NETWORKS[0]), load_vehicle())
     for seed in TIMED:
         trips = list(made_trips(seed, setting))[:350]
-        for study in ("", "driving", "eq8"):
+        for study in KINDS_OF_PHYSICS:
             belief, start_s = believing(setting, study), process_time()
             for trip in trips:
                 belief.expected(trip)
                 belief.learn(trip)
-            print(f"world {seed}, {study or 'both':8} {process_time() - start_s:.2f} s")
+            print(f"world {seed}, {study:8} {process_time() - start_s:.2f} s")
 
 
 if __name__ == "__main__":

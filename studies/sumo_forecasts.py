@@ -21,7 +21,6 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.base import Belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
@@ -77,7 +76,7 @@ def main(name: str, seed: int, learned: int = 60, tested: int = 20) -> None:
     """Print forecasts over SUMO's energies and times."""
     course = Course(name, seed)
     beliefs: dict[str, Belief] = {
-        "default belief": TwoPhysics(course.setting),
+        "default belief": TripEnergies(course.setting),
         "belief by the driver's physics": TripEnergies(course.setting, physics="driving"),
         "belief at steady speeds": TripEnergies(course.setting, physics="eq8"),
     }

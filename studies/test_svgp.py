@@ -1,4 +1,4 @@
-"""Time of one update and of all predictions: Algorithm 3, its two stable forms, the exact model.
+"""Time of one update and of all predictions: Algorithm 3, its optimum, the exact model.
 
 All at the same number of driven edges D in the same run, with one thread:
 
@@ -14,9 +14,8 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.defaults import PAPER_VEHICLE as REFERENCE
+from evroute.methods.parts import model_options
 from evroute.methods.setting import Setting, load_setting
-from evroute.model.exact import ExactGP
-from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -37,16 +36,11 @@ def trip(setting: Setting, edge: np.ndarray, rng: np.random.Generator) -> Feedba
     )
 
 
-@pytest.mark.parametrize("way", ["literal", "padded", "follow", "exact"])
+@pytest.mark.parametrize("way", ["svgp-gpytorch", "svgp", "exact"])
 @pytest.mark.parametrize("driven", [100, 300, 600])
 def test_one_round(benchmark, luxembourg_setting, driven, way):
     setting, rng = luxembourg_setting, np.random.default_rng(0)
-    given = (setting.kernel, setting.arms, setting.noise_std_wh)
-    model = (
-        ExactGP(*given)
-        if way == "exact"
-        else SparseVariationalGP(*given, rng, options=SVGPOptions(slots=way))
-    )
+    model = model_options(way)().build(setting, rng)
     model.update(trip(setting, np.arange(driven), rng))
     benchmark.group = f"D = {driven}"
 
@@ -57,6 +51,6 @@ def test_one_round(benchmark, luxembourg_setting, driven, way):
     benchmark.pedantic(
         one_round,
         setup=lambda: ((trip(setting, rng.choice(driven, TRIP_EDGES, replace=False), rng),), {}),
-        rounds=15 if way in ("follow", "exact") else 4,
+        rounds=15 if way in ("svgp", "exact") else 4,
         warmup_rounds=1,
     )

@@ -18,7 +18,7 @@ from season_figures import figures, made_trips
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.base import Belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 
@@ -40,14 +40,14 @@ def played(seed: int) -> pd.DataFrame:
     """Return a row for each trip in Monaco and each kind of belief."""
     car = load_vehicle()
     denver, monaco = (Setting(load_network(name), car) for name in ("denver", "monaco"))
-    home = TwoPhysics(denver)
+    home = TripEnergies(denver)
     for trip in islice(made_trips(seed, denver), AT_HOME):
         home.learn(trip)
     trips = list(islice(made_trips(seed, monaco), AT_HOME, AT_HOME + AWAY))
     beliefs = (
         home.on(monaco.network, car),
         home.on(monaco.network, car),
-        TwoPhysics(monaco),
+        TripEnergies(monaco),
     )
     rows = [
         row | {"seed": seed, "kind": kind}

@@ -24,18 +24,17 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.learning.baseline import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.records.history import measured_row
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources import graphml
 
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"
 VEHICLES = Path(__file__).parent / "vehicles"
 RESAMPLES = 2000
-PHYSICS = (*KINDS_OF_PHYSICS, BOTH)
 
 
 @dataclass
@@ -48,7 +47,7 @@ class Outcome:
     high_wh: FloatArray
     regression_wh: FloatArray
     eq8_wh: FloatArray
-    last: TripEnergies | TwoPhysics
+    last: TripEnergies
 
     def error(self, expected_wh: FloatArray, of: slice = slice(None)) -> float:
         """Return the sum of absolute errors, as a share of the measured energy."""
@@ -69,10 +68,10 @@ class Outcome:
 
 
 def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> Outcome:
-    """Learn trips in their order."""
+    """Learn trips in order of departure, as `evroute learn` does."""
+    trips = sorted(trips, key=lambda trip: trip.departed_s or 0.0)
     rows: list[list[float]] = []
-    alone = physics != BOTH
-    energies = TripEnergies(setting, physics=physics) if alone else TwoPhysics(setting)
+    energies = TripEnergies(setting, physics=physics)
     for trip in trips:
         expected = energies.expected(trip)
         rows.append([expected[name] for name in ("predicted_wh", "low90_wh", "high90_wh")])
@@ -140,9 +139,8 @@ def twizy() -> None:
         table = Path(folder) / "trips.csv"
         table.write_bytes(gzip.decompress((DRIVES / "twizy_edges.csv.gz").read_bytes()))
         trips = read_measured(table, setting, {"twizy"}).trips
-    trips = sorted(trips, key=lambda trip: trip.departed_s)
     level = replace(network, elevation_m=np.zeros(len(network.elevation_m)))
-    for physics in PHYSICS:
+    for physics in KINDS_OF_PHYSICS:
         report(f"Twizy, {physics}", drive(setting, trips, physics))
         outcome = drive(Setting(level, vehicle), trips, physics)
         report(f"Twizy, heights removed, {physics}", outcome)
@@ -162,7 +160,7 @@ def altitudes() -> None:
         ):
             setting = Setting(roads, vehicle)
             trips = read_measured(table, setting, {"twizy"}).trips
-            for physics in PHYSICS:
+            for physics in KINDS_OF_PHYSICS:
                 outcome = drive(setting, trips, physics)
                 report(f"Twizy by points, heights {name}, {physics}", outcome)
 

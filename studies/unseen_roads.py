@@ -30,10 +30,8 @@ from evroute.worlds.world import load_world
 N_TRIPS, N_ASKED = 20, 150
 LEARNED_AFTER = (0, 1, 5, 20)
 SHARED = 0.2
-MODELS = ("exact", "factor", "edge-speeds", "physics", "physics+gp")
-METHODS = [(model, None) for model in MODELS] + [
-    (model, "turns") for model in MODELS if model != "edge-speeds"
-]
+MODELS = ("exact", "factor", "physics", "physics+gp")
+METHODS = [(model, arms) for arms in (None, "turns") for model in MODELS]
 
 
 class Errands:

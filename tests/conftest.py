@@ -1,5 +1,6 @@
 """Shared by all tests: small networks built by hand, a browser and a dashboard."""
 
+import json
 import os
 import socket
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -20,6 +22,67 @@ from evroute.testing.roads import hill as make_hill
 from evroute.testing.roads import make_network
 
 PATIENCE_S = 600
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--last-bits", type=int, metavar="SEED", help="move every drawn and stored input by 1e-15"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Move the last bits of inputs, as another processor does to the numbers computed from them.
+
+    Drawn numbers, lengths and speeds of networks and numbers that tests read from JSON are times
+    1 + 1e-15 or 1 - 1e-15.
+    Equal numbers are moved alike.
+    """
+    seed = config.getoption("--last-bits")
+    if seed is not None:
+        Draws.moved = staticmethod(partial(moved, seed=seed))
+        generator = np.random.default_rng
+        np.random.default_rng = lambda seed=None: Draws(generator(seed).bit_generator)
+        loads = json.loads
+
+        def moved_numbers(text: str, **options: Any) -> Any:
+            if Path(__file__).parent in Path(sys._getframe(1).f_code.co_filename).parents:
+                options["parse_float"] = lambda number: float(Draws.moved(float(number)))
+            return loads(text, **options)
+
+        json.loads = moved_numbers
+        freeze = RoadNetwork._freeze
+
+        def moved_network(network: RoadNetwork) -> None:
+            for name in ("length_m", "speed_mps"):
+                object.__setattr__(network, name, Draws.moved(getattr(network, name)))
+            freeze(network)
+
+        RoadNetwork._freeze = moved_network
+
+
+def moved(values: Any, *, seed: int) -> Any:
+    """Return floats times 1 + 1e-15 or 1 - 1e-15, as their own bits and the seed decide."""
+    if np.asarray(values).dtype != np.float64:
+        return values
+    flat = np.ravel(values)
+    bits = flat.view(np.uint64) ^ np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
+    odd = (bits * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(40)) & np.uint64(1)
+    return (flat * np.where(odd, 1 + 1e-15, 1 - 1e-15)).reshape(np.shape(values))[()]
+
+
+class Draws(np.random.Generator):
+    """A generator whose floats are moved by last bits."""
+
+    moved: Callable[[Any], Any]
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name.startswith("_") or name in ("bit_generator", "spawn", "bytes", "shuffle"):
+            return found
+        return lambda *given, **named: Draws.moved(found(*given, **named))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Draws, (self.bit_generator,)
 
 
 @pytest.fixture(autouse=True)

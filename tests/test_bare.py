@@ -141,8 +141,8 @@ def test_python_of_the_readme_names_the_extra_of_its_map(bare: Bare) -> None:
         ("evroute app", "app"),
         ("evroute serve", "serve"),
         (
-            "evroute simulate --network denver --trip A --model svgp --horizon 3 --seeds 1 "
-            "--out runs/sparse",
+            "evroute simulate --network denver --trip A --model svgp-gpytorch --horizon 3 "
+            "--seeds 1 --out runs/sparse",
             "gp",
         ),
     ],

@@ -12,16 +12,13 @@ from numpydoc.validate import validate
 ROOT = Path(__file__).parents[1]
 LIBRARY = sorted((ROOT / "evroute").rglob("*.py"))
 CHECKS = {
-    "GL06",  # unknown section
-    "GL07",  # sections in another order than numpydoc's
     "PR01",  # parameters that are not documented
     "PR02",  # documented parameters that the signature does not have
     "PR07",  # parameters without a description
-    "RT03",  # a returned value without a description
-    "SS03",  # a summary without a full stop
-    "SS06",  # a summary longer than a line
 }
 MANY = 3
+"""numpydoc's own command, which `make lint` runs for other checks, cannot ask for the parameters
+of such functions alone."""
 DOCUMENTED = [path for path in LIBRARY if path.parent.name != "cli"]
 """All but the commands: typer documents each option, and prints their docstrings as help."""
 PER_1000_WORDS = {
@@ -65,9 +62,9 @@ def docstrings(source: str) -> Iterator[str]:
             yield text
 
 
-@pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_parameters_are_documented_as_in_the_signature(path: Path) -> None:
-    assert not problems(path.read_text(encoding="utf-8"), str(path))
+def test_parameters_are_documented_as_in_the_signature() -> None:
+    found = [problems(path.read_text(encoding="utf-8"), str(path)) for path in DOCUMENTED]
+    assert not [each for some in found for each in some]
 
 
 def test_undocumented_unknown_and_empty_parameters_are_found(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files are replaced whole, or not at all."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -29,11 +30,23 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_a_link_to_the_new_file(tmp_path: Path) -> None:
+def test_a_file_replaces_a_link_and_leaves_its_target(tmp_path: Path) -> None:
+    for real in (tmp_path / "real.txt", tmp_path / "folder"):
+        link = tmp_path / "link.txt"
+        link.symlink_to(real)
+        with replacing(link) as temporary:
+            temporary.write_text("new")
+        assert not link.is_symlink()
+        assert link.read_text() == "new"
+        assert not real.exists()
+        link.unlink()
+
+
+def test_a_link_that_a_user_names_stays_a_link_to_the_new_file(tmp_path: Path) -> None:
     real, link = tmp_path / "real.txt", tmp_path / "link.txt"
     real.write_text("old")
     link.symlink_to(real)
-    with replacing(link) as temporary:
+    with replacing(link, follow=True) as temporary:
         temporary.write_text("new")
     assert link.is_symlink()
     assert real.read_text() == "new"
@@ -43,11 +56,21 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with replacing(pipe) as temporary:
+    with replacing(pipe, follow=True) as temporary:
         temporary.write_text("through")
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_a_full_disk_is_refused_by_name() -> None:
+    full = Path("/dev/full")
+    with (
+        pytest.raises(OSError, match="No space left") as refused,
+        replacing(full, follow=True) as temporary,
+    ):
+        temporary.write_text("more")
+    assert (refused.value.errno, refused.value.filename) == (errno.ENOSPC, str(full))
 
 
 def test_a_folder_is_refused_by_name(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from evroute.validation.invalid import first_problem
 class Car(BaseModel):
     model_config = ConfigDict(extra="forbid")
     mass_kg: float = Field(gt=0)
-    seats: list[int] = Field(default=[1], min_length=1)
+    seats: list[int] = Field(default=[1], min_length=1, max_length=5)
     flying: int | bool = Field(default=0)
 
     @field_validator("mass_kg")
@@ -28,6 +28,7 @@ class Car(BaseModel):
         ({"mass_kg": 1, "wheels": 4}, "unknown key 'wheels'. Known: mass_kg, seats, flying"),
         ({"mass_kg": 1, "seat": [4]}, "unknown key 'seat'. Known: seats"),
         ({"mass_kg": 1, "seats": []}, "seats has fewer items than 1"),
+        ({"mass_kg": 1, "seats": [1] * 6}, "seats has more items than 5"),
         ({"mass_kg": 1, "seats": [1, "x"]}, "seats.1 is 'x'. It must be a valid integer"),
         ({"mass_kg": 9999}, "mass_kg: at most 3,500 kg"),
     ],

@@ -116,7 +116,7 @@ class ChargeWay {
 
   text(km) {
     const [percent, low, high] = [1, 2, 3].map((column) => between(this.data.charge, km, column));
-    const digits = Math.round(low) === Math.round(high) ? 1 : 0;
+    const digits = Math.max(this.data.digits, Math.round(low) === Math.round(high) ? 1 : 0);
     const ends = low === high ? "" : `, ${low.toFixed(digits)} to ${high.toFixed(digits)}`;
     return `here ${percent.toFixed(digits)} %${ends}`;
   }

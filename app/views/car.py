@@ -131,7 +131,9 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
     """Ask for logs, learn them, and show which trips were set aside."""
     with st.form("logs", clear_on_submit=True, border=False):
         files = st.file_uploader(
-            "Logs of this car (CSV, GPX or Parquet)", ENDINGS, accept_multiple_files=True
+            "Logs of this car (CSV, GPX or Parquet, or zip archives of them)",
+            ENDINGS,
+            accept_multiple_files=True,
         )
         learned = st.form_submit_button("Learn these trips", type="primary", disabled=reads_only())
     if learned and files:
@@ -314,10 +316,9 @@ def consumption(belief: HasCoefficients, recorded: list[MeasuredTrip], roads: Ro
     roads
         Network.
     """
-    driver = belief.members[0].belief
-    usual = usual_trip(belief.members, belief.vehicle)
+    usual = usual_trip(belief.belief, belief.vehicle)
     lines = [] if usual is None else [usual.words]
-    lines += [coefficients(driver, belief.vehicle), heating(driver)]
+    lines += [coefficients(belief.belief, belief.vehicle), heating(belief.belief)]
     for line in filter(None, lines):
         st.write(literal(f"• {line}"))
     if usual is not None:

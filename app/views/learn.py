@@ -45,7 +45,7 @@ from evroute.worlds.world import shipped_worlds
 # inputs in the address of the page; Streamlit would write a bare string on the page
 ADDRESS = ("known_network", "own_trip", "world", "horizon", "seeds", "methods", "sparse")
 ADDRESS += ("learner", "rule")
-# method of the sparse variational process; Streamlit writes a bare string on the page
+# label of the sparse variational process; Streamlit writes a bare string on the page
 SPARSE = "SVGP-TS"
 REDRAW_S = 2.0
 WORLDS = {
@@ -145,17 +145,13 @@ def ask() -> Experiment | None:
 
 def with_sparse(labels: list[str]) -> list[str]:
     """Offer the sparse variational process, and return the chosen methods."""
-    installed = SPARSE in methods()
-    starting("sparse", False, [False, True] if installed else [False])
+    starting("sparse", False, [False, True])
     beside = st.checkbox(
         "Beside them, the sparse process (SVGP)",
         key=key("sparse"),
-        disabled=not installed,
-        help="A Gaussian process of GPyTorch with at most 1000 inducing points, with Thompson "
-        "sampling. Its first trip takes seconds.",
+        help="A sparse variational Gaussian process with at most 400 inducing points, at its "
+        "optimum, with Thompson sampling.",
     )
-    if not installed:
-        st.caption(literal("SVGP needs GPyTorch. Install it with: pip install 'evroute[gp]'"))
     return list(dict.fromkeys([*labels, SPARSE] if beside else labels))
 
 

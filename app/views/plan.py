@@ -53,6 +53,8 @@ from evroute.report.lines import route_line
 from evroute.report.maps.network_maps import marks, stretches
 
 LAST = "last_plan"
+BASIS = "last_basis"
+"""Car, day and belief of the last plan (`Request.basis`)."""
 WASTED_WH = 5.0
 HEIGHT = "var(--evroute-full-height)"
 EXAMPLE = "Example trip. Click the map to plan your own."
@@ -108,14 +110,22 @@ def refused_cards(planner: Planner | None, plan: Plan | None) -> list[dict[str, 
 def plan_to_show(
     request: Request | None, plan: Plan | None
 ) -> tuple[RoadNetwork | None, Plan | None]:
-    """Return the network, and the plan or else the last one if it may stay in view."""
+    """Return the network, and the plan or else the last one if its numbers still hold."""
     if request and plan:
-        st.session_state[LAST] = request.network, plan
+        keep_last(request, plan)
     roads, last = st.session_state.get(LAST, (None, None))
-    if request is None or (roads and roads.content_digest == request.network.content_digest):
-        ends_known = request is None or all((request.places[0], request.places[-1]))
-        return roads, last if ends_known else None
-    return request.network, None
+    if request is None:
+        return roads, last
+    same_roads = roads is not None and roads.content_digest == request.network.content_digest
+    same_basis = st.session_state.get(BASIS) == request.basis
+    stays = same_roads and same_basis and request.places[0] and request.places[-1]
+    return request.network, last if stays else None
+
+
+def keep_last(request: Request, plan: Plan) -> None:
+    """Keep a plan for requests that cannot be met."""
+    st.session_state[LAST] = request.network, plan
+    st.session_state[BASIS] = request.basis
 
 
 def make_plan(request: Request | None, planner: Planner | None) -> Plan | None:
@@ -137,7 +147,9 @@ def make_plan(request: Request | None, planner: Planner | None) -> Plan | None:
 
 
 def show_shortage(request: Request, planner: Planner, error: NotEnoughChargeError) -> None:
-    """Show the missing charge with buttons that mend it. A first visit shows routes with enough.
+    """Show the missing charge with buttons that mend it.
+
+    A first visit shows the routes with enough charge, and so does another car, day or belief.
 
     Parameters
     ----------
@@ -164,13 +176,10 @@ def show_shortage(request: Request, planner: Planner, error: NotEnoughChargeErro
         elif stations(request.network):
             reason = why_no_charging(request.network, request.vehicle, chargers)
             st.caption(sentence(f"no charging on the way: {reason}"))
-    if LAST not in st.session_state:
+    if st.session_state.get(BASIS) != request.basis:
         wishes = request.wishes.model_copy(update=possible)
         with suppress(NotEnoughChargeError):
-            st.session_state[LAST] = (
-                request.network,
-                planned(replace(request, wishes=wishes), planner),
-            )
+            keep_last(request, planned(replace(request, wishes=wishes), planner))
 
 
 def selected_row(plan: Plan) -> str:

@@ -26,7 +26,7 @@ from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.context_kernels import check_kernel
 from evroute.model.kernels.arms import Covariance
-from evroute.model.nystrom.gp import NystromOptions
+from evroute.model.sparse.gp import SparseOptions
 from evroute.tables import read_columns, write_columns
 from evroute.toml_files import read_toml
 from evroute.validation.invalid import first_problem
@@ -224,8 +224,8 @@ def make_player(
             )
         parts = Method.model_validate(given)
         of_model = model_options(parts.model)
-        if not issubclass(of_model, NystromOptions):
-            able = [name for name in MODELS if issubclass(model_options(name), NystromOptions)]
+        if not issubclass(of_model, SparseOptions):
+            able = [name for name in MODELS if issubclass(model_options(name), SparseOptions)]
             raise EvrouteError(
                 f"model '{parts.model}' needs a road network. On a kernel bandit use one of "
                 f"{', '.join(['sup-k-ucb', *able])}"

@@ -14,8 +14,8 @@ from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.bandits.problems import VectorKernel
 from evroute.model.base import lower_factor
-from evroute.model.nystrom.bkb import BKBOptions
-from evroute.model.nystrom.gp import NystromGP
+from evroute.model.sparse.bkb import BKBOptions
+from evroute.model.sparse.gp import SparseGP
 
 POINTS = 201
 
@@ -56,7 +56,7 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
         measured = truth[left] + experiment.noise_std * world.standard_normal(len(left))
         for n in experiment.evaluations:
             rule = BKBOptions(q_bar=experiment.q_bar).rule()
-            sparse = NystromGP(kernel, arms, noise, draws, rule=rule, ridge=1.0, name="BKB")
+            sparse = SparseGP(kernel, arms, noise, draws, rule=rule, ridge=1.0, name="BKB")
             for place in range(n):
                 row = left[place : place + 1]
                 sparse.update(

@@ -15,7 +15,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.errors import require
 from evroute.model.kernels.arms import Covariance
-from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.sparse.posterior import SparsePosterior
 from evroute.validation.options import PartOptions
 
 

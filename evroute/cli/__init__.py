@@ -25,6 +25,7 @@ PLUGIN = "--plugin"
 COMMANDS = {
     "route": ("route.route", "Plan a trip by least energy."),
     "range": ("reach.reach", "Find the roads within reach of a charge."),
+    "needed": ("needed.charge", "Find the charge that a trip, or a day of trips, needs."),
     "simulate": ("simulate.simulate", "Let methods learn in simulated worlds."),
     "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
     "learn": ("learn.learn", "Learn measured trips."),
@@ -34,6 +35,7 @@ COMMANDS = {
     "serve": ("serve.serve", "Answer requests by HTTP."),
     "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
     "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),
+    "check-model": ("check_model.check_model", "Check an energy model for what no vehicle can do."),
     "method": ("method.app", "Models, indices, methods and kernels."),
 }
 """Module and name of the function or group of each command, and its line in the help."""

@@ -11,6 +11,7 @@ from evroute.cli.shared import VehicleName, parsed_options, refuse
 from evroute.errors import EvrouteError, require
 from evroute.learning.learn import Learned
 from evroute.learning.learn import learn as run
+from evroute.learning.readers.formats import NAMED
 from evroute.learning.records.manifest import Choice
 from evroute.learning.records.repair import repair
 from evroute.plugins import use_parts
@@ -18,13 +19,14 @@ from evroute.plugins import use_parts
 SHOWN = 20
 
 
-def learn(
+def learn(  # noqa: PLR0913 - each parameter is an option of the command
     table: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Argument(
             show_default=False,
-            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
-            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent.",
+            help="Files, folders or zip archives of CSV, Parquet or GPX: a row per edge (trip, "
+            "edge, energy_wh), or per GPS point (time, lat, lon) with cumulative energy_wh, volts "
+            "and amps, power_w or soc_percent.",
         ),
     ] = None,
     out: Annotated[
@@ -64,12 +66,21 @@ def learn(
             "package, or MODULE:NAME. [by its suffix or columns]"
         ),
     ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=HEADER",
+            help="A column of the table by its header, such as lat=gps_lat. The folder keeps it. "
+            "Repeatable.",
+        ),
+    ] = None,
     cars: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Types of the cars of a fleet: CSV or Parquet (car, vehicle). The trips name "
-            "their cars in a column car, or vehicle where no value is a type.",
+            help="Types of the cars of a fleet: CSV or Parquet (car, vehicle). Each type gets a "
+            "folder in --out. The trips name their cars in a column car, or vehicle where no "
+            "value is a type.",
         ),
     ] = None,
     reset: Annotated[
@@ -100,6 +111,7 @@ def learn(
         if mended is not None:
             refuse(
                 (reader, "--repair reads no table. Leave --reader out"),
+                (column, "--repair reads no table. Leave --column out"),
                 (table or out, "--repair takes no table and no --out. Learn a table afterwards"),
                 (cars, "--repair reads no table. Leave --cars out"),
                 (reset, "--repair and --reset exclude each other. Give one of them"),
@@ -117,6 +129,7 @@ def learn(
             learned = run(
                 table,
                 out,
+                column=headers_of(column),
                 network=network,
                 vehicle=vehicle,
                 model=model,
@@ -129,7 +142,31 @@ def learn(
                 cars=cars,
                 on_progress=lambda done, total: report("trips", done, total),
             )
-    _print(learned)
+    for name, of_type in learned.by_type.items():
+        plain_console(highlight=False).print(f"{name}:")
+        _print(of_type)
+    if not learned.by_type:
+        _print(learned)
+
+
+def headers_of(given: list[str] | None) -> dict[str, str]:
+    """Return the headers of ``NAME=HEADER`` texts, by the name of the column.
+
+    Raises
+    ------
+    EvrouteError
+        If a text has another form, or names no column.
+    """
+    found = {}
+    for text in given or []:
+        name, sign, header = text.partition("=")
+        require(sign and header, f"--column is '{text}'. Give NAME=HEADER, such as lat=gps_lat")
+        require(
+            name in NAMED,
+            f"--column: unknown column '{name}'. Known are {', '.join(sorted(NAMED))}",
+        )
+        found[name] = header
+    return found
 
 
 COLUMNS = ("trip", "km", "measured Wh", "expected Wh", "90 % of trips", "physics Wh")

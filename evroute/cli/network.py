@@ -15,6 +15,7 @@ from evroute.energy.defaults import VEHICLE
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import require
+from evroute.files import real_path
 from evroute.network import catalog, city, closures, store
 from evroute.network.catalog import cache_dir, load_network, network_names
 from evroute.network.heights import copernicus
@@ -40,7 +41,7 @@ Elevation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RASTER|copernicus",
-        help="Heights: a raster (GeoTIFF, HGT, any CRS), or 'copernicus' for Copernicus GLO-30 "
+        help="Heights: a raster (GeoTIFF, HGT or ASCII grid, any CRS), or 'copernicus' for GLO-30 "
         "from the internet. "
         "Of several, the first with a value at a place is used.",
     ),
@@ -82,7 +83,7 @@ def places(
 
 
 @app.command()
-def build(
+def build(  # noqa: PLR0913 - each parameter is an option of the command
     name: Annotated[
         str, typer.Argument(help="Name of the network: letters, digits, '.', '_', '-'.")
     ],
@@ -216,7 +217,7 @@ def fetch(
     def read() -> RoadNetwork:
         network = sumo_net.read(path, name)
         source = replace(network.source, attribution=requested.attribution)
-        return replace(network, source=source).with_tables(network.tables)
+        return network.changed(source=source)
 
     _build(read, f"reading {path.name}", elevation)
 
@@ -288,7 +289,7 @@ def chargers(
     )
     network, counts = add_chargers(catalog.load_network(name), file)
     if out is not None:
-        store.save(network, out)
+        store.save(network, real_path(out))
     print_table(("", ""), [(what, str(count)) for what, count in counts.most_common()])
     typer.echo(f"wrote {out or catalog.keep(network)}")
 

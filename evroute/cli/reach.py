@@ -11,6 +11,7 @@ from evroute.arrays import FloatArray
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
 from evroute.learning.belief import load_belief
+from evroute.learning.fleet.type_folders import folder_of
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.planning.planner import Planner
@@ -58,6 +59,8 @@ def reach(
         wanted = NeedRequest.from_texts({"to": goal, **texts})
     threadpool_limits(1)  # threads of small products wait for each other
     roads = load_network(network)
+    if belief is not None:
+        belief = folder_of(belief, texts.get("car"), texts.get("vehicle"))
     learned = None if belief is None else load_belief(belief, run, network=roads)
     planner = Planner(
         roads, wanted.vehicle, learned, conditions=wanted.conditions, uncertainty=physics_belief

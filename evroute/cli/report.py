@@ -51,7 +51,7 @@ def report(
         outdated.discard(path)
     for path in outdated:
         path.unlink()
-    with replacing(target) as temporary:
+    with replacing(target, follow=out is not None) as temporary:
         temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)

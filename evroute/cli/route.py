@@ -34,7 +34,7 @@ OF_TABLES = "--jobs and --cluster go with --batch or --matrix"
 
 
 @takes_request(first=("network",), before={"physics": "search"})
-def route(
+def route(  # noqa: PLR0913 - each parameter is an option of the command
     network: Network = "denver",
     physics: Annotated[
         str | None,
@@ -139,6 +139,7 @@ def route(
     # refused before the network is read
     request = PlanRequest.without_places(texts) if tables else PlanRequest.from_texts(texts)
     names = DoorNames(network, terrain, belief, run, physics)
+    names = names.of_car(texts.get("car"), texts.get("vehicle"))
     if not tables:
         door = names.open()
         planner = door.planner(request.vehicle, request.conditions, single=True)

@@ -117,7 +117,7 @@ def write(path: Path | None, make: Callable[[], Any]) -> None:
     if path is None:
         return
     content = make()
-    with replacing(path) as temporary:
+    with replacing(path, follow=True) as temporary:
         if hasattr(content, "save"):
             content.save(str(temporary))
         else:

@@ -29,13 +29,12 @@ OF_RUNS = (
     "lengthscale",
     "prior",
     "reserve",
-    "share_belief",
     "soc",
 )
 """Fields of an experiment that ``--option`` sets."""
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - each parameter is an option of the command
     experiment: Annotated[
         Path | None,
         typer.Argument(

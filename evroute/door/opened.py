@@ -1,7 +1,7 @@
 """Roads with a belief or physics, by their names: what all plans of one command share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,6 +43,27 @@ class DoorNames:
     belief: Path | None = None
     run: str | None = None
     physics: str | None = None
+
+    def of_car(self, car: str | None, vehicle: str | None) -> "DoorNames":
+        """Return the names with the folder of one type, where the belief is the folder of a fleet.
+
+        Parameters
+        ----------
+        car
+            Name of a car of the fleet, or None.
+        vehicle
+            Type of a car without trips, or its file, or None.
+
+        Raises
+        ------
+        EvrouteError
+            If the fleet does not have the car or the type, or has several types and none is named.
+        """
+        if self.belief is None:
+            return self
+        from evroute.learning.fleet.type_folders import folder_of
+
+        return replace(self, belief=folder_of(self.belief, car, vehicle))
 
     def open(self) -> "Door":
         """Read the roads, and the belief if there is one.

@@ -5,15 +5,45 @@ from pathlib import Path
 from typing import Any, cast
 
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.forecasts.learned import LearnedEnergies, vehicle_of
-from evroute.planning.planner import Planner
+from evroute.planning import planner as planning
+from evroute.planning.forecasts.learned import LearnedEnergies, PhysicsBelief, vehicle_of
 
 MOST_OF_BELIEFS = 2
 """Number of planners of beliefs that are kept."""
+
+
+class Planner(planning.Planner):
+    """Plans on one network with one vehicle, with intervals before the first trip.
+
+    The parameters are those of `planning.planner.Planner`. Plans without a belief have the
+    forecasts of `physics_belief`.
+    """
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle | str | Path | None = None,
+        belief: LearnedEnergies | None = None,
+        *,
+        conditions: DrivingConditions = EQ8_CONDITIONS,
+        physics: str | None = None,
+        uncertainty: LearnedEnergies | PhysicsBelief | None = None,
+        single: bool = False,
+    ) -> None:
+        super().__init__(
+            network,
+            vehicle,
+            belief,
+            conditions=conditions,
+            physics=physics,
+            uncertainty=uncertainty or physics_belief,
+            single=single,
+        )
 
 
 def planner_for(
@@ -49,7 +79,7 @@ def planner_for(
         belief,
         conditions=conditions,
         physics=physics,
-        uncertainty=uncertainty or physics_belief,
+        uncertainty=uncertainty,
     )
 
 
@@ -58,9 +88,7 @@ def _shared(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, physics: str | None
 ) -> Planner:
     """Return the planner that all requests on equal physics share."""
-    return Planner(
-        network, vehicle, conditions=conditions, physics=physics, uncertainty=physics_belief
-    )
+    return Planner(network, vehicle, conditions=conditions, physics=physics)
 
 
 @lru_cache(maxsize=MOST_OF_BELIEFS)
@@ -72,11 +100,4 @@ def _of_belief(
     physics: str | None,
 ) -> Planner:
     """Return the planner that all requests on one belief share. It follows what that learns."""
-    return Planner(
-        network,
-        vehicle,
-        belief,
-        conditions=conditions,
-        physics=physics,
-        uncertainty=physics_belief,
-    )
+    return Planner(network, vehicle, belief, conditions=conditions, physics=physics)

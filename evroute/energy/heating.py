@@ -78,8 +78,15 @@ def is_long_stand(parked_minutes: float | None) -> bool:
 
 def heating_coefficients(vehicle: Vehicle) -> FloatArray:
     """Return the coefficients of the terms by physics, (3,) Wh."""
-    saved = HEAT_PUMP if vehicle.heat_pump else 1.0
+    if vehicle.heater == "none":
+        return np.zeros(len(PRIOR_WH))
+    saved = HEAT_PUMP if vehicle.heater == "heat-pump" else 1.0
     return np.array(PRIOR_WH) * [saved, saved, 1.0]
+
+
+def heater_max_w(vehicle: Vehicle) -> float:
+    """Return the largest power of heating or cooling, W. 0 without a heater."""
+    return 0.0 if vehicle.heater == "none" else HVAC_MAX_W
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +170,15 @@ class Heating:
 
     @property
     def below_k(self) -> float:
-        """Kelvins below the comfort band."""
-        if self.temperature_c is None:
+        """Kelvins below the comfort band. 0 without a heater."""
+        if self.temperature_c is None or self.vehicle.heater == "none":
             return 0.0
         return max(HEATED_BELOW_C - self.temperature_c, 0.0)
 
     @property
     def above_k(self) -> float:
-        """Kelvins above the comfort band."""
-        if self.temperature_c is None:
+        """Kelvins above the comfort band. 0 without a heater."""
+        if self.temperature_c is None or self.vehicle.heater == "none":
             return 0.0
         return max(self.temperature_c - COOLED_ABOVE_C, 0.0)
 
@@ -190,6 +197,8 @@ class Heating:
     @property
     def warm_up_per_minute(self) -> float:
         """Warm-up of one minute at the start of a trip, K. 0 after a short stand."""
+        if not self.below_k:
+            return 0.0
         by_heating, by_warm_up = heating_coefficients(self.vehicle)[:2]
         left_wh = HVAC_MAX_W / 60.0 - float(by_heating * self.per_minute[0])
         rate = min(self.below_k / WARM_UP_MINUTES, max(left_wh, 0.0) / float(by_warm_up))

@@ -198,3 +198,40 @@ def split_energy(parts: EnergyParts, place: IntArray, k: int) -> tuple[EnergyPar
         for each in (takes, ~takes)
     )
     return taken, returned
+
+
+def at_battery(
+    vehicle: Vehicle, taken_wh: FloatArray, returned_wh: FloatArray, gained_wh: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the energy of work at the wheels with a change of speed, (a,) Wh, and its factors.
+
+    A car that slows down saves work on the pieces that take energy. One that speeds up is helped by
+    the pieces that return some. Work and change of speed are joined there, or, where an edge has no
+    such piece, over the whole edge, and divided or multiplied by an efficiency by their sign.
+
+    Parameters
+    ----------
+    vehicle
+        Efficiencies.
+    taken_wh, returned_wh
+        (a,) work at the wheels over the pieces that take energy, >= 0, and return some, <= 0, Wh.
+    gained_wh
+        (a,) gain of kinetic energy, Wh.
+
+    Returns
+    -------
+    energy_wh
+        (a,) energy from the battery, Wh.
+    of_gain, of_taken, of_returned
+        (a,) factors of the gain and of the two kinds of work.
+    """
+    slows = gained_wh < 0.0
+    drive, recuperate = 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    opposite_wh = np.where(slows, taken_wh, returned_wh)
+    apart = opposite_wh != 0.0
+    joined_wh = np.where(apart, opposite_wh, taken_wh + returned_wh) + gained_wh
+    factor, other = np.where(joined_wh >= 0, drive, recuperate), np.where(slows, recuperate, drive)
+    rest_wh = np.where(apart, np.where(slows, returned_wh, taken_wh), 0.0)
+    of_taken = np.where(apart & ~slows, other, factor)
+    of_returned = np.where(apart & slows, other, factor)
+    return joined_wh * factor + rest_wh * other, factor, of_taken, of_returned

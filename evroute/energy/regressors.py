@@ -32,8 +32,14 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import headwind_mps
-from evroute.energy.longitudinal import EnergyParts, edge_energy, piece_energy, split_energy
-from evroute.energy.turn_prior import TurnEnergy, at_battery
+from evroute.energy.longitudinal import (
+    EnergyParts,
+    at_battery,
+    edge_energy,
+    piece_energy,
+    split_energy,
+)
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context
 from evroute.network.road_network import RoadNetwork

@@ -1,14 +1,16 @@
 """Energy of changes of speed, over the metres of the road in which a car changes its speed.
 
-A car that enters an edge at speed u and drives it at speed v accelerates or brakes over the metres
-``d = |v^2 - u^2| / (2 a)`` of the road ahead (`Ahead`). Its kinetic energy changes evenly along
-them. On each metre the change and the work of driving are joined before they are divided or
-multiplied by an efficiency by their sign: a car that brakes on a climb saves work there, and
-recuperates the rest of the change. Beyond these metres it drives at steady speed.
+A car that enters an edge at speed u and drives it at a higher speed v accelerates over the metres
+``d = (v^2 - u^2) / (2 a)`` of the road ahead (`Ahead`). Its kinetic energy grows evenly along them.
+On each metre the gain and the work of driving are joined before they are divided or multiplied by
+an efficiency by their sign: a descent helps a car to accelerate. A car that was driving before
+takes no less than it gains, so that no turn takes less than the rise of its potential. Beyond these
+metres it drives at steady speed. Braking, which ends where an edge begins, is that of a level road
+(`braking`).
 
-`ACCELERATION_MPS2` and `BRAKING_MPS2` are the usual acceleration and the comfortable deceleration
-of cars in towns: M. Treiber, A. Kesting, Traffic Flow Dynamics, Springer 2013, Table 11.2. They
-were read in the authors' simulator MovSim, whose model parameters refer to this table.
+`ACCELERATION_MPS2` is the usual acceleration of cars in towns: M. Treiber, A. Kesting, Traffic Flow
+Dynamics, Springer 2013, Table 11.2, read in the authors' simulator MovSim, whose model parameters
+refer to this table.
 """
 
 from collections.abc import Callable
@@ -16,13 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.network.heights.pieces import summed
 
 ACCELERATION_MPS2 = 1.0
-BRAKING_MPS2 = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +131,9 @@ class Work:
         """Return the energy from the battery at steady speed, (n,) Wh."""
         return self._summed(battery_wh(vehicle, self.piece_wh))
 
-    def changes_wh(self, vehicle: Vehicle, gained_wh: FloatArray, ahead: Ahead) -> FloatArray:
+    def changes_wh(
+        self, vehicle: Vehicle, gained_wh: FloatArray, ahead: Ahead, moving: BoolArray
+    ) -> FloatArray:
         """Return the energy that changes of speed add to steady driving, (k,) Wh.
 
         Parameters
@@ -138,9 +141,11 @@ class Work:
         vehicle
             Efficiencies.
         gained_wh
-            (k,) gain of kinetic energy, negative for braking, Wh.
+            (k,) gain of kinetic energy, Wh.
         ahead
             Stretches on which the k speeds change.
+        moving
+            (k,) cars that were driving before. On no metre do they take less than they gain.
         """
         k = len(gained_wh)
         within_m = np.bincount(ahead.car, ahead.driven_m, minlength=k)
@@ -158,6 +163,8 @@ class Work:
         steady_wh = piece_wh * driven_m / piece_m[stretch]
         joined_wh = steady_wh + gained_whpm[car] * driven_m
         added_wh = battery_wh(vehicle, joined_wh) - battery_wh(vehicle, steady_wh)
+        least_wh = np.where(moving[car], joined_wh - steady_wh, -np.inf)
+        added_wh = np.maximum(added_wh, least_wh)
         return np.bincount(car, added_wh, minlength=k).astype(np.float64, copy=False)
 
     def _summed(self, piece_wh: FloatArray) -> FloatArray:
@@ -185,7 +192,7 @@ class Stretch:
     length_m: FloatArray
 
     def battery_wh(
-        self, vehicle: Vehicle, gained_wh: FloatArray, ahead_m: FloatArray
+        self, vehicle: Vehicle, gained_wh: FloatArray, ahead_m: FloatArray, moving: BoolArray
     ) -> FloatArray:
         """Return the energy from the battery, (k,) Wh.
 
@@ -197,33 +204,51 @@ class Stretch:
             (k,) kinetic energy gained from the beginning of each part on, Wh.
         ahead_m
             (k,) metres in which it is gained, at most the length of the part.
+        moving
+            (k,) cars that were driving before, as in `Work.changes_wh`.
         """
         k, place = len(self.length_m), self.place
-        first = np.searchsorted(place, np.arange(k))
-        end_m = np.cumsum(self.piece_m)
-        end_m -= (end_m[first] - self.piece_m[first])[place]
+        end_m = _ends_m(self.piece_m, np.searchsorted(place, np.arange(k + 1)))
         within_m = np.minimum(ahead_m, self.length_m)
         changing_m = np.clip(within_m[place] - (end_m - self.piece_m), 0.0, self.piece_m)
         per_m = self.piece_wh / np.where(self.piece_m > 0.0, self.piece_m, 1.0)
         slope = (gained_wh / np.where(within_m > 0.0, within_m, 1.0))[place]
-        steady_wh = per_m * (self.piece_m - changing_m)
-        joined_wh = (per_m + slope) * changing_m
-        added_wh = battery_wh(vehicle, steady_wh) + battery_wh(vehicle, joined_wh)
+        joined_wh, plain_wh = (per_m + slope) * changing_m, per_m * changing_m
+        least_wh = battery_wh(vehicle, plain_wh) + (joined_wh - plain_wh)
+        joined_wh = battery_wh(vehicle, joined_wh)
+        joined_wh = np.where(moving[place], np.maximum(joined_wh, least_wh), joined_wh)
+        added_wh = battery_wh(vehicle, per_m * (self.piece_m - changing_m)) + joined_wh
         return np.bincount(place, added_wh, minlength=k).astype(np.float64, copy=False)
 
 
+def _ends_m(piece_m: FloatArray, start: IntArray) -> FloatArray:
+    """Return where each piece ends along its part, (q,) m, by the pieces of that part alone.
+
+    Parameters
+    ----------
+    piece_m
+        (q,) lengths of the pieces, m.
+    start
+        (k + 1,) part i has the pieces ``start[i]`` to ``start[i + 1]``.
+    """
+    end_m, count = piece_m.copy(), np.diff(start)
+    for nth in range(1, int(count.max(initial=0))):
+        here = start[:-1][count > nth] + nth
+        end_m[here] += end_m[here - 1]
+    return end_m
+
+
 def distance_m(vehicle: Vehicle, gained_wh: FloatArray) -> FloatArray:
-    """Return the metres in which a car changes its speed, (k,).
+    """Return the metres in which a car accelerates, (k,).
 
     Parameters
     ----------
     vehicle
         Its mass.
     gained_wh
-        (k,) gain of kinetic energy, negative for braking, Wh.
+        (k,) gain of kinetic energy, Wh.
     """
-    rate_mps2 = np.where(gained_wh < 0.0, BRAKING_MPS2, ACCELERATION_MPS2)
-    return np.abs(gained_wh) * J_PER_WH / (vehicle.mass_kg * rate_mps2)
+    return gained_wh * J_PER_WH / (vehicle.mass_kg * ACCELERATION_MPS2)
 
 
 def battery_wh(vehicle: Vehicle, work_wh: FloatArray) -> FloatArray:

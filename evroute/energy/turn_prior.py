@@ -6,7 +6,8 @@ Every edge has its speed v. Entering edge e' from edge e takes
 
 at the wheels, to which the efficiencies of eq. 8 apply as a whole. A trip starts at v = 0. On an
 edge of several slopes they apply to each piece, and to the change of speed as in `at_battery`. In
-free flow they apply to each metre, and speeds change as in `energy.speed_change`. With the
+free flow they apply to each metre, and speeds change as in `energy.speed_change`. Drag is that of
+the mean square of the speed, which is less than that of the speed between stops. With the
 total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the
 rise of P, and P telescopes along a route. A turn that is slower than both edges brakes and
 accelerates in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of
@@ -15,9 +16,7 @@ the two efficiencies.
 In free flow a trip also ends at v = 0 (`TurnEnergy.halt_wh`). Braking for the end returns the
 kinetic energy times the recuperation efficiency, as braking for a turn does.
 
-The speed of a turn by angle theta is the speed on an arc that leaves either road `CORNER_M` before
-the corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the
-limit that SUMO's netconvert sets (``junctions.limit-turn-speed``).
+Speeds of turns are those of `crossings`.
 """
 
 from dataclasses import replace
@@ -25,11 +24,19 @@ from functools import cached_property
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, distinct
+from evroute.arrays import BoolArray, FloatArray, IntArray, distinct
+from evroute.energy.braking import Braking
 from evroute.energy.constants import J_PER_WH
+from evroute.energy.crossings import speed_kept, stop_probability, turn_speed_mps
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
-from evroute.energy.longitudinal import EnergyParts, piece_energy, potential_wh, split_energy
+from evroute.energy.free_flow import flow_on
+from evroute.energy.longitudinal import (
+    EnergyParts,
+    at_battery,
+    piece_energy,
+    potential_wh,
+    split_energy,
+)
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.speed_change import Ahead, Stretch, Work, distance_m
 from evroute.energy.vehicle import Vehicle
@@ -38,8 +45,8 @@ from evroute.network.heights.stretches import Stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 
-CORNER_M = 8.0
-LATERAL_MPS2 = 5.5
+ALIKE_MPS = 1e-5
+"""Difference of speeds between which a car does not change its speed, m/s."""
 
 
 class TurnEnergy:
@@ -54,8 +61,9 @@ class TurnEnergy:
     conditions
         Conditions of the day. The methods take speeds after their speed factor.
     free_flow
-        Cars stop, brake for turns and lose time as in `free_flow`. The speeds are those between.
-        Speeds change over the metres of `energy.speed_change`, otherwise over the edge entered.
+        Cars reach their speeds, stop, brake for turns and lose time as in `free_flow`. The speeds
+        are those between stops. They change over the metres of `energy.speed_change`, otherwise
+        over the edge entered.
     """
 
     def __init__(
@@ -69,6 +77,7 @@ class TurnEnergy:
     ) -> None:
         self.network = network
         self.free_flow = free_flow
+        self._flow = flow_on(network) if free_flow else None
         self.table = table
         self.conditions = conditions
         self.vehicle = conditions.load(vehicle)
@@ -78,6 +87,7 @@ class TurnEnergy:
         self._headwind_mps = conditions.headwind_mps(network)
         self._density_kgpm3 = conditions.air_density_kgpm3
         self._height_wh = potential_wh(self.vehicle, network.climb_m)
+        self._braking = Braking(self.vehicle, self._density_kgpm3, free_flow)
 
     def with_vehicle(self, vehicle: Vehicle) -> "TurnEnergy":
         """Return the energy of the same turns for another vehicle."""
@@ -86,14 +96,28 @@ class TurnEnergy:
         )
 
     @property
-    def limits_mps(self) -> FloatArray:
-        """(n,) speed limits times the speed factor of the conditions, m/s."""
-        return self.conditions.speed_factor * self.network.speed_mps
+    def usual_mps(self) -> FloatArray:
+        """(n,) limits, or in free flow speeds between stops, times the day's factor, m/s."""
+        of_roads = self.network.speed_mps if self._flow is None else self._flow.speed_mps
+        return self.conditions.speed_factor * of_roads
 
     @cached_property
-    def limits_wh(self) -> FloatArray:
-        """(a,) energy of all rows of the table at `limits_mps`, Wh."""
-        return self.mean_wh(np.arange(len(self.table)), self.limits_mps)
+    def usual_wh(self) -> FloatArray:
+        """(a,) energy of all rows of the table at `usual_mps`, Wh."""
+        return self.mean_wh(np.arange(len(self.table)), self.usual_mps)
+
+    def time_s(self, edge: IntArray, length_m: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the time that edges or parts of them take, (k,) s, with stops in free flow.
+
+        Parameters
+        ----------
+        edge, length_m
+            (k,) rows of the network, and the metres driven of each.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        """
+        going = 1.0 if self._flow is None else self._flow.going[edge]
+        return length_m / (speed_mps[edge] * going)
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
@@ -104,9 +128,7 @@ class TurnEnergy:
         edge, place = np.arange(self.network.n_edges), self.table.entered[rows]
         if len(rows) < len(edge):
             edge, place = np.unique(place, return_inverse=True)
-        time_s = self.network.length_m[edge] / speed_mps[edge]
-        if self.free_flow:
-            time_s = time_s / speed_factors(self.network)[edge]
+        time_s = self.time_s(edge, self.network.length_m[edge], speed_mps)
         auxiliary_wh = (self.vehicle.auxiliary_w * time_s / J_PER_WH)[place]
         wasted_wh = self.wasted_wh(rows, speed_mps)
         if self.free_flow:
@@ -139,11 +161,10 @@ class TurnEnergy:
     def _along_road_wh(
         self, rows: IntArray, speed_mps: FloatArray, other_wh: FloatArray
     ) -> FloatArray:
-        """Return the energy of turns with changes of speed along the road ahead, (a,) Wh.
+        """Return the energy of turns with changes of speed along the road, (a,) Wh.
 
-        A car that brakes beyond the edge saves work there, which counts as far as the edge and the
-        turn lose energy: no turn takes less than the potential rises. A start may take less, since
-        nothing is driven before it.
+        Cars accelerate along the road ahead, and brake before the turn. A start may take less than
+        its potential rises, since nothing is driven before it.
 
         Parameters
         ----------
@@ -155,7 +176,7 @@ class TurnEnergy:
             (a,) energy besides the work at the wheels, Wh.
         """
         entered, gained_wh = self.table.entered[rows], self._gained_wh(rows, speed_mps)
-        changing = np.flatnonzero(gained_wh)
+        changing = np.flatnonzero(gained_wh > 0.0)
         ahead = Ahead.of(
             entered[changing],
             distance_m(self.vehicle, gained_wh[changing]),
@@ -167,10 +188,10 @@ class TurnEnergy:
         work = Work.of(edge, self.network.length_m[edge], parts.total_wh, of_piece)
         place = np.searchsorted(edge, entered)
         energy_wh = work.battery_wh(self.vehicle)[place] + other_wh
-        energy_wh[changing] += work.changes_wh(self.vehicle, gained_wh[changing], ahead)
-        rise_wh = self._height_wh[entered] + gained_wh
-        least_wh = np.minimum(rise_wh, work.at_wheels_wh[place] + gained_wh)
-        return np.where(rows < self.table.n_turns, np.maximum(energy_wh, least_wh), energy_wh)
+        energy_wh += self._slowed_wh(rows, speed_mps)
+        moving = rows[changing] < self.table.n_turns
+        energy_wh[changing] += work.changes_wh(self.vehicle, gained_wh[changing], ahead, moving)
+        return energy_wh
 
     def _onward(self, edges: IntArray, speed_mps: FloatArray) -> IntArray:
         """Return the edge by which the road goes on after edges (j,), -1 before another turn.
@@ -180,7 +201,7 @@ class TurnEnergy:
         first, count = self.table.turns_from(edges)
         row = np.where(count == 1, first, 0)
         left, entered = self.table.left[row], self.table.entered[row]
-        same = (count == 1) & (speed_mps[left] == speed_mps[entered])
+        same = (count == 1) & (np.abs(speed_mps[left] - speed_mps[entered]) < ALIKE_MPS)
         return np.where(same & (self.wasted_wh(row, speed_mps) == 0.0), entered, -1)
 
     def stretch_wh(
@@ -205,26 +226,28 @@ class TurnEnergy:
         gained_wh, k = self._gained_wh(rows, speed_mps), len(rows)
         parts, place = self._pieces(self.at_wheels, stretches, speed_mps)
         if self.free_flow:
+            work_wh = self._slowed_wh(rows, speed_mps)
             length_m, _, _ = stretches.pieces(self.network)
             along = Stretch(parts.total_wh, length_m, place, stretches.length_m)
+            gained_wh = np.maximum(gained_wh, 0.0)
             ahead_m = distance_m(self.vehicle, gained_wh)
-            beyond, beyond_wh = self._beyond_wh(stretches, ahead_m, gained_wh, speed_mps)
-            work_wh = along.battery_wh(self.vehicle, gained_wh * (1.0 - beyond), ahead_m)
+            moving = rows < self.table.n_turns
+            beyond, beyond_wh = self._beyond_wh(stretches, gained_wh, moving, speed_mps)
+            within_wh = gained_wh * (1.0 - beyond)
+            work_wh += along.battery_wh(self.vehicle, within_wh, ahead_m, moving)
             work_wh += beyond_wh
         else:
             taken, returned = split_energy(parts, place, k)
             work_wh, *_ = at_battery(self.vehicle, taken.total_wh, returned.total_wh, gained_wh)
-        time_s = stretches.length_m / speed_mps[stretches.edge]
-        if self.free_flow:
-            time_s = time_s / speed_factors(self.network)[stretches.edge]
+        time_s = self.time_s(stretches.edge, stretches.length_m, speed_mps)
         auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
         return work_wh + auxiliary_wh + self.wasted_wh(rows, speed_mps)
 
     def _beyond_wh(
         self,
         stretches: Stretches,
-        ahead_m: FloatArray,
         gained_wh: FloatArray,
+        moving: BoolArray,
         speed_mps: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the energy of the share of changes of speed beyond edges, (k,) Wh.
@@ -233,12 +256,15 @@ class TurnEnergy:
         ----------
         stretches
             The driven parts of k edges.
-        ahead_m, gained_wh
-            (k,) metres in which the speeds change, and gains of kinetic energy, Wh.
+        gained_wh
+            (k,) gains of kinetic energy, Wh.
+        moving
+            (k,) cars that were driving before.
         speed_mps
             (n,) speeds of the edges, m/s.
         """
         share, added_wh = np.zeros(len(stretches)), np.zeros(len(stretches))
+        ahead_m = distance_m(self.vehicle, gained_wh)
         to_end = stretches.to_m == self.network.length_m[stretches.edge]
         far = np.flatnonzero(to_end & (ahead_m > stretches.length_m))
         following = self._onward(stretches.edge[far], speed_mps)
@@ -252,8 +278,23 @@ class TurnEnergy:
             edge = np.unique(ahead.edge)
             parts, of_piece = self._pieces(self.at_wheels, edge, speed_mps)
             work = Work.of(edge, road[edge], parts.total_wh, of_piece)
-            added_wh[far] = work.changes_wh(self.vehicle, share[far] * gained_wh[far], ahead)
+            beyond_wh = share[far] * gained_wh[far]
+            added_wh[far] = work.changes_wh(self.vehicle, beyond_wh, ahead, moving[far])
         return share, added_wh
+
+    def steady_wh(self, stretches: Stretches, speed_mps: FloatArray) -> dict[str, float]:
+        """Return the energy of stretches at steady speeds by cause, Wh each.
+
+        Parameters
+        ----------
+        stretches
+            The driven parts of edges.
+        speed_mps
+            (n,) speeds of the edges, m/s.
+        """
+        parts, _ = self._pieces(self.vehicle, stretches, speed_mps)
+        names = ("climb", "rolling", "drag")
+        return {name: float(getattr(parts, f"{name}_wh").sum()) for name in names}
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -281,26 +322,31 @@ class TurnEnergy:
             (a,) speeds on the edge entered, m/s.
         """
         slower_mps = np.minimum(entry_mps, speed_mps)
-        turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
-        dip_wh = self._round_trip_wh(slower_mps) - self._round_trip_wh(turn_mps)
+        passing_mps = self._kept[rows] * slower_mps if self.free_flow else slower_mps
+        turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), passing_mps)
+        dip_wh = self._braking.round_trip_wh(slower_mps) - self._braking.round_trip_wh(turn_mps)
         if self.free_flow:
-            dip_wh = BRAKING * dip_wh + self._stops[rows] * self._round_trip_wh(turn_mps)
+            dip_wh = dip_wh + self._stops[rows] * self._braking.round_trip_wh(turn_mps)
         return np.where(rows < self.table.n_turns, dip_wh, 0.0)
 
     @cached_property
     def _stops(self) -> FloatArray:
         """(a,) probability of a stop before each row of the table."""
-        return stop_probability(self.table.control, len(self.table))
+        return stop_probability(self.table)
+
+    @cached_property
+    def _kept(self) -> FloatArray:
+        """(a,) speed at each row of the table over the lower speed of its edges."""
+        return speed_kept(self.network, self.table)
 
     def halt_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return the energy of braking from edge speeds (n,) to standstill, (n,) Wh, at most 0."""
-        kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
-        return -self.vehicle.recuperation_efficiency * kinetic_wh
+        return self._braking.slowed_wh(speed_mps, np.zeros(len(speed_mps)))
 
-    def _round_trip_wh(self, speed_mps: FloatArray) -> FloatArray:
-        """Return the energy lost by stopping from speeds and reaching them again, (a,) Wh."""
-        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        return 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH * lost
+    def _slowed_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy of braking from the speed of one edge to the next one's, (a,) Wh."""
+        entry_mps, next_mps = speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
+        return self._braking.slowed_wh(np.maximum(entry_mps, next_mps), next_mps)
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
@@ -314,7 +360,7 @@ class TurnEnergy:
         )
 
     def _gained_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
+        kinetic_wh = self._braking.kinetic_wh(speed_mps)
         before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
@@ -326,54 +372,10 @@ class TurnEnergy:
             self.network,
             vehicle,
             edge,
-            speed_mps[row],
+            speed_mps[row] if self._flow is None else speed_mps[row] * self._flow.rushing[row],
             headwind_mps=self._headwind_mps[row],
             air_density_kgpm3=self._density_kgpm3,
         )
-
-
-def at_battery(
-    vehicle: Vehicle, taken_wh: FloatArray, returned_wh: FloatArray, gained_wh: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the energy of work at the wheels with a change of speed, (a,) Wh, and its factors.
-
-    A car that slows down saves work on the pieces that take energy. One that speeds up is helped by
-    the pieces that return some. Work and change of speed are joined there, or, where an edge has no
-    such piece, over the whole edge, and divided or multiplied by an efficiency by their sign.
-
-    Parameters
-    ----------
-    vehicle
-        Efficiencies.
-    taken_wh, returned_wh
-        (a,) work at the wheels over the pieces that take energy, >= 0, and return some, <= 0, Wh.
-    gained_wh
-        (a,) gain of kinetic energy, Wh.
-
-    Returns
-    -------
-    energy_wh
-        (a,) energy from the battery, Wh.
-    of_gain, of_taken, of_returned
-        (a,) factors of the gain and of the two kinds of work.
-    """
-    slows = gained_wh < 0.0
-    drive, recuperate = 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
-    opposite_wh = np.where(slows, taken_wh, returned_wh)
-    apart = opposite_wh != 0.0
-    joined_wh = np.where(apart, opposite_wh, taken_wh + returned_wh) + gained_wh
-    factor, other = np.where(joined_wh >= 0, drive, recuperate), np.where(slows, recuperate, drive)
-    rest_wh = np.where(apart, np.where(slows, returned_wh, taken_wh), 0.0)
-    of_taken = np.where(apart & ~slows, other, factor)
-    of_returned = np.where(apart & slows, other, factor)
-    return joined_wh * factor + rest_wh * other, factor, of_taken, of_returned
-
-
-def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
-    """Return the speed of turns by angles (a,), m/s. Infinite straight on."""
-    with np.errstate(divide="ignore"):
-        radius_m = CORNER_M / np.tan(angle_rad / 2)
-    return np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))
 
 
 def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
@@ -387,7 +389,7 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
     UnknownNameError
         If the spread is unknown. The message lists the names.
     """
-    mean_wh, speed_mps = energy.limits_wh, energy.limits_mps
+    mean_wh, speed_mps = energy.usual_wh, energy.usual_mps
     rise_wh = energy.potential_wh(np.arange(len(energy.table)), speed_mps)
     starts = slice(energy.table.n_turns, None)
     rise_wh[starts] = np.minimum(rise_wh[starts], mean_wh[starts])

@@ -11,21 +11,25 @@ each number. A table of consumption at steady speeds may replace ``rolling`` and
 A file may begin with a car of the catalogue, whose fields it keeps or replaces::
 
     like = "nissan-leaf-40"
-    heat_pump = true
+    heater = "heat-pump"
+
+Files of earlier versions have ``heat_pump = true`` instead, as have folders of beliefs.
 
 The catalogue has files of this form, and one table of cars, ``cars.csv``, with the numbers that
 they share, and the cars that have a heat pump, in ``cars.toml``.
 """
 
 import csv
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
+from pydantic_core import ArgsKwargs
 
 from evroute.energy import defaults
 from evroute.energy.road_load import road_load_of
@@ -39,12 +43,14 @@ from evroute.validation.invalid import first_problem
 
 ROAD_LOADS = ("stated", "measured", "fitted", "table")
 """Origins of rolling resistance and drag: the file; one measured force; class; speed table."""
-OPTIONAL_NUMBERS: dict[str, float | bool] = {
+OPTIONAL_NUMBERS: dict[str, float | str] = {
     "full_battery_percent": 85.0,
     "full_battery_fade": 0.0,
-    "heat_pump": False,
+    "heater": "resistive",
 }
 """Optional fields, and their values where a file lacks them."""
+HEATERS = {True: "heat-pump", False: "resistive"}
+"""Heater by the field ``heat_pump`` of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
@@ -56,7 +62,8 @@ class Vehicle:
     1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
     full_battery_percent: charge above which recuperation fades, %.  full_battery_fade: share of it
     lost per 10 % above. The prior mean of a belief of trips, which learns the share.
-    heat_pump: heats with a heat pump.
+    heater: of the cabin, ``resistive``, ``heat-pump``, or ``none`` of a vehicle that neither heats
+    nor cools one.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
     `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW, or None if unknown or impossible.
     charging_curve: (charge in %, DC power in kW) in rising order. Empty if unknown.  dc_plug: its
@@ -79,7 +86,7 @@ class Vehicle:
     battery_kwh: float = Field(strict=True, gt=0, le=2_000)
     full_battery_percent: float = Field(default=85.0, ge=0, le=100)
     full_battery_fade: float = Field(default=0.0, ge=0, le=10)
-    heat_pump: bool = Field(default=False, strict=True)
+    heater: Literal["resistive", "heat-pump", "none"] = "resistive"
     sources: dict[str, str] = field(default_factory=dict, hash=False)
     car_class: str = ""
     road_load: Literal["stated", "measured", "fitted", "table"] = "stated"
@@ -88,12 +95,46 @@ class Vehicle:
     charging_curve: tuple[tuple[float, float], ...] = ()
     dc_plug: Literal["ccs", "chademo", "tesla"] = "ccs"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_versions(cls, given: Any) -> Any:
+        """Return fields with ``heater`` in place of ``heat_pump``."""
+        if isinstance(given, ArgsKwargs):
+            return ArgsKwargs(given.args, with_heater(given.kwargs or {}))
+        return with_heater(given) if isinstance(given, dict) else given
+
     def __repr__(self) -> str:
         """Return name, mass and battery in one line."""
         return f"Vehicle({self.name!r}, {self.mass_kg:,.0f} kg, {self.battery_kwh:g} kWh)"
 
 
+def with_heater(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a vehicle with ``heater`` in place of ``heat_pump``, and its source.
+
+    Raises
+    ------
+    ValueError
+        If ``heat_pump`` is neither true nor false.
+    """
+    found = dict(fields)
+    if "heat_pump" in found:
+        given = found.pop("heat_pump")
+        if not isinstance(given, bool):
+            raise ValueError("heat_pump must be true or false")
+        found["heater"] = HEATERS[given]
+    sources = found.get("sources")
+    if isinstance(sources, dict) and "heat_pump" in sources:
+        found["sources"] = {("heater" if k == "heat_pump" else k): v for k, v in sources.items()}
+    return found
+
+
 _VEHICLE = TypeAdapter(Vehicle)
+log = logging.getLogger(__name__)
+HOUSEHOLD_KW = 3.7
+MOST_AC_PER_KWH, MOST_DC_PER_KWH = 1.5, 6.0
+"""Largest plausible charging powers, kW per kWh of the battery."""
+LIGHTEST_CABIN_KG = 400.0
+"""Lightest vehicle, as driven, whose cabin may have a heater."""
 LISTED = 3
 """Number of names in the message on an unknown one."""
 CHARGING = ("ac_kw", "dc_kw", "charging_curve", "dc_plug")
@@ -116,7 +157,11 @@ def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
         for name in Vehicle.__dataclass_fields__
         if name not in DESCRIPTIVE
     }
-    return {name: value for name, value in numbers.items() if OPTIONAL_NUMBERS.get(name) != value}
+    found = {name: value for name, value in numbers.items() if OPTIONAL_NUMBERS.get(name) != value}
+    if found.get("heater") == HEATERS[True]:  # as earlier versions wrote it
+        del found["heater"]
+        found["heat_pump"] = True
+    return found
 
 
 def load_vehicle(name_or_path: str | Path = defaults.VEHICLE) -> Vehicle:
@@ -199,12 +244,12 @@ def _cars(folder: Path) -> dict[str, Vehicle]:
         sources = common["sources"]["all"] | common["sources"][row["road_load"]]
         sources = {field: text.format(**entries) for field, text in sources.items()}
         if (pump := common["heat_pump"].get(row["name"])) is not None:
-            sources["heat_pump"] = pump
+            sources["heater"] = pump
         cars[row["name"]] = _VEHICLE.validate_python(
             common["numbers"]
             | numbers
             | {"charging_curve": [(float(charge), float(kw)) for charge, kw in curve]}
-            | {"heat_pump": pump is not None, "sources": sources}
+            | {"heater": HEATERS[pump is not None], "sources": sources}
         )
     return cars
 
@@ -217,8 +262,11 @@ def _cell(text: str) -> float | str:
 
 
 def _read(path: Path) -> Vehicle:
-    table = read_toml(located(path), "vehicle file")
     where = f"vehicle file {path}:"
+    try:
+        table = with_heater(read_toml(located(path), "vehicle file"))
+    except ValueError as error:
+        raise EvrouteError(f"{where} {error}") from None
     if (like := table.pop("like", None)) is not None:
         table = _like(like, table, where)
     if (consumption := table.pop("consumption", None)) is not None:
@@ -243,7 +291,30 @@ def _read(path: Path) -> Vehicle:
     )
     if vehicle.charging_curve:
         check_curve(where, vehicle.charging_curve)
+    for pair in implausible_pairs(vehicle):
+        log.warning("%s %s", where, pair)
     return vehicle
+
+
+def implausible_pairs(vehicle: Vehicle) -> list[str]:
+    """Return pairs of numbers that no vehicle is known to have, in words, as after ``like``."""
+    found = []
+    if vehicle.ac_kw and vehicle.ac_kw > MOST_AC_PER_KWH * vehicle.battery_kwh:
+        found.append(
+            f"ac_kw is {vehicle.ac_kw:g} kW for a battery of {vehicle.battery_kwh:g} kWh. A "
+            f"household socket gives {HOUSEHOLD_KW:g} kW at most. Correct one of them"
+        )
+    if vehicle.dc_kw and vehicle.dc_kw > MOST_DC_PER_KWH * vehicle.battery_kwh:
+        found.append(
+            f"dc_kw is {vehicle.dc_kw:g} kW for a battery of {vehicle.battery_kwh:g} kWh. Leave "
+            "dc_kw out of a vehicle that charges by AC alone"
+        )
+    if vehicle.heater != "none" and vehicle.mass_kg < LIGHTEST_CABIN_KG:
+        found.append(
+            f"heater is {vehicle.heater} in a vehicle of {vehicle.mass_kg:g} kg. A vehicle without "
+            'a heated cabin has heater = "none"'
+        )
+    return found
 
 
 def _like(name: Any, table: dict[str, Any], where: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Agents of a run: one per vehicle of its trips, with separate beliefs or a common one."""
+"""Agents of a run: one per vehicle of its trips, with a belief of its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,21 +11,17 @@ from evroute.errors import EvrouteError
 from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run
 from evroute.methods.method import (
-    Method,
     corridor_of,
     make_index,
     make_model,
     make_space,
     setting_of,
 )
-from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
-from evroute.model.base import Anticipates, HasDiagnostics, HasJoint
-from evroute.model.fleet_view import FleetJointView, FleetView
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.corridor import Corridor
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.policy.agent import Agent, lacking
+from evroute.policy.agent import Agent
 from evroute.policy.guard import DEFAULT_SHARE, Guard
 from evroute.worlds.environment import child
 from evroute.worlds.world import World
@@ -73,9 +69,7 @@ def make_learners(
         if vehicle:
             key = crc32(vehicle.encode())
             streams = (child(policy_seeds, key), child(model_seeds, key))
-        learners[vehicle] = _learner(
-            run, vehicle, *streams, first=learners.get("") if run.share_belief else None
-        )
+        learners[vehicle] = _learner(run, vehicle, *streams)
     return learners
 
 
@@ -92,28 +86,6 @@ def make_scorers(run: Run, vehicles: Sequence[str]) -> dict[str, RegretScorer]:
             potential_wh=setting.potential_wh,
         )
     return scorers
-
-
-def check_shared(method: Method) -> None:
-    """Check that a method can learn for several vehicles with one belief.
-
-    Raises
-    ------
-    EvrouteError
-        If its model keeps records by trip, or its index needs a quantity that does not scale
-        between vehicles.
-    """
-    model, needs = made_by(model_options(method.model)), made_by(index_options(method.index)).needs
-    if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
-        what = f"model '{method.model}' keeps records of trips in watt-hours of one vehicle"
-    elif missing := lacking(FleetJointView, needs):
-        what = (
-            f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one "
-            "vehicle to another"
-        )
-    else:
-        return
-    raise EvrouteError(f"share_belief: {what}. Omit it: each vehicle then learns separately")
 
 
 def check_vehicles(
@@ -150,21 +122,12 @@ def check_vehicles(
 
 
 def _learner(
-    run: Run,
-    vehicle: str,
-    policy_seeds: SeedSequence,
-    model_seeds: SeedSequence,
-    *,
-    first: Learner | None,
+    run: Run, vehicle: str, policy_seeds: SeedSequence, model_seeds: SeedSequence
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
     believed = _setting(run, vehicle, method.lengthscale_factor or 1.0)
-    over_arms = setting_of(method, believed)
-    if first is None:
-        model = make_model(method, believed, default_rng(model_seeds))
-        space = make_space(method, setting)
-    else:
-        model, space = _shared(first, over_arms), first.space
+    model = make_model(method, believed, default_rng(model_seeds))
+    space = make_space(method, setting)
     guard = None
     if method.guard:
         share = DEFAULT_SHARE if method.guard is True else method.guard
@@ -184,20 +147,7 @@ def _learner(
         guard=guard,
         restarts=bool(method.change_test),
     )
-    return Learner(agent, space, over_arms)
-
-
-def _shared(first: Learner, setting: Setting) -> FleetView:
-    """Return the model of the first vehicle as another sees it."""
-    seen = FleetJointView if isinstance(first.agent.model, HasJoint) else FleetView
-    own, reference = setting.prior, first.setting.prior
-    return seen(
-        first.agent.model,
-        prior_wh=own.mean_wh,
-        potential_wh=own.potential_wh,
-        reference_prior_wh=reference.mean_wh,
-        reference_potential_wh=reference.potential_wh,
-    )
+    return Learner(agent, space, setting_of(method, believed))
 
 
 def _setting(run: Run, vehicle: str, lengthscale_factor: float = 1.0) -> Setting:

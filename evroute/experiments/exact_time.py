@@ -13,7 +13,7 @@ from numpy.random import SeedSequence
 from scipy.linalg.blas import dsymm
 
 from evroute.experiments.runs import Run
-from evroute.methods.method import is_bounded, make_space
+from evroute.methods.method import is_sparse, make_space
 from evroute.methods.parts import made_by, model_options
 from evroute.methods.setting import load_setting
 from evroute.model.exact import ExactGP
@@ -32,12 +32,12 @@ log = logging.getLogger(__name__)
 def exact_time_s(run: Run) -> float:
     """Return the CPU time that an exact model needs for its predictions in a run, s.
 
-    It is 0 for other models, where a bounded model takes its place, and in worlds without a
+    It is 0 for other models, where the sparse model takes its place, and in worlds without a
     temperature of each trip. The distinct arms of the first trips, on routes of least energy by
     eq. 8, are extrapolated by a power of the trips.
     """
     exact = issubclass(made_by(model_options(run.method.model)), ExactGP)
-    if not exact or not run.world.tells_temperature or is_bounded(run.method, run.assumed):
+    if not exact or not run.world.tells_temperature or is_sparse(run.method, run.assumed):
         return 0.0
     setting = load_setting(run.network, run.vehicle, run.assumed)
     trips = load_demand(run.trip, setting, SeedSequence(0))
@@ -63,7 +63,7 @@ def warn_of_exact_time(runs: Iterable[Run]) -> None:
         if (foretold_s := exact_time_s(run)) > WARNED_S:
             log.warning(
                 "run %s: contexts vary, and predictions of the exact model take about %.0f min of "
-                "CPU, most of them in the last trips. The time of a trip of model 'bounded' does "
+                "CPU, most of them in the last trips. The time of a trip of model 'svgp' does "
                 "not grow",
                 run.name,
                 foretold_s / 60.0,

@@ -36,7 +36,7 @@ from evroute.claims import Claims
 from evroute.energy.defaults import PAPER_VEHICLE
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.errors import EvrouteError, require
-from evroute.experiments.agents import check_shared, check_vehicles
+from evroute.experiments.agents import check_vehicles
 from evroute.experiments.engines import Engine, execute
 from evroute.experiments.exact_time import warn_of_exact_time
 from evroute.experiments.provenance import trip_files, versions, world_sources
@@ -81,10 +81,6 @@ class Experiment(BaseModel):
     audit
         Drive a random route too in every tenth round, hidden from the learner
         (`RandomRouteProbe`).
-    share_belief
-        Vehicles of the trips share one belief (`model.fleet_view`). By default each learns
-        separately: errors of one vehicle then spread to no other, but each vehicle learns the
-        roads anew.
     soc, reserve
         Charge at the start of every trip, and charge to keep, percent of the usable battery.
         Measured and predicted charge are logged (`BatteryLog`). Plans do not depend on it.
@@ -121,9 +117,6 @@ class Experiment(BaseModel):
     vehicle: str = PAPER_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
-    share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = (
-        None
-    )
     soc: float | None = Field(default=None, ge=0, le=100)
     reserve: float | None = Field(default=None, ge=0, le=100)
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
@@ -202,7 +195,6 @@ class Experiment(BaseModel):
                 prior=prior,
                 in_flight=self.in_flight,
                 audit=bool(self.audit),
-                share_belief=bool(self.share_belief),
                 soc=self.soc,
                 reserve=self.reserve or 0.0,
             )
@@ -268,7 +260,9 @@ def grid(
     names = " and not ".join(f"{each['model']} with {each['index']}" for each in pairs)
     for idle in sorted(options.keys() - known):
         there = ", ".join(sorted(known))
-        raise EvrouteError(f"no method takes {idle}: not {names}. Options are {there}")
+        takers = [model_options(each["model"]).taken_by.get(idle) for each in pairs]
+        taker = next((f". {each} takes it" for each in takers if each), "")
+        raise EvrouteError(f"no method takes {idle}: not {names}. Options are {there}{taker}")
     chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
@@ -283,7 +277,7 @@ def _options_of_pair(model: str, index: str) -> set[str]:
     if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
     if of_model.has_kernel:
-        fields |= {"lengthscale_factor", "fit_hyperparameters", "change_test"}
+        fields |= {"lengthscale_factor", "change_test"}
     return fields | of_model.model_fields.keys() | index_options(index).model_fields.keys()
 
 
@@ -381,12 +375,10 @@ def manifest(experiment: Experiment) -> dict[str, Any]:
 def _check_vehicles(
     experiment: Experiment, settings: Mapping[str, Setting], files: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Check that the vehicles of trip files may drive in each world and share beliefs."""
+    """Check that the vehicles of trip files may drive in each world."""
     for network, sources in files.items():
         for trip in sources:
             vehicles = vehicles_of(load_demand(trip, settings[network], SeedSequence(0)))
             if not vehicles:
                 continue
             check_vehicles(trip, vehicles, experiment.vehicle, experiment.world)
-            for method in experiment.methods if experiment.share_belief else ():
-                check_shared(method)

@@ -5,7 +5,7 @@ Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Ga
 Bandits*.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -27,7 +27,6 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.base import HasPendingBatch
-from evroute.model.fitting.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.forecasts.pace import Pace
@@ -88,41 +87,31 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             probes=Probes(audit if run.audit else None, charge),
         )
         for vehicle, learner in learners.items():
-            if vehicle and run.share_belief:
-                continue  # what all share is kept once, as of the run's own vehicle
             learned = LearnedBelief(
                 learner.agent.model,
                 learner.space,
                 method,
                 learner.setting,
                 errors[vehicle],
-                pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
-                trips=_n_trips(log, vehicles if run.share_belief else (vehicle,)),
+                pace=_pace(log, setting.network, vehicle),
+                trips=int(np.sum(log.rounds["vehicle"] == vehicle)),
             )
             learned.save(folder.belief_path(run.name, vehicle))
-        first = learners[""].agent.model
-        if isinstance(first, Refitting):
-            folder.write_fits(run.name, first.fits)
         folder.write(run, log)
 
 
-def _n_trips(log: Log, vehicles: Sequence[str]) -> int:
-    """Return the number of trips of some vehicles."""
-    return int(np.isin(log.rounds["vehicle"], vehicles).sum())
-
-
-def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
-    """Return the pace learned from the trips of some vehicles."""
+def _pace(log: Log, network: RoadNetwork, vehicle: str) -> Pace:
+    """Return the pace learned from the trips of a vehicle."""
     pace, routes = Pace.of_network(network), log.routes
     first = np.searchsorted(routes["t"], log.rounds["t"])
-    for vehicle, departed_s, edge, travel_s in zip(
+    for driven_by, departed_s, edge, travel_s in zip(
         log.rounds["vehicle"],
         log.rounds["departed_s"].tolist(),
         np.split(routes["edge"], first[1:]),
         np.split(routes["travel_s"], first[1:]),
         strict=True,
     ):
-        if vehicle in vehicles:
+        if driven_by == vehicle:
             pace.learn(edge, travel_s, departed_s)
     return pace
 

@@ -12,7 +12,7 @@ from evroute.worlds.world import World
 
 PACKAGES = ("numpy", "scipy")
 """Packages whose versions every manifest has."""
-PACKAGES_OF = {"svgp": ("torch", "gpytorch")}
+PACKAGES_OF = {"svgp-gpytorch": ("torch", "gpytorch")}
 """Further packages by model."""
 
 

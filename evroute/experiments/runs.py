@@ -10,8 +10,6 @@ An interrupted experiment can be continued: its finished runs are kept.
     one row per edge driven: run, t, edge (network row), observed_wh, travel_s
 ``failures/RUN.txt``
     the error of a failed run
-``fits/RUN.json``
-    fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``
     the model's learned state at the end (``belief``); RUN@VEHICLE.npz for other vehicles
 ``timings/RUN.parquet``
@@ -22,9 +20,8 @@ An interrupted experiment can be continued: its finished runs are kept.
     the unions, written when every run is finished
 """
 
-import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
@@ -42,7 +39,6 @@ from evroute.folder import Folder
 from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.methods.setting import DEFAULT_PRIOR, Prior
-from evroute.model.fitting.hyperparameters import Fit
 from evroute.tables import check_size, is_readable, read_columns, write_columns
 from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
@@ -70,7 +66,6 @@ class Run:
     prior: Prior = DEFAULT_PRIOR
     in_flight: Flight = 1
     audit: bool = False
-    share_belief: bool = False
     soc: float | None = None
     reserve: float = 0.0
 
@@ -93,7 +88,6 @@ class Run:
             slug(prior.kernel) if prior.kernel != default.kernel else "",
             f"l{prior.lengthscale:g}" if prior.lengthscale != default.lengthscale else "",
             f"f{self.in_flight}" if self.in_flight != 1 else "",
-            "shared" if self.share_belief else "",
             f"s{self.seed}",
         ]
         return "-".join(filter(None, parts))
@@ -117,12 +111,6 @@ class RunFolder(Folder):
             for path in files
             if path.stem not in finished
         }
-
-    def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
-        """Write the hyper-parameter fits of a run, by the number of trips before each."""
-        rows = {trips: fit.to_json() for trips, fit in fits.items()}
-        with replacing(self.path / "fits" / f"{run_name}.json") as temporary:
-            temporary.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
     def is_finished(self, run: Run) -> bool:
         """Return whether every file of a run exists and has its digest."""

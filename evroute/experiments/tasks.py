@@ -27,7 +27,7 @@ from evroute import __version__, plugins
 from evroute.errors import require
 from evroute.experiments.execution import attempt
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
+from evroute.files import inside, replacing
 from evroute.given import Copy, given
 from evroute.methods.setting import load_setting
 from evroute.network.catalog import cache_dir, stored_path
@@ -190,7 +190,7 @@ def _copy(wanted: Input, sent: Mapping[str, bytes]) -> Copy | None:
     near = Path(wanted.path)
     if wanted.path and near.is_file() and digest_of_file(near) == wanted.digest:
         return Copy(near, wanted.digest)
-    stored = cache_dir() / "given" / f"{wanted.digest}{wanted.suffix}"
+    stored = inside(cache_dir() / "given", f"{wanted.digest}{wanted.suffix}")
     if not stored.is_file() and wanted.digest in sent:
         stored.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(stored.with_name(f"{stored.name}.lock")), replacing(stored) as temporary:
@@ -214,10 +214,10 @@ def write_files(folder: Path, outcome: Outcome) -> None:
         If the folder cannot be written, as on a full disk.
     """
     for name, content in outcome.files.items():
-        with replacing(folder / name) as temporary:
+        with replacing(inside(folder, name)) as temporary:
             temporary.write_bytes(content)
     for name, path in outcome.left.items():
-        target = folder / name
+        target = inside(folder, name)
         target.parent.mkdir(parents=True, exist_ok=True)
         Path(path).replace(target)
 

@@ -11,7 +11,7 @@ from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
 
-KINDS = ("routes", "timings", "diagnostics", "fits", "beliefs", "parts")
+KINDS = ("routes", "timings", "diagnostics", "beliefs", "parts")
 """Folders with a file for each run, in the order of writing: the last one ends a run."""
 AXES = ("methods", "seeds", "first_seed")
 """Fields of an experiment in which the parts may differ."""

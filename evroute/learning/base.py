@@ -25,13 +25,13 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.change import learn_ended
-from evroute.learning.fleet.knows_cars import KnowsCars
+from evroute.learning.fleet.car_shares import Share
+from evroute.learning.fleet.names import check_car
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.stored import Stored, check_subject, check_vehicle, restoring, subject, write
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.usual import Weighed
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
 from evroute.network.road_network import RoadNetwork
@@ -77,7 +77,7 @@ class Expected:
         }
 
 
-class Belief(KnowsCars, LearnedEnergies, Protocol):
+class Belief(LearnedEnergies, Protocol):
     """Learned energies of one vehicle on one network.
 
     Attributes
@@ -92,9 +92,12 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
 
     travels: ClassVar[bool] = False
     """Whether it may be taken to another network, with all that does not depend on roads."""
+    of_fleets: ClassVar[bool] = False
+    """Whether it tells the cars of a fleet apart."""
     options: ClassVar[tuple[str, ...]] = ()
     """Options that `of_method` takes beside the name of the model."""
     setting: Setting
+    source: str
     battery: BatterySize = BatterySize()
     _departing: tuple[MeasuredTrip, Expected] | None = None
 
@@ -162,6 +165,31 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
     @abstractmethod
     def label(self) -> str:
         """Kind of the belief in words."""
+
+    @property
+    def cars(self) -> tuple[str, ...]:
+        """Names of the cars of a fleet, or empty for one car without a name."""
+        return ()
+
+    def of_car(self, car: str) -> Self:
+        """Return the belief of one car of a fleet, to plan with. The fleet goes on learning.
+
+        Parameters
+        ----------
+        car
+            Name of the car.
+
+        Raises
+        ------
+        UnknownNameError
+            If the belief does not know the car. The message has similar names.
+        """
+        check_car(self.source, self.cars, car)
+        return self
+
+    def car_shares(self) -> dict[str, Share]:
+        """Return what each car of a fleet takes more than its type, by name."""
+        return {}
 
     @property
     def network(self) -> RoadNetwork:
@@ -310,10 +338,6 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
         EvrouteError
             If it is about another vehicle, or about the roads of another network alone.
         """
-        if k := self.setting.number_of(vehicle):
-            own = self.on(network, self.vehicle).of_type(k)
-            check_vehicle(self.source, own.setting, vehicle)
-            return own
         if vehicle == self.car:
             vehicle = self.vehicle
         if not self.travels or network.digest == self.network.digest:
@@ -321,8 +345,7 @@ class Belief(KnowsCars, LearnedEnergies, Protocol):
             return self
         check_vehicle(self.source, self.setting, vehicle)
         moved = self.of_method(
-            self.method_table,
-            Setting(network, self.vehicle, self.setting.assumed, cars=self.setting.cars),
+            self.method_table, Setting(network, self.vehicle, self.setting.assumed)
         )
         moved.restore(self.state())
         moved.source = self.source
@@ -348,10 +371,6 @@ class HasCoefficients(Protocol):
     @property
     def vehicle(self) -> Vehicle:
         """The vehicle of the belief."""
-
-    @property
-    def members(self) -> Sequence[Weighed]:
-        """Beliefs of the same trips with their weights."""
 
     def learn(self, trip: MeasuredTrip) -> None:
         """Learn a trip."""

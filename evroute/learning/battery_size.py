@@ -102,7 +102,6 @@ class BatterySize:
         return {"moments": np.array([self.used, self.variance]), "trips": np.array(self.trips)}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state. An empty one of an earlier version has no trips."""
-        if state:
-            self.used, self.variance = state["moments"].tolist()
-            self.trips = int(state["trips"])
+        """Take over a state."""
+        self.used, self.variance = state["moments"].tolist()
+        self.trips = int(state["trips"])

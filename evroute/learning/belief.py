@@ -1,17 +1,15 @@
 """Beliefs of folders: which kind a file holds, and where the file of a run is."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from evroute.checked import read_arrays
-from evroute.energy.defaults import KINDS_OF_PHYSICS, PAPER_PHYSICS, check_physics
 from evroute.errors import DamagedFileError, UnknownNameError, require
 from evroute.folder import Folder
 from evroute.learning.base import Belief
+from evroute.learning.fleet.type_folders import folder_of, several_types
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import BOTH, TwoPhysics
-from evroute.learning.stored import Description, Stored, read
+from evroute.learning.records.parts import part_paths
+from evroute.learning.stored import Stored, check_roads, damaged, read
 from evroute.learning.trips import energies
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
@@ -19,6 +17,8 @@ from evroute.network.road_network import RoadNetwork
 
 KINDS: dict[str, type[Belief]] = {energies.MODEL: TripEnergies}
 """Kinds of beliefs by the name of their model. `LearnedBelief` has the models of edges."""
+MIXED = "both"
+"""Physics of folders that mixed two. Their trips are learned again by one."""
 SHOWN_RUNS = 10
 
 
@@ -32,7 +32,11 @@ def is_whole(path: Path) -> bool:
 
 
 def load_belief(
-    folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
+    folder: str | Path,
+    run: str | None = None,
+    *,
+    network: RoadNetwork | None = None,
+    car: str | None = None,
 ) -> Belief:
     """Return the belief of a run, or of ``evroute learn``, from a folder.
 
@@ -44,6 +48,9 @@ def load_belief(
         Name of a run, or None if the folder holds only one.
     network
         The network of the belief. Loaded by its name if None.
+    car
+        Car of a fleet with a folder for each type (``evroute learn --cars``), which chooses the
+        type. None for the only type.
 
     Raises
     ------
@@ -52,7 +59,7 @@ def load_belief(
     EvrouteError
         If the file is unreadable, or the belief is about another network or profile.
     """
-    return belief_of(stored_belief(folder, run), network)
+    return belief_of(stored_belief(folder_of(Path(folder), car), run), network)
 
 
 def stored_belief(folder: str | Path, run: str | None = None) -> Stored:
@@ -75,7 +82,7 @@ def belief_of(stored: Stored, network: RoadNetwork | None = None) -> Belief:
     EvrouteError
         If the file does not hold a belief of its method, or is about another network or profile.
     """
-    return _kind(stored.about).load(stored, stored.setting(network))
+    return _kind(stored).load(stored, stored.setting(network))
 
 
 def continued(path: Path, setting: Setting) -> Belief:
@@ -84,44 +91,23 @@ def continued(path: Path, setting: Setting) -> Belief:
     Raises
     ------
     EvrouteError
-        If it is unreadable, or an earlier version learned it on another network.
+        If it is unreadable, or a belief of edges was learned on another network.
     """
     stored = read(path)
-    about = stored.about
-    require(
-        stored.travels or about.digest == setting.network.digest,
-        f"{path} was learned on network '{about.network}' by an earlier version. Prepare it for "
-        f"other networks: evroute learn --repair {path.parents[1]} --network {about.network}",
-    )
-    belief = _kind(stored.about).load(stored, setting)
+    if not stored.travels:
+        check_roads(str(path), stored.about.network, stored.about.digest, setting.network)
+    belief = _kind(stored).load(stored, setting)
     belief.prepare()
     return belief
 
 
-def kind_of(model: str, options: Mapping[str, Any]) -> type[Belief]:
-    """Return the class of the beliefs of a model of `KINDS`.
-
-    Parameters
-    ----------
-    model
-        Name of the model.
-    options
-        Its options by name. The physics ``"both"`` mixes two beliefs of whole trips.
-
-    Raises
-    ------
-    UnknownNameError
-        If the physics is unknown.
-    """
-    physics = str(options.get("physics", PAPER_PHYSICS))
-    if model == energies.MODEL and check_physics(physics, (BOTH, *KINDS_OF_PHYSICS)) == BOTH:
-        return TwoPhysics
-    return KINDS[model]
-
-
-def _kind(about: Description) -> type[Belief]:
-    model = str(about.method.get("model"))
-    return kind_of(model, about.method) if model in KINDS else LearnedBelief
+def _kind(stored: Stored) -> type[Belief]:
+    method = stored.about.method
+    if stored.about.types:
+        raise several_types(stored.path.parents[1])
+    if method.get("physics") == MIXED:
+        raise damaged(stored.path, f"{stored.path} mixes two physics, as earlier versions did")
+    return KINDS.get(str(method.get("model")), LearnedBelief)
 
 
 def _choose(folder: Path, run: str | None) -> str:
@@ -129,8 +115,9 @@ def _choose(folder: Path, run: str | None) -> str:
         folder.is_dir(),
         f"there is no folder {folder}. 'evroute simulate' and 'evroute learn' write such folders",
     )
-    there = Folder(folder).beliefs()
-    require(there, f"{folder} holds no finished run")
+    place = Folder(folder)
+    there = place.beliefs()
+    require(there, f"{folder} {_unfinished(place)}")
     if run is None and len(there) == 1:
         return there[0]
     if run not in there:
@@ -140,3 +127,12 @@ def _choose(folder: Path, run: str | None) -> str:
             f"{folder} {wrong}. Name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}"
         )
     return run
+
+
+def _unfinished(folder: Folder) -> str:
+    """Return why a folder has no beliefs, such as after a full disk, and the remedy, in words."""
+    if part_paths(folder.path):
+        return f"has measured trips without a belief. Make it: evroute learn --repair {folder.path}"
+    if folder.has_manifest and folder.manifest().get("kind") == "learned":
+        return "has no trips: its first 'evroute learn' did not end. Repeat that command"
+    return "holds no finished run"

@@ -14,6 +14,12 @@ over the powers: the mean number of trips up to a false alarm is at least `THRES
 detect a few errors of a new size, powers near 1 a small shift or a wider spread. Errors that become
 smaller, because the forecasts learn, raise no alarm.
 
+Trips of one driver come in rides and weeks and are not exchangeable: of errors with a correlation
+of 0.4 within a day a test of single trips raises one false alarm in 1,000 trips. So the trips of a
+day are one score, the root mean square of theirs, and the days are exchanged. The evidence of an
+alarm is `THRESHOLD` trips, and fewer days by their mean number of trips. A trip without a date is a
+day of its own.
+
 `learn_ended` learns a trip and obeys the test. It is the same for ``evroute learn``, where a trip
 is expected and learned at once, and for ``evroute simulate``, where other trips end in between.
 """
@@ -42,28 +48,57 @@ class ChangeTest:
     ----------
     scores
         Scores so far, of each trip a number or (s,) of s streams.
+    days
+        Day of each trip, or NaN where unknown.
     """
 
     def __init__(self) -> None:
         self.scores: list[FloatArray | float] = []
+        self.days: list[float] = []
+        self._of_days: list[FloatArray | float] = []
         self._ordered: list[float] = []  # numbers among them, in rising order
+        self._today: list[float] = []  # scores of a day that goes on
         self._evidence = np.zeros(1)  # (powers,) or (powers, s)
 
     @property
     def detected(self) -> BoolArray:
         """Whether the evidence of a change reaches `THRESHOLD`, () or (s,)."""
-        return self._evidence.mean(axis=0) >= THRESHOLD
+        trips = len(self.scores) - len(self._today)
+        return self._evidence.mean(axis=0) >= THRESHOLD * max(len(self._of_days), 1) / max(trips, 1)
 
-    def add(self, score: FloatArray | float) -> None:
-        """Add the score of the next trip, a number or (s,)."""
-        if (earlier := len(self.scores)) >= SETTLING_TRIPS:
+    def add(self, score: FloatArray | float, day: float = np.nan) -> None:
+        """Add the score of the next trip, a number or (s,).
+
+        Parameters
+        ----------
+        score
+            Of the trip.
+        day
+            Number of the day on which it began, or NaN if it is unknown. The score of a day counts
+            from the first trip of another day on.
+        """
+        if self._today and day != self.days[-1]:
+            today = float(np.sqrt(np.mean(np.square(self._today))))
+            self._end(today, len(self.scores) - len(self._today))
+            self._today = []
+        if isinstance(score, float) and not np.isnan(day):
+            self._today.append(score)
+        else:
+            self._end(score, len(self.scores))
+        self.scores.append(score)
+        self.days.append(day)
+
+    def _end(self, score: FloatArray | float, trips: int) -> None:
+        """Count the score of a day that has ended, after a number of trips before it."""
+        earlier = len(self._of_days)
+        if trips >= SETTLING_TRIPS:
             at_least: IntArray | int
             if isinstance(score, float):
                 at_least = earlier - bisect_left(self._ordered, score)
             else:
-                at_least = np.sum(np.array(self.scores) >= score, axis=0)
+                at_least = np.sum(np.array(self._of_days) >= score, axis=0)
             self._evidence = (self._evidence + 1.0) * _payoffs(earlier)[:, at_least]
-        self.scores.append(score)
+        self._of_days.append(score)
         if isinstance(score, float):
             insort(self._ordered, score)
 

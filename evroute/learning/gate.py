@@ -16,7 +16,7 @@ import numpy as np
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import LEAST_C, MOST_C, DrivingConditions
-from evroute.energy.heating import HVAC_MAX_W
+from evroute.energy.heating import heater_max_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import AT_DEPARTURE, ImpossibleTripError, Measured, MeasuredTrip
@@ -69,6 +69,8 @@ SINGLE = (
 FILTERED = ("temperature_c", "auxiliary_w")
 """Readings that are ignored one by one where they are not plausible."""
 
+MOST_SPREAD_C = 25.0
+"""Spread of the outside temperature of a trip, K. Cabins, batteries and motors warm up by more."""
 STANDING_S = 600.0
 """Time on an edge beyond that at the slowest speed. A vehicle that stands longer is parked, s."""
 CLOCK_S = 1.0
@@ -122,7 +124,13 @@ def readings(columns: Mapping[str, FloatArray], rows: IntArray) -> Readings:
         false = (finite < limit.low) | (finite > limit.high)
         plausible = finite[~false]
         chosen = [*finite, *values[np.isinf(values)], np.nan]
-        if name in FILTERED and len(plausible):
+        if name == "temperature_c" and len(plausible) and np.ptp(plausible) > MOST_SPREAD_C:
+            found.ignored[name] = (
+                f"readings from {plausible.min():.3g} to {plausible.max():.3g} °C within one trip, "
+                "which is no air outside"
+            )
+            chosen = [np.nan]
+        elif name in FILTERED and len(plausible):
             chosen = [np.median(plausible) if name == "temperature_c" else plausible[0]]
             if false.any():
                 found.ignored[name] = (
@@ -324,7 +332,7 @@ def check_energy(trip: MeasuredTrip, setting: Setting, stood_s: FloatArray) -> N
     if np.isnan(energy_wh).any():
         missing = edge[int(np.isnan(energy_wh).argmax())]
         raise ImpossibleTripError(f"a gap: edge '{network.edge_id[missing]}' has no energy")
-    power_w = setting.vehicle.auxiliary_w + HVAC_MAX_W
+    power_w = setting.vehicle.auxiliary_w + heater_max_w(setting.vehicle)
     standing_wh = power_w / J_PER_WH * stood_s
     share = trip.share(network.length_m)
     climb_wh = share * setting.potential_wh[edge]

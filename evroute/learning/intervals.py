@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
 from evroute.learning.change import ChangeTest
@@ -251,7 +251,9 @@ class PastErrors:
         """Factor on a deviation for the 90 % interval of a Gaussian to hold. 1 before any trip."""
         return self.spread.half_width(0.9) / float(ndtri(0.95)) if self.trips else 1.0
 
-    def add(self, error_wh: float, sd_wh: float, unit_wh: float | None = None) -> None:
+    def add(
+        self, error_wh: float, sd_wh: float, unit_wh: float | None = None, day: float = np.nan
+    ) -> None:
         """Add the error of one trip. A predicted deviation of NaN or 0 skips it.
 
         Parameters
@@ -262,10 +264,12 @@ class PastErrors:
             Predicted deviation.
         unit_wh
             Unit of the score that the test for changes sees. ``sd_wh`` if None.
+        day
+            Number of its day, or NaN if it is unknown.
         """
         if sd_wh > 0:
             self.add_untested(error_wh / sd_wh)
-            self._test.add(abs(error_wh / (unit_wh or sd_wh)))
+            self._test.add(abs(error_wh / (unit_wh or sd_wh)), day)
 
     def add_untested(self, score: float, kept: int | None = None) -> None:
         """Add a score to the spread alone.
@@ -288,38 +292,35 @@ class PastErrors:
         if not np.isnan(score):
             self._times.add(score)
 
-    def refuse(self, error_wh: float, sd_wh: float) -> None:
-        """Add the error of a trip that is not learned: to the test alone, not to the spread."""
-        self._test.add(abs(error_wh / sd_wh))
+    def refuse(self, error_wh: float, sd_wh: float, day: float = np.nan) -> None:
+        """Add the error of a trip that is not learned: to the test alone, not to the spread.
+
+        Parameters
+        ----------
+        error_wh, sd_wh, day
+            As in `add`.
+        """
+        self._test.add(abs(error_wh / sd_wh), day)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
         scores = {"signed": self._scores, "tested": self._test.scores}
         if self._times.scores:
             scores["timed"] = self._times.scores
+        if np.isfinite(self._test.days).any():
+            scores["tested_day"] = list(self._test.days)
         return {"tail": self._tail, **{name: np.array(each) for name, each in scores.items()}}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
         self.__dict__.pop("spread", None)
         self.restart()
-        self._tail, self._scores = state["tail"], _signed(state).tolist()
-        for score in state.get("tested", np.abs(self._scores)).tolist():
-            self._test.add(score)
+        self._tail, self._scores = state["tail"], state["signed"].tolist()
+        days = state.get("tested_day", np.full(len(state["tested"]), np.nan))
+        for score, day in zip(state["tested"].tolist(), days.tolist(), strict=True):
+            self._test.add(score, day)
         for score in state.get("timed", np.empty(0)).tolist():
             self._times.add(score)
-
-
-def _signed(state: Mapping[str, npt.NDArray[Any]]) -> FloatArray:
-    """Return the scores of a state, (n,). Earlier versions stored them without their signs.
-
-    Every second of those then counts as negative.
-    """
-    if "signed" in state:
-        return state["signed"]
-    scores = state["scores"].copy()
-    scores[1::2] *= -1.0
-    return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,13 +350,6 @@ class TripPrediction:
     def below(self, energy_wh: float) -> float:
         """Return the probability that the trip takes at most this energy."""
         return self.spread.below((energy_wh - self.mean_wh) / self.sd_wh)
-
-    def log_density(self, energy_wh: float) -> float:
-        """Return the log density of an energy under the Student t, per Wh."""
-        nu, sd_wh = self.spread.nu, self.sd_wh * self.spread.scale
-        constant = gammaln((nu + 1.0) / 2.0) - gammaln(nu / 2.0) - 0.5 * np.log(np.pi * nu)
-        z = (energy_wh - self.mean_wh) / sd_wh
-        return float(constant - np.log(sd_wh) - (nu + 1.0) / 2.0 * np.log1p(z**2 / nu))
 
     def measures(self, unit: str) -> dict[str, float]:
         """Return moments, and 50 and 90 % intervals, by names that end in their unit."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def physics_belief(
     network: RoadNetwork,
     vehicle: Vehicle | str | None = None,
-    physics: str = defaults.PHYSICS,
+    physics: str | None = None,
 ) -> "Belief":
     """Return the belief of ``evroute learn`` before any trip: physics and its uncertainty.
 
@@ -26,7 +26,8 @@ def physics_belief(
     vehicle
         A vehicle, its name, or a TOML file, or None for `defaults.VEHICLE`.
     physics
-        Physics of the plans that it serves, one of `defaults.KINDS_OF_PHYSICS`.
+        Physics of the plans that it serves, one of `defaults.KINDS_OF_PHYSICS`, or None for the one
+        that fits the speeds of the network (`defaults.physics_of`).
 
     Examples
     --------

@@ -40,13 +40,8 @@ class Description:
     trips: int | None = Field(ge=0)
     lengthscale: float = Field(gt=0, allow_inf_nan=False)
     profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
-    types: dict[str, Vehicle] = Field(default_factory=dict)  # by name, of fleets with several
-    cars: dict[str, str] = Field(default_factory=dict)  # name of the type of each car
-
-    @property
-    def type_names(self) -> tuple[str, ...]:
-        """Names of the types of the cars, the vehicle's type first."""
-        return tuple(self.types) or (self.vehicle.name,)
+    types: dict[str, Any] = Field(default_factory=dict)  # of a folder of several, to be split
+    cars: dict[str, str] = Field(default_factory=dict)
 
 
 _DESCRIPTION = TypeAdapter(Description)
@@ -87,32 +82,12 @@ class Stored(NamedTuple):
             "network as it was, or learn again",
         )
         assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
-        cars = {car: about.types[name] for car, name in about.cars.items()}
-        return Setting(roads, about.vehicle, assumed, cars=cars)
+        return Setting(roads, about.vehicle, assumed)
 
     @property
     def travels(self) -> bool:
-        """Whether it knows the lines of its roads. Beliefs of earlier versions do not."""
+        """Whether it knows the lines of its roads. Beliefs of edges do not."""
         return any(name.endswith(LINES) for name in self.state)
-
-
-def types_of(setting: Setting) -> dict[str, Any]:
-    """Return the car types of a fleet, as files describe them. Empty if there is one type.
-
-    Parameters
-    ----------
-    setting
-        Network, vehicle and cars.
-    """
-    if len(setting.of_types) == 1:
-        return {}
-    return {
-        "types": {
-            each.vehicle.name: each.vehicle_numbers | charging_of(each.vehicle)
-            for each in setting.of_types
-        },
-        "cars": {car: vehicle.name for car, vehicle in setting.cars.items()},
-    }
 
 
 def write(
@@ -146,7 +121,6 @@ def write(
     }
     if pieces := setting.network.pieces:
         about["profile"] = pieces.digest
-    about |= types_of(setting)
     write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **state})
 
 

@@ -18,7 +18,6 @@ from evroute.errors import EvrouteError
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Prior, Setting
 from evroute.model.base import EnergyModel, ModelOptions
-from evroute.model.fitting.refitting import Refitting
 from evroute.planning.spaces.arm_space import SearchSpace
 from evroute.planning.spaces.edge_space import EdgeSpace
 from evroute.planning.spaces.turn_space import TurnSpace
@@ -26,10 +25,10 @@ from evroute.policy.agent import lacking
 from evroute.policy.base import Index, IndexOptions
 from evroute.validation.invalid import first_problem
 
-BOUNDED = "bounded"
+SPARSE = "svgp"
 """Model in place of the exact one where contexts never repeat."""
 NEAR = 2.0
-"""Factor of the corridor that goes with it."""
+"""Factor of the corridor that goes with it on turns."""
 
 
 class Method(BaseModel):
@@ -64,11 +63,9 @@ class Method(BaseModel):
     exact_contexts
         Whether every context is kept where the temperature is one. By default temperatures merge
         on a grid of 1 K and known speeds on one of 5 km/h, so that arms return (`EdgeSpace`), and
-        an exact model of turns is bounded (`is_bounded`).
+        an exact model becomes a sparse one (`is_sparse`).
     lengthscale_factor
         Lengthscale of the model's kernel as a multiple of the world's. It needs a kernel.
-    fit_hyperparameters
-        Whether kernel and noise are fitted to the measurements. It needs a model with a kernel.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -87,7 +84,6 @@ class Method(BaseModel):
     corridor: float | None = Field(default=None, ge=1)
     exact_contexts: Literal[True] | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
-    fit_hyperparameters: Literal[True] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -106,31 +102,25 @@ class Method(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> "Method":
         model, index = model_options(self.model), index_options(self.index)
-        self._check_kernel(model, index)
+        self._check_kernel(model)
         self._check_guard()
         self._check_arms(model)
         self._check_pair(model, index)
         self._check_options(model, index)
         return self
 
-    def _check_kernel(self, model: type[ModelOptions], index: type[IndexOptions]) -> None:
-        """Refuse options of a kernel where the model has none, or the index needs a fixed one."""
-        if not model.has_kernel:
-            for name in self._given_fields():
-                raise EvrouteError(f"model '{self.model}' takes no {name}: it has no kernel")
-            if self.change_test:
-                raise EvrouteError(
-                    f"model '{self.model}' takes no change_test: its coefficients belong to the "
-                    "vehicle, not to roads that change. Leave it out"
-                )
-        if self.fit_hyperparameters and self.arms:
+    def _check_kernel(self, model: type[ModelOptions]) -> None:
+        """Refuse options of a kernel where the model has none."""
+        if model.has_kernel:
+            return
+        if self.lengthscale_factor is not None:
             raise EvrouteError(
-                "fit_hyperparameters is for arms on edges. Omit it, or omit arms = 'turns'"
+                f"model '{self.model}' takes no lengthscale_factor: it has no kernel"
             )
-        if self.fit_hyperparameters and lacking(Refitting, made_by(index).needs):
+        if self.change_test:
             raise EvrouteError(
-                f"index '{self.index}' needs a kernel fixed before the run. Leave "
-                "fit_hyperparameters out"
+                f"model '{self.model}' takes no change_test: its coefficients belong to the "
+                "vehicle, not to roads that change. Leave it out"
             )
 
     def _check_guard(self) -> None:
@@ -162,9 +152,11 @@ class Method(BaseModel):
         known = model.model_fields.keys() | index.model_fields.keys()
         given = self.__pydantic_extra__ or {}
         if unknown := sorted(given.keys() - known):
+            taker = model.taken_by.get(unknown[0])
             raise EvrouteError(
                 f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}. "
                 f"Their options are {', '.join(sorted(known)) or 'none'}"
+                + (f". {taker} takes it" if taker else "")
             )
         given |= model.checked(given).model_dump(exclude_unset=True)
         given |= index.checked(given).model_dump(exclude_unset=True)
@@ -180,7 +172,6 @@ class Method(BaseModel):
         of_model, of_index = self._by_part()
         short = {
             "lengthscale_factor": "l",
-            "fit_hyperparameters": "fitted",
             **model_options(self.model).short,
             **index_options(self.index).short,
         }
@@ -240,11 +231,9 @@ class Method(BaseModel):
             for part in (model_options(self.model), index_options(self.index))
         )
         of_index = {name: value for name, value in of_index.items() if name not in of_model}
-        return of_model | self._given_fields(), of_index
-
-    def _given_fields(self) -> dict[str, Any]:
-        fields = ("lengthscale_factor", "fit_hyperparameters")
-        return {name: value for name in fields if (value := getattr(self, name)) is not None}
+        if self.lengthscale_factor is not None:
+            of_model["lengthscale_factor"] = self.lengthscale_factor
+        return of_model, of_index
 
 
 def checked_method(table: Mapping[str, Any]) -> Method:
@@ -261,13 +250,12 @@ def checked_method(table: Mapping[str, Any]) -> Method:
         raise EvrouteError(f"method: {first_problem(error)}") from None
 
 
-def is_bounded(method: Method, assumed: Prior) -> bool:
-    """Return whether a bounded model takes the place of the exact one.
+def is_sparse(method: Method, assumed: Prior) -> bool:
+    """Return whether the sparse model takes the place of the exact one.
 
     The rule: where the temperature of each trip is a context, no arm returns, and the state of an
-    exact process grows without end. With arms on turns, `BOUNDED` takes its place in a corridor of
-    factor `NEAR`. The exact process stays with arms on edges, which are a third as many, where
-    ``exact_contexts`` asks for it, and for an index that needs more than the bounded model has.
+    exact process grows without end. `SPARSE` takes its place. The exact process stays where
+    ``exact_contexts`` asks for it, and for an index that needs more than the sparse model has.
 
     Parameters
     ----------
@@ -276,22 +264,23 @@ def is_bounded(method: Method, assumed: Prior) -> bool:
     assumed
         The prior, which states whether the temperature is a context.
     """
-    if method.model != "exact" or not assumed.temperature:
+    if method.model != "exact" or not assumed.temperature or method.exact_contexts:
         return False
-    if not method.arms or method.exact_contexts:
-        return False
-    return not lacking(made_by(model_options(BOUNDED)), made_by(index_options(method.index)).needs)
+    return not lacking(made_by(model_options(SPARSE)), made_by(index_options(method.index)).needs)
 
 
 def corridor_of(method: Method, assumed: Prior) -> float | None:
     """Return the factor of the corridor in which a method searches, or None to search everywhere.
 
+    Arms on turns are three times as many as edges, so that with a sparse model only those near the
+    least energy by eq. 8 are predicted.
+
     Parameters
     ----------
     method, assumed
-        As in `is_bounded`.
+        As in `is_sparse`.
     """
-    if method.corridor is None and is_bounded(method, assumed):
+    if method.corridor is None and method.arms and is_sparse(method, assumed):
         return NEAR
     return method.corridor
 
@@ -316,15 +305,9 @@ def make_model(
         Values of options that override the method's.
     """
     made = model_options(method.model).checked({**method.options, **options})
-    if is_bounded(method, setting.assumed):
-        made = model_options(BOUNDED).checked({})
-    if not method.fit_hyperparameters:
-        return made.build(setting_of(method, setting), rng)
-    return Refitting(
-        lambda kernel, noise_std_wh: made.build(setting.with_kernel(kernel, noise_std_wh), rng),
-        setting.kernel,
-        setting.noise_std_wh,
-    )
+    if is_sparse(method, setting.assumed):
+        made = model_options(SPARSE).checked({})
+    return made.build(setting_of(method, setting), rng)
 
 
 def make_space(method: Method, setting: Setting) -> SearchSpace:

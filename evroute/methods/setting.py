@@ -4,12 +4,9 @@ Each is computed once for each process. Models and indices take them as a `Model
 holds the assumptions about arm energies before any trip, as one value.
 """
 
-from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evroute.arms import Arms
@@ -17,7 +14,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, check_spread
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError
 from evroute.given import digest_of_copy
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.kernels import build
@@ -83,8 +80,6 @@ class Setting:
         Spread, kernel and contexts of the prior.
     space
         The arms. The edges of the network if None.
-    cars
-        Vehicle of each car of a fleet with several types. Empty for one type.
     """
 
     def __init__(
@@ -94,10 +89,8 @@ class Setting:
         assumed: Prior = DEFAULT_PRIOR,
         *,
         space: SearchSpace | None = None,
-        cars: Mapping[str, Vehicle] = MappingProxyType({}),
     ) -> None:
         self.network = network
-        self.cars = cars
         self.vehicle = vehicle
         self.assumed = assumed
         self.space = space or EdgeSpace(network, vehicle, temperature=assumed.temperature)
@@ -114,40 +107,6 @@ class Setting:
                 space=TurnSpace(self.edges, self.turn_table, controls=controls),
             )
         return self._on_turns[controls]
-
-    @cached_property
-    def of_types(self) -> tuple["Setting", ...]:
-        """Setting of each type of the cars, this one first.
-
-        Raises
-        ------
-        EvrouteError
-            If two of the vehicles have one name and other numbers.
-        """
-        vehicles = {self.vehicle.name: self.vehicle}
-        for vehicle in self.cars.values():
-            first = vehicles.setdefault(vehicle.name, vehicle)
-            require(
-                numbers_of(first) == numbers_of(vehicle),
-                f"two types of cars have the name '{vehicle.name}' and other numbers. Rename one",
-            )
-        others = list(vehicles.values())[1:]
-        return (self, *(Setting(self.network, each, self.assumed) for each in others))
-
-    @cached_property
-    def type_of(self) -> dict[str, int]:
-        """Number of the type of each car."""
-        names = [each.vehicle.name for each in self.of_types]
-        return {car: names.index(vehicle.name) for car, vehicle in self.cars.items()}
-
-    def number_of(self, vehicle: Vehicle) -> int:
-        """Return the number of a vehicle among the types. 0 if it is the first, or none of them."""
-        names = [each.vehicle.name for each in self.of_types]
-        return names.index(vehicle.name) if vehicle.name in names else 0
-
-    def of_car(self, car: str) -> "Setting":
-        """Return the setting of the type of a car. This one for a car without a type."""
-        return self.of_types[self.type_of.get(car, 0)]
 
     @property
     def edges(self) -> EdgeSpace:
@@ -218,18 +177,10 @@ class Setting:
 
     @cached_property
     def prior_factor(self) -> FloatArray:
-        """(a, a) factor of the prior covariance, of unfitted edges mapped from the cache, Wh."""
+        """(a, a) factor of the prior covariance, that of edges mapped from the cache, Wh."""
         return build.prior_factor(
             self.kernel, self.arms, cache_dir() if self._keeps_factor else None
         )
-
-    def with_kernel(self, kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> "Setting":
-        """Return this setting with a fitted kernel and fitted (a,) noise deviations, Wh."""
-        fitted = copy(self)
-        fitted._keeps_factor = False
-        vars(fitted).pop("prior_factor", None)
-        fitted.kernel, fitted.prior = kernel, replace(self.prior, noise_std_wh=noise_std_wh)
-        return fitted
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
         lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors

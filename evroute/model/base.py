@@ -323,6 +323,8 @@ class ModelOptions(PartOptions):
 
     has_kernel: ClassVar[bool] = False
     """Whether the model takes `ModelSetting.kernel`, so that it can be scaled and fitted."""
+    taken_by: ClassVar[Mapping[str, str]] = {}
+    """Model that takes an option which this one does not take, in words, by option."""
     only_edges: ClassVar[str] = ""
     """Reason why the model has no arms on turns, or empty if it has."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray
 from evroute.errors import MissingPackageError, require
 from evroute.model.base import JITTER
 from evroute.model.kernels.arms import EdgeContextKernel
@@ -81,13 +81,9 @@ class Inducing:
             self.adam_steps,
         )
 
-    def relabelled(self, slots: IntArray, points: FloatArray) -> "Inducing":
-        """Return the same q(v) with other points in some slots. If in all, Adam starts anew."""
-        steps = self.adam_steps if len(slots) < len(self) else 0
-        kept, moments = self.points.copy(), self.moments.copy()
-        kept[slots] = points
-        moments[:, slots] = 0.0
-        return replace(self, points=kept, moments=moments, adam_steps=steps)
+    def relabelled(self, points: FloatArray) -> "Inducing":
+        """Return the same q(v) at other points, (M, 1 + d). Adam starts anew."""
+        return replace(self, points=points, moments=np.zeros_like(self.moments), adam_steps=0)
 
 
 class DivergedError(Exception):
@@ -201,43 +197,6 @@ class Variational:
             x = self._tensor(arms)
             weights, spread, _ = self._projected(belief, x)
             return _array(self._kernel(x).to_dense() - weights.T @ weights + spread.T @ spread)
-
-    def carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
-        """Return the belief with other points in some slots, with q(u) as predicted there before.
-
-        Parameters
-        ----------
-        belief
-            Belief before the change.
-        slots
-            (k,) slots to change.
-        points
-            (k, 1 + d) new points.
-
-        Raises
-        ------
-        DivergedError
-            If the points lie too close together.
-        """
-        moved = belief.relabelled(slots, points)
-        mean, _ = self.predict(belief, moved.points)
-        covariance = self.covariance(belief, moved.points)
-        try:
-            with torch.no_grad():
-                factor = self._prior_factor(self._tensor(moved.points))
-                white_mean = torch.linalg.solve_triangular(
-                    factor, self._tensor(mean)[:, None], upper=False
-                )
-                half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
-                white = torch.linalg.solve_triangular(factor, half.T, upper=False)
-                precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
-        except NotPSDError as error:
-            raise DivergedError(str(error)) from None
-        return replace(
-            moved,
-            information=_array((precision @ white_mean)[:, 0]),
-            precision=_array(precision),
-        )
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return ``A = L^-1 K_Zx``, B with ``B' B = A' S A``, (M, a) each, and m, (M,)."""

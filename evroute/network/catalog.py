@@ -20,7 +20,7 @@ import platformdirs
 
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError, require
-from evroute.files import private_folder
+from evroute.files import inside, private_folder
 from evroute.given import copy_of
 from evroute.network import crossings, store
 from evroute.network.contraction import order_tables
@@ -33,8 +33,9 @@ from evroute.network.texts import check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)
-PLACES = "stops"
-"""What the places of a built network are: changed with their rule, so that it is built again."""
+TABLES = "stops, order"
+"""The places and the order of a built network: changed with their rule, so that it is built again.
+"""
 
 
 def load_network(name: str | Path) -> RoadNetwork:
@@ -185,9 +186,8 @@ def build(
     left, all_edges = network.n_edges, read.n_edges
     kept = f"kept the largest strongly connected component: {left} of {all_edges} edges"
     notes: tuple[str, ...] = (kept,) if left < all_edges else ()
-    network = replace(
-        network,
-        source=replace(network.source, attribution=attribution or network.source.attribution),
+    network = network.changed(
+        source=replace(network.source, attribution=attribution or network.source.attribution)
     )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
@@ -205,9 +205,8 @@ def build(
     )
     tables, inside = profile.sampled(network, read, rasters, smoothing_m=smoothing_m)
     source = replace(network.source, notes=network.source.notes + inside)
-    network = names.add_tables(replace(network, source=source), read)
-    own = crossings.carried(network, read)
-    return network.with_tables(tables | own | order_tables(network))
+    network = names.add_tables(network.changed(source=source), read)
+    return network.with_tables(tables | order_tables(network))
 
 
 def read_any(path: Path, name: str, rasters: Sequence[Path] = ()) -> RoadNetwork:
@@ -280,7 +279,7 @@ def keep(network: RoadNetwork) -> Path:
         If the name cannot be a file name, or the cache cannot be written. An older file stays.
     """
     check_name(network.name)
-    path = cache_dir() / "networks" / f"{network.name}.npz"
+    path = inside(cache_dir(), "networks", f"{network.name}.npz")
     _save(network, path)
     return path
 
@@ -303,7 +302,7 @@ class _Recipe:
     @property
     def path(self) -> Path:
         """File of the built network."""
-        return cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
+        return inside(cache_dir() / "built", f"{self.name}-{self._fingerprint()}.npz")
 
     def load(self) -> RoadNetwork:
         from evroute.network.places import street_names
@@ -328,7 +327,7 @@ class _Recipe:
 
     def _fingerprint(self) -> str:
         total = hashlib.sha256(
-            f"{__version__} {store.FORMAT} profile {PLACES} {self.smoothing_m} "
+            f"{__version__} {store.FORMAT} profile {TABLES} {self.smoothing_m} "
             f"{self.lengths} {self.attribution}".encode()
         )
         for path in (self.net, *self.rasters, *self.names):
@@ -367,7 +366,7 @@ def _chosen_cache() -> Path:
 
 def _kept_path(name: str) -> Path:
     cache = _chosen_cache()
-    return (cache_dir() if cache.exists() else cache) / "networks" / f"{name}.npz"
+    return inside(cache_dir() if cache.exists() else cache, "networks", f"{name}.npz")
 
 
 def _load(path: Path) -> RoadNetwork:

@@ -8,10 +8,8 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.errors import UnknownNameError, require
-from evroute.network import crossings
 from evroute.network.controls import UNKNOWN
 from evroute.network.geo import shapely
-from evroute.network.heights.profile import carried
 from evroute.network.places.names import add_tables
 from evroute.network.road_network import RoadNetwork
 
@@ -45,11 +43,8 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}), {cut_off} more are cut off"
-    left = replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
-    stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
-    return add_tables(left, network).with_tables(
-        carried(left, network) | crossings.carried(left, network) | stations
-    )
+    source = replace(left.source, notes=(*left.source.notes, note))
+    return add_tables(left.changed(name=name, source=source), network)
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
@@ -71,7 +66,7 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
     control = network.control
     if control is not None:
         control = np.append(control, np.full(len(u_turns), UNKNOWN))[first]
-    return replace(network, turns=turns, control=control)
+    return network.changed(turns=turns, control=control)
 
 
 def named(network: RoadNetwork, ids: Collection[str]) -> BoolArray:

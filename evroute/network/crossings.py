@@ -128,32 +128,6 @@ def points_along(network: RoadNetwork, rows: IntArray) -> tuple[IntArray, IntArr
     return points, known[place]
 
 
-def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
-    """Return the table of another network for the edges and turns of this one that are left.
-
-    A turn that the other network lacks has no length.
-    """
-    if NAME not in origin.tables:
-        return {}
-    table = {column: np.asarray(values) for column, values in origin.tables[NAME].items()}
-    rows = np.array([origin.row_of[edge_id] for edge_id in network.edge_id])
-    turn = origin.turn_rows(*rows[network.turns].T)
-    known = np.flatnonzero(turn >= 0)
-    turn_m, count = np.zeros(len(turn)), np.zeros(len(turn), dtype=np.int64)
-    turn_m[known] = table["turn_m"][turn[known]]
-    count[known] = np.diff(table["start"])[turn[known]]
-    points, _ = expanded(table["start"], turn[known])
-    return {
-        NAME: {
-            "lane_m": table["lane_m"][rows],
-            "turn_m": turn_m,
-            "start": np.append(0, np.cumsum(count)),
-            "x_m": table["x_m"][points],
-            "y_m": table["y_m"][points],
-        }
-    }
-
-
 def table_of(
     lane_m: FloatArray, turn_m: FloatArray, shapes: Sequence[FloatArray]
 ) -> dict[str, Table]:

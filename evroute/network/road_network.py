@@ -20,44 +20,17 @@ from scipy.sparse.csgraph import connected_components
 from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
-from evroute.errors import NetworkFormatError, require
+from evroute.errors import NetworkFormatError
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.geo import gpd, nx, shapely
 from evroute.network.heights.pieces import Pieces
 from evroute.network.invariants import check_columns
 from evroute.network.memory import check_memory
-from evroute.network.optional_tables import TABLES, Table
+from evroute.network.optional_tables import EDGES, JUNCTIONS, TABLES, TURNS, CarriedTables, Table
+from evroute.network.source import Source
 from evroute.network.sources import osmnx_graph
 from evroute.network.texts import check_name, check_texts
 from evroute.network.views import graphs
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Origin of a network, printed by ``evroute network info``.
-
-    kind: reader ("sumo", "osm", "graphml", ...).  files: names of the files read.  sha256: of their
-    bytes.
-    elevation: origin of the heights.  smoothing_m: the strength used, m.  notes: missing, imputed
-    or repaired values, one sentence each.
-    """
-
-    kind: str
-    files: tuple[str, ...] = ()
-    sha256: str = ""
-    attribution: str = ""
-    elevation: str = "none: every junction at 0 m"
-    smoothing_m: float = 0.0
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_texts("attribution", (self.attribution,))
-        check_texts("source", (self.kind, *self.files, self.sha256, self.elevation, *self.notes))
-        require(
-            isinstance(self.smoothing_m, float | int),
-            f"smoothing_m of the source is {self.smoothing_m!r}, no number",
-            NetworkFormatError,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,10 +248,7 @@ class RoadNetwork:
         return self.__dict__.get("_tables", {})
 
     def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
-        """Return the same network with further optional tables.
-
-        A table has columns by name: arrays, and tuples of texts. Every other change of a network
-        drops the tables, for they may no longer fit.
+        """Return the same network with further optional tables: arrays or texts by column.
 
         Raises
         ------
@@ -289,9 +259,33 @@ class RoadNetwork:
             raise ValueError(
                 f"unknown table '{unknown[0]}'. A network may have {', '.join(TABLES)}"
             )
-        other = copy(self)
         maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
-        object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
+        return self._copy(ChainMap(*maps))  # reads none of them
+
+    def without_table(self, name: str) -> "RoadNetwork":
+        """Return the same network without an optional table."""
+        return self._copy(CarriedTables(self.tables, {name}, {}))
+
+    def changed(self, **columns: Any) -> "RoadNetwork":
+        """Return the network with other columns and all tables that still fit.
+
+        A table fits unless one of the columns is among those that it depends on
+        (`optional_tables.TABLES`). A new turn has no length inside its junction.
+
+        Parameters
+        ----------
+        **columns
+            Columns of the same edges and junctions, or other turns.
+        """
+        rows = {}
+        if "turns" in columns:
+            rows[TURNS] = self.turn_rows(*np.asarray(columns["turns"]).T)
+        return replace(self, **columns)._copy(CarriedTables(self.tables, columns, rows))
+
+    def _copy(self, tables: Mapping[str, Table]) -> "RoadNetwork":
+        """Return the same columns with these tables alone."""
+        other = copy(self)
+        object.__setattr__(other, "_tables", tables)
         for cached in set(vars(other)) - {"_tables", *(field.name for field in fields(self))}:
             del vars(other)[cached]
         return other
@@ -348,7 +342,10 @@ class RoadNetwork:
         return cls(name=name, source=Source("osmnx", (), **found.origin), **found.columns)
 
     def subset(self, edges: BoolArray) -> "RoadNetwork":
-        """Return the network of the edges where ``edges`` (n,) is true, without bare junctions."""
+        """Return the network of the edges where ``edges`` (n,) is true, without bare junctions.
+
+        It has their part of all tables that depend on nothing beside them.
+        """
         keep = np.flatnonzero(edges)
         junctions = np.unique([self.tail[keep], self.head[keep]])
         new_edge = np.full(self.n_edges, -1)
@@ -358,7 +355,8 @@ class RoadNetwork:
         turns = new_edge[self.turns]
         kept = (turns >= 0).all(axis=1)
         points, place = expanded(self.shape_start, keep)
-        return replace(
+        rows = {EDGES: keep, TURNS: np.flatnonzero(kept), JUNCTIONS: junctions}
+        part = replace(
             self,
             edge_id=tuple(self.edge_id[e] for e in keep),
             street=tuple(self.street[e] for e in keep),
@@ -378,6 +376,7 @@ class RoadNetwork:
             shape_x_m=self.shape_x_m[points],
             shape_y_m=self.shape_y_m[points],
         )
+        return part._copy(CarriedTables(self.tables, {EDGES}, rows))
 
     def strongest_component(self) -> "RoadNetwork":
         """Return the largest strongly connected component of the line graph.

@@ -19,7 +19,8 @@ from evroute.errors import NetworkFormatError, require
 from evroute.files import replacing
 from evroute.network.invariants import RULES
 from evroute.network.optional_tables import StoredTables, to_arrays
-from evroute.network.road_network import RoadNetwork, Source, unchecked
+from evroute.network.road_network import RoadNetwork, unchecked
+from evroute.network.source import Source
 
 FORMAT = 3
 """Format of written files. Files of format 2, without digest and tables, are read too."""

@@ -117,11 +117,12 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         entry["lost_wh"] = route.charge.lost_wh
     if route.energy_forecast:
         low, high = route.energy_forecast.interval_wh()
+        learned_wh = route.parts_wh.get("learned", 0.0)
         entry["forecast"] = {
             **route.energy_forecast.numbers(),
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
-            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
+            "physics_wh": route.energy_forecast.mean_wh - learned_wh - route.held_wh,
         }
     if route.charge_forecast:
         trips = route.charge_forecast

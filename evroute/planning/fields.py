@@ -76,7 +76,8 @@ class Arrival(Form):
             percent = float(value)
         except (TypeError, ValueError, OverflowError):
             percent = math.nan
-        if isinstance(value, bool) or not 0 <= percent <= 100:
+        odd = isinstance(value, str) and "_" in value
+        if isinstance(value, bool) or odd or not 0 <= percent <= 100:
             raise refused(name, value, f"a charge from 0 to 100 %, or '{CHARGER}'")
         return percent
 

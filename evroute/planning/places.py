@@ -1,6 +1,6 @@
 """Places of a request: a named trip, or places given as text, as positions on the roads.
 
-Both directions of a street, and all edges at a junction, are candidates, between which the search
+Both sides of a street, and all edges at a junction, are candidates, between which the search
 chooses. A place on the way is passed without a stop: one of its edges is driven from end to end.
 
 A named trip is shipped with evroute: its origin and destination edges are in ``data/trips.toml``.
@@ -125,7 +125,8 @@ def places_of(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
     via = tuple(locate(network, text) for text in texts[1:-1])
     _check_different(network, texts, [_edges(starts), *via, _edges(ends)])
     pinned = not via and not {*texts} & network.row_of.keys()
-    if pinned and apart_m(network, starts[0], ends[0]) < 2 * JUNCTION_M:
+    apart = (apart_m(network, start, end) for start in starts for end in ends)
+    if pinned and min(apart) < 2 * JUNCTION_M:
         raise EvrouteError(
             f"origin and destination are one point of {edge_label(network, starts[0].edge)}. "
             "Choose two places"
@@ -167,9 +168,9 @@ def position_title(network: RoadNetwork, ends: Sequence[Position]) -> str:
         Positions of one place.
     """
     first = ends[0]
-    if first.along_m == 0.0:
+    if first.along_m <= JUNCTION_M:
         return junction_label(network, int(network.tail[first.edge]))
-    if first.along_m == network.length_m[first.edge]:
+    if first.along_m >= network.length_m[first.edge] - JUNCTION_M:
         return junction_label(network, int(network.head[first.edge]))
     return edge_label(network, first.edge)
 

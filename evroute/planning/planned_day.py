@@ -115,10 +115,14 @@ class PlannedDay:
     @cached_property
     def forecasts(self) -> DayForecasts:
         """Forecasts by the belief, or by the uncertainty. EvrouteError if there is neither."""
-        uncertainty = self._uncertainty()
-        uncertain = None if uncertainty is None else uncertainty.under(self._conditions)
-        day = day_of_forecasts(uncertain or self.learned, self.space)
+        day = day_of_forecasts(self.uncertain, self.space)
         return DayForecasts(day, self.numbers, partial(_fading, self.vehicle, self.learned))
+
+    @cached_property
+    def uncertain(self) -> Day | None:
+        """Energies with their deviations, by the uncertainty or by the belief, None without one."""
+        uncertainty = self._uncertainty()
+        return self.learned if uncertainty is None else uncertainty.under(self._conditions)
 
     @cached_property
     def of_routes(self) -> RouteNumbers:

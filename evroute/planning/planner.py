@@ -60,11 +60,12 @@ class Planner(SeesDay):
         Conditions of the day. They change physics. Learned deviations from it are kept.
     physics
         For plans without a belief: ``driving``, kinetic energy, turns, stops and speeds as in
-        `energy.free_flow`, or ``eq8``, steady speeds at the limits. `defaults.PHYSICS` if None.
+        `energy.free_flow`, or ``eq8``, steady speeds. If None, the one that fits the speeds of the
+        network (`defaults.physics_of`).
     uncertainty
-        Belief of the same physics whose forecasts of charge serve a limit of risk, in place of
-        ``belief``, or `physics_belief` itself, which is then called once, for the first plan
-        without a belief that needs it.
+        Belief of the same physics whose forecasts serve plans without a belief, and limits of risk
+        in place of ``belief``, or `physics_belief` itself, which is then called once, for the first
+        plan without a belief.
     single
         Whether only one plan is made. Compiled code is then not loaded for a small network, since
         loading takes as long as some 30 plans of a city.
@@ -89,7 +90,7 @@ class Planner(SeesDay):
         require(
             physics is None or belief is None, "a belief has its own physics. Leave physics out"
         )
-        self.physics = defaults.check_physics(physics or defaults.PHYSICS)
+        self.physics = defaults.check_physics(physics or defaults.physics_of(network))
         self.conditions = conditions
         self._named = str(vehicle) if isinstance(vehicle, Path) else vehicle
         self._roads, self._given = network, belief
@@ -138,7 +139,7 @@ class Planner(SeesDay):
 
     @cached_property
     def uncertainty(self) -> LearnedEnergies | None:
-        """Belief of physics whose forecasts serve a limit of risk, or None if there is none."""
+        """Belief of physics whose forecasts serve plans, or None if there is none."""
         if callable(self._uncertainty):
             if self.belief is not None:
                 return None
@@ -251,8 +252,8 @@ class Planner(SeesDay):
             without = request.model_copy(update={"risk": None})
             usual = rows_of_plan(problem, fastest, without, battery, self.chargers, None, halting)
             route, stops = usual.shown(usual.recommended)
-            unlimited = self.describe(route, battery, risky=True, stops=stops)
-        describe = cache(partial(self.describe, battery=battery, risky=risky))
+            unlimited = self.describe(route, battery, stops=stops)
+        describe = cache(partial(self.describe, battery=battery))
         shown = {name: rows.shown(name) for name in rows.routes}
         routes = Routes({name: describe(at, stops=stops) for name, (at, stops) in shown.items()})
         driven = rows.routes[rows.recommended]
@@ -314,7 +315,6 @@ class Planner(SeesDay):
         route: Route,
         battery: Battery | None = None,
         *,
-        risky: bool = False,
         stops: tuple[ChargingStop, ...] = (),
     ) -> PlannedRoute:
         """Return energy, time, length and charge of any route.
@@ -323,8 +323,6 @@ class Planner(SeesDay):
         ----------
         route, battery
             Route, and the charge that it begins with.
-        risky
-            Whether the charge has a forecast without a belief, by the uncertainty of physics.
         stops
             Stops to charge.
         """
@@ -333,17 +331,19 @@ class Planner(SeesDay):
         described = self.day.of_routes.of(route, driven, left, stops)
         heating_wh = self.heating.total_wh(float(driven.time_s.sum()) / 60.0)
         described = replace(described, heating_wh=float(heating_wh))
-        if self.learned is not None:
-            energy = self.learned.forecast(
+        uncertain = self.learned or self.day.uncertain
+        if uncertain is None:
+            return described
+        energy = None
+        if left is not None:
+            energy, forecast = self.forecasts.of_route(route, left, stops)
+            charges = self._possible(described, left, forecast)
+            described = replace(described, charge_forecast=charges)
+        if energy is None or stops or self.forecasts.day is not uncertain:
+            energy = uncertain.forecast(
                 driven.arms, driven.energy_wh, described.charge, driven.stretches
             )
-            described = replace(described, energy_forecast=energy)
-        if left is not None and (risky or self.learned):
-            charges = self._possible(
-                described, left, self.forecasts.of_route(route, left, stops)[1]
-            )
-            described = replace(described, charge_forecast=charges)
-        return described
+        return replace(described, energy_forecast=energy)
 
     def _possible(
         self, described: PlannedRoute, left: Battery, forecast: ChargeForecast

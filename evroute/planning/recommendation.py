@@ -1,13 +1,15 @@
-"""Recommendation: the detour that pays, by a rule of four numbers.
+"""Recommendation: the detour that pays.
 
-Of the routes that are fast enough and save enough energy, the route of least ``energy + r time`` is
-recommended if that is less than the fastest's. Otherwise the fastest. So a recommended route that
-becomes faster or cheaper stays recommended, and another one that improves can only take the
-recommendation itself, as long as the fastest stays the same.
+The route of least ``energy + r time`` is recommended if that is less than the fastest's by a least
+gain, in Wh and as a share of the trip's energy. Otherwise the fastest: below the least gain there
+is no choice to be made. So a recommended route that becomes faster or cheaper stays recommended,
+and another one that improves can only take the recommendation itself, as long as the fastest stays
+the same.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, Self
 
 from scipy.special import ndtri
@@ -17,8 +19,6 @@ from evroute.planning.battery import Battery
 from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import NO_GAP_WH, SearchProblem, rounded_up
 
-SAME_WH, SAME_S = 0.5, 1.0
-"""Differences from the fastest route below which a route counts as the fastest."""
 FEW_LABELS = 20_000
 """Effort of searches for rows that nobody asked for."""
 NONE_PAYS = "exact: no detour saves enough energy for its time"
@@ -38,10 +38,10 @@ class Rule:
     Parameters
     ----------
     extra_time
-        Share by which a recommended route may be slower than the fastest.
+        Share by which a recommended route may be slower than the fastest. Infinite for no limit.
     saving_wh, saving_share
-        Least saving: in Wh, and as a share of the energy that the fastest route takes where it
-        takes any.
+        Least gain: the saved energy less the worth of the extra time, in Wh, and as a share of the
+        energy that the fastest route takes where it takes any.
     wh_per_minute
         Energy that is worth a minute, Wh.
     """
@@ -53,10 +53,10 @@ class Rule:
 
     @classmethod
     def of(cls, request: PlanRequest) -> Self:
-        """Return the rule of a request. Its limit of extra time replaces the usual one."""
+        """Return the rule of a request."""
         extra = request.max_extra_time
         return cls(
-            request.detour_extra_time if extra is None else extra,
+            inf if extra is None else extra,
             request.detour_saving_wh,
             request.detour_saving_share,
             request.detour_wh_per_minute,
@@ -71,8 +71,8 @@ class Rule:
         """Return energy and time of a route as one number, Wh."""
         return route.energy_wh + self.per_s * route.time_s
 
-    def limits(self, fastest: Totals, taken_wh: float) -> Totals:
-        """Return the greatest energy and time of a detour.
+    def limits(self, fastest: Totals, taken_wh: float) -> tuple[float, float]:
+        """Return the greatest `cost`, Wh, and time, s, of a detour.
 
         Parameters
         ----------
@@ -81,8 +81,8 @@ class Rule:
         taken_wh
             Sum of its energies above zero, Wh.
         """
-        saving_wh = max(self.saving_wh, self.saving_share * taken_wh)
-        return Totals(fastest.energy_wh - saving_wh, (1 + self.extra_time) * fastest.time_s)
+        least_wh = max(self.saving_wh, self.saving_share * taken_wh)
+        return self.cost(fastest) - least_wh, (1 + self.extra_time) * fastest.time_s
 
     def best(self, fastest: Totals, taken_wh: float, others: Sequence[Totals]) -> int | None:
         """Return the position of the recommended route among others, or None for the fastest.
@@ -94,22 +94,14 @@ class Rule:
         others
             Routes.
         """
-        most = self.limits(fastest, taken_wh)
+        most_wh, most_s = self.limits(fastest, taken_wh)
         allowed = [
             (self.cost(other), position)
             for position, other in enumerate(others)
-            if other.energy_wh <= most.energy_wh
-            and other.time_s <= most.time_s
-            and not _same(other, fastest)
+            if self.cost(other) <= most_wh and other.time_s <= most_s
         ]
-        cost, position = min(allowed, default=(self.cost(fastest), -1))
-        return position if cost < self.cost(fastest) else None
-
-
-def _same(route: Totals, other: Totals) -> bool:
-    """Return True if two routes count as one."""
-    apart_wh, apart_s = route.energy_wh - other.energy_wh, route.time_s - other.time_s
-    return abs(apart_wh) <= SAME_WH and abs(apart_s) <= SAME_S
+        cost_wh, position = min(allowed, default=(inf, -1))
+        return position if cost_wh < self.cost(fastest) else None
 
 
 def totals(problem: SearchProblem, route: Route, battery: Battery | None) -> Totals:
@@ -150,29 +142,28 @@ def detour(
         Further routes that keep the reserve.
     """
     first, taken_wh = totals(problem, fastest, battery), problem.positive_wh(fastest)
-    most = rule.limits(first, taken_wh)
+    most_wh, most_s = rule.limits(first, taken_wh)
     relaxed = problem.cheapest((1.0, rule.per_s))
     bound = rule.cost(totals(problem, relaxed, None))
-    if bound >= rule.cost(first) - NO_GAP_WH:
+    if bound > most_wh or bound >= rule.cost(first) - NO_GAP_WH:
         return fastest, NONE_PAYS
     keeping = battery is None or problem.keeps(battery, relaxed)
     routes = [relaxed, *known] if keeping else list(known)
     position = rule.best(first, taken_wh, [totals(problem, each, battery) for each in routes])
     best = fastest if position is None else routes[position]
-    least = rule.cost(totals(problem, best, battery))
+    least = most_wh if position is None else rule.cost(totals(problem, best, battery))
     exact = f"exact: no detour pays more, with a minute at {rule.wh_per_minute:g} Wh"
     if least - bound < NO_GAP_WH:
         return best, exact
     found, complete = problem.label_search.cheapest(
         battery,
         problem.time_s,
-        most.time_s,
+        most_s,
         worth=(1.0, rule.per_s),
         better_than=least,
-        most_wh=most.energy_wh,
         effort=FEW_LABELS,
     )
-    if found is not None and not _same(totals(problem, found, battery), first):
+    if found is not None:
         best = found
     if complete:
         return best, NONE_PAYS if best == fastest else exact

@@ -43,7 +43,6 @@ OF_STOPS = ("arrive", "stop_from", "stop_to", "stop_minutes", "least_kw", "avoid
 """Fields of plans that may charge on the way."""
 OF_DETOURS = (
     "max_extra_time",
-    "detour_extra_time",
     "detour_saving_wh",
     "detour_saving_share",
     "detour_wh_per_minute",
@@ -168,24 +167,30 @@ class PlanRequest(Request):
     detour_extra_time: Annotated[
         float,
         Share(
-            "Longest extra time of a recommended detour over the fastest route, without "
-            "--max-extra-time.",
+            "Longest extra time over the fastest route of the row of least energy in little more "
+            "time, without --max-extra-time.",
             metavar="SHARE",
             least=0,
         ),
     ] = 0.15
     detour_saving_wh: Annotated[
-        float, Number("Least saving of a recommended detour, Wh.", metavar="WH", unit="Wh", least=0)
-    ] = 20.0
+        float,
+        Number(
+            "Least gain of a recommended detour, Wh: its saving less the worth of its extra time.",
+            metavar="WH",
+            unit="Wh",
+            least=0,
+        ),
+    ] = 10.0
     detour_saving_share: Annotated[
         float,
         Share(
-            "Least saving of a recommended detour, as a share of the energy that the fastest route "
+            "Least gain of a recommended detour, as a share of the energy that the fastest route "
             "takes uphill and on the level.",
             metavar="SHARE",
             least=0,
         ),
-    ] = 0.02
+    ] = 0.01
     detour_wh_per_minute: Annotated[
         float,
         Number(

@@ -59,7 +59,20 @@ def potential(
     index_wh, noise_std_wh, potential_wh
         (a,) u, noise deviation (not used) and p, Wh.
     """
-    return np.maximum(index_wh - potential_wh, 0.0)
+    return at_least_0(index_wh - potential_wh)
+
+
+def at_least_0(above_wh: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Return the weights of the rule `potential`: ``max(0, u - p)``, as plans use it.
+
+    Parameters
+    ----------
+    above_wh
+        (a,) energy above the potential, u - p, Wh.
+    out
+        (a,) array for the result, or None for a new one.
+    """
+    return np.maximum(above_wh, 0.0, out=out)
 
 
 def potential_rectified(

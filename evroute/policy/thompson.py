@@ -20,7 +20,9 @@ DEFAULT_VARIANCE_SCALE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Thompson(Index):
+class Thompson(Index):
+    """Draws whose deviations from the mean are scaled by sqrt(variance_scale)."""
+
     variance_scale: float = DEFAULT_VARIANCE_SCALE
 
     @property
@@ -30,7 +32,7 @@ class _Thompson(Index):
 
 
 @dataclass(frozen=True, slots=True)
-class IndependentThompson(_Thompson):
+class IndependentThompson(Thompson):
     """An independent draw for each arm, as in the paper: N(mean, variance_scale * variance).
 
     Parameters
@@ -47,7 +49,7 @@ class IndependentThompson(_Thompson):
 
 
 @dataclass(frozen=True, slots=True)
-class JointThompson(_Thompson):
+class JointThompson(Thompson):
     """One joint draw of all arms, deviations from the mean scaled by sqrt(variance_scale).
 
     Parameters
@@ -67,7 +69,9 @@ class JointThompson(_Thompson):
         return mean_wh + self.multiplier * (draw - mean_wh)
 
 
-class _VarianceScale(IndexOptions):
+class ScaledOptions(IndexOptions):
+    """Options of Thompson sampling."""
+
     short: ClassVar[Mapping[str, str]] = {"variance_scale": "v"}
 
     variance_scale: float = Field(
@@ -77,7 +81,7 @@ class _VarianceScale(IndexOptions):
     )
 
 
-class ThompsonOptions(_VarianceScale):
+class ThompsonOptions(ScaledOptions):
     """Thompson sampling: an independent draw for each arm, as in the paper."""
 
     label = "TS"
@@ -87,7 +91,7 @@ class ThompsonOptions(_VarianceScale):
         return IndependentThompson(self.variance_scale)
 
 
-class JointThompsonOptions(_VarianceScale):
+class JointThompsonOptions(ScaledOptions):
     """Thompson sampling: one joint draw of all arms."""
 
     label = "TS joint"

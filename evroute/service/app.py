@@ -42,9 +42,9 @@ B = TypeVar("B", bound=BaseModel)
 MOST_S = 30.0
 LOCAL_HOSTS = ("127.0.0.1", "localhost")
 _REASONS = {
-    400: "The header `Host` names another machine.",
+    400: "The header `Host` names another machine, or a body has two lengths.",
     401: "The token is missing or wrong.",
-    408: "The body came too slowly.",
+    408: "The head or the body came too slowly.",
     413: "The body is too large.",
     415: "The body is no JSON by its content type.",
     422: "The request cannot be met. `detail` names the first problem.",
@@ -221,8 +221,10 @@ def _paths(work: Work) -> APIRouter:
         response_model=answers.Belief,
         responses=_problems({404: "There is no such belief."}),
     )
-    def belief(name: Annotated[Name, PathParameter()]) -> JSONResponse:
-        return JSONResponse(work.belief(name))
+    def belief(
+        name: Annotated[Name, PathParameter()], car: Annotated[str | None, Query()] = None
+    ) -> JSONResponse:
+        return JSONResponse(work.belief(name, car))
 
     return router
 

@@ -101,6 +101,9 @@ class LimitedService:
         headers = dict(scope["headers"])
         if not self._is_own(headers.get(b"host", b"").decode("latin-1")):
             return problem(400, "the header Host names no host of this service", close=True)
+        if {b"content-length", b"transfer-encoding"} <= headers.keys():
+            detail = "got Content-Length beside Transfer-Encoding, expected one of them"
+            return problem(400, detail, close=True)
         if scope["path"] in OPEN:
             return None
         given = headers.get(b"authorization", b"")
@@ -114,8 +117,11 @@ class LimitedService:
 
     def _is_own(self, host: str) -> bool:
         name = host.lower()
-        if not name.endswith("]"):  # an address in brackets without a port
-            name = name.rpartition(":")[0] or name
+        before, colon, port = name.rpartition(":")
+        if colon and not name.endswith("]"):  # an address in brackets without a port
+            if port.strip("0123456789"):
+                return False
+            name = before
         return any(
             each in ("*", name) or (each.startswith("*.") and name.endswith(each[1:]))
             for each in self.hosts

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import UnknownNameError, require
+from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.base import Belief
+from evroute.learning.fleet.type_folders import folder_of
 from evroute.learning.followed import FollowedBelief
 from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network, network_version
@@ -88,12 +90,15 @@ class Planners:
         """
         day = replace(request.conditions, departed_s=None)
         planners = self._usual if day == USUAL else self._other
-        key = request.network, request.vehicle, day, request.belief
+        folder = None
+        if request.belief is not None:
+            folder = self.folder(request.belief, request.car, request.vehicle)
+        key = request.network, request.vehicle, day, folder
         version = network_version(request.network)
         roads, learned = self._network(request.network, version), None
-        if request.belief is not None:
-            followed = self._belief(request.network, version, request.belief)
-            learned = followed.at(self._belief_version(request.belief))
+        if folder is not None:
+            followed = self._belief(request.network, version, folder)
+            learned = followed.at(_belief_version(folder))
         return planners(*key).of((version, learned), lambda: self._new(roads, learned, *key[1:3]))
 
     @staticmethod
@@ -102,12 +107,27 @@ class Planners:
     ) -> Planner:
         return Planner(roads, vehicle, learned, conditions=day, uncertainty=physics_belief)
 
-    def _followed(self, network: str, version: Version, belief: str) -> FollowedBelief:
-        return FollowedBelief(self.folder(belief), self._network(network, version))
+    def _followed(self, network: str, version: Version, folder: Path) -> FollowedBelief:
+        return FollowedBelief(folder, self._network(network, version))
 
-    def folder(self, name: str) -> Path:
-        """Return the folder of a belief. UnknownNameError if there is none of the name."""
-        folder = self.beliefs / name
+    def folder(self, name: str, car: str | None = None, vehicle: str | None = None) -> Path:
+        """Return the folder of a belief, of a fleet that of the type of the car or the vehicle.
+
+        Parameters
+        ----------
+        name
+            Name of the belief.
+        car, vehicle
+            Car and vehicle of a request, or None.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none of the name, or the fleet has no such car or type.
+        EvrouteError
+            If the fleet has several types and neither is named.
+        """
+        folder = folder_of(inside(self.beliefs, name), car, vehicle)
         require(
             Folder(folder).has_manifest,
             f"there is no belief '{name}'. POST /v1/trips makes one",
@@ -115,10 +135,11 @@ class Planners:
         )
         return folder
 
-    def _belief_version(self, name: str) -> Version:
-        """Return a value that changes whenever trips are learned, by this process or another.
 
-        A belief that is written takes the place of the file before, with an inode of its own.
-        """
-        found = (each.stat() for each in (self.folder(name) / "beliefs").glob("*.npz"))
-        return tuple(sorted((each.st_mtime_ns, each.st_ino) for each in found))
+def _belief_version(folder: Path) -> Version:
+    """Return a value that changes whenever trips are learned, by this process or another.
+
+    A belief that is written takes the place of the file before, with an inode of its own.
+    """
+    found = (each.stat() for each in (folder / "beliefs").glob("*.npz"))
+    return tuple(sorted((each.st_mtime_ns, each.st_ino) for each in found))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +13,7 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 
 from evroute.energy.driving import DrivingConditions
@@ -23,7 +24,7 @@ from evroute.planning.reach import RESERVE_OF_RANGE, RangeRequest
 from evroute.planning.request import OF_DETOURS, PlanRequest
 from evroute.service.problems import brief
 from evroute.validation.forms import Form, clock_s
-from evroute.validation.invalid import first_problem
+from evroute.validation.invalid import first_problem, shown
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs. None is a path."""
@@ -41,7 +42,13 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 class Body(BaseModel):
-    """A JSON object without unknown fields."""
+    """A JSON object without unknown fields, whose numbers are no texts or truths."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+
+
+class QueryOfUrl(BaseModel):
+    """The query of a URL, whose values are texts, without unknown names."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -119,7 +126,11 @@ class DrivenEdge(Body):
 class Trip(Body):
     """One measured trip, by edges in driving order."""
 
-    trip: str = Field(min_length=1, max_length=200, description="Id. The same trip is one row.")
+    trip: str = Field(
+        min_length=1,
+        max_length=200,
+        description="Id, of one trip of a request. The same trip sent again is learned once.",
+    )
     edges: Annotated[list[DrivenEdge], FailFast()] = Field(min_length=1, max_length=MOST_EDGES)
     departed_s: float | None = Field(
         default=None,
@@ -181,6 +192,17 @@ class Trips(Body):
         min_length=1, max_length=MOST_TRIPS
     )
 
+    @model_validator(mode="after")
+    def _of_own_ids(self) -> Self:
+        first: dict[str, int] = {}
+        for place, each in enumerate(self.trips):
+            if (before := first.setdefault(each.trip, place)) != place:
+                raise ValueError(
+                    f"trips.{place} has the id {shown(each.trip)}, which trips.{before} has too. "
+                    "Give each trip an id of its own, and all edges of one trip in one list"
+                )
+        return self
+
 
 class RangeBody(RangeRequest):
     """A charge whose range is wanted. The fields are the options of ``evroute range``."""
@@ -196,7 +218,9 @@ class RangeBody(RangeRequest):
     network: Name = "denver"
     vehicle: VehicleName = None
     belief: BeliefName = None
-    edges: bool = Field(default=False, description="List the ids of the roads within reach.")
+    edges: bool = Field(
+        default=False, strict=True, description="List the ids of the roads within reach."
+    )
 
 
 _PLAN = entries_of(PlanRequest)
@@ -226,16 +250,18 @@ class MatrixBody(Request):
         default="energy",
         description="Routes of least energy, the fastest, or those that a plan recommends.",
     )
-    sd: bool = Field(default=False, description="Whether with standard deviations of energies.")
+    sd: bool = Field(
+        default=False, strict=True, description="Whether with standard deviations of energies."
+    )
     reduced: bool = Field(
         default=False,
+        strict=True,
         description="Whether with reduced energies. The destinations then are the origins, and no "
         "energy has a warm-up.",
     )
     max_extra_time: Annotated[float | None, _PLAN["max_extra_time"].form] = None
-    detour_extra_time: Annotated[float, _PLAN["detour_extra_time"].form] = 0.15
-    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 20.0
-    detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.02
+    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 10.0
+    detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.01
     detour_wh_per_minute: Annotated[float, _PLAN["detour_wh_per_minute"].form] = 100.0
     vehicle: VehicleName = None
     belief: BeliefName = None
@@ -259,7 +285,7 @@ class MatrixBody(Request):
 _DAY = entries_of(RangeRequest)
 
 
-class NeededRequest(Body):
+class NeededRequest(QueryOfUrl):
     """A trip whose charge is wanted, as the query of a URL."""
 
     network: Name = "denver"
@@ -337,7 +363,11 @@ class NeededDay(Request):
         min_length=1, max_length=MOST_TRIPS_OF_DAY
     )
     p: float = Field(
-        default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
+        default=0.95,
+        ge=0.5,
+        lt=1,
+        strict=True,
+        description="Probability with which the reserve is kept.",
     )
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
     vehicle: VehicleName = None
@@ -351,7 +381,7 @@ class NeededDay(Request):
         return
 
 
-class PlacesRequest(Body):
+class PlacesRequest(QueryOfUrl):
     """Places that a text may mean, as the query of a URL."""
 
     network: Name = "denver"

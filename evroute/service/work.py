@@ -15,21 +15,23 @@ import numpy as np
 from evroute.arrays import BoolArray
 from evroute.door.warm import warm
 from evroute.errors import EvrouteError, require
+from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.belief import belief_of, stored_belief
 from evroute.learning.findings import findings
-from evroute.learning.learn import WAIT_S, learn
+from evroute.learning.learn import learn
+from evroute.learning.one_call import WAIT_S
 from evroute.learning.records.history import read_history
 from evroute.network.places.positions import positions
 from evroute.network.places.suggestions import suggest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
+from evroute.planning.dispatch.needs import needed, needed_of_day
 from evroute.planning.dispatch.reduced import check_same, reduced_energies
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import Pairs
 from evroute.planning.reach import reach_asked
 from evroute.service.formats import EnergyMatrix
-from evroute.service.needs import needed, needed_of_day
 from evroute.service.planners import Planners
 from evroute.service.problems import brief
 from evroute.service.requests import (
@@ -193,7 +195,7 @@ class Work:
         return [asdict(each) for each in suggest(roads, request.text, most=request.most)]
 
     def needed(self, request: NeededRequest) -> dict[str, Any]:
-        """Return the charge that a trip needs (`needs.needed`).
+        """Return the charge that a trip needs (`dispatch.needs`).
 
         Raises
         ------
@@ -201,10 +203,12 @@ class Work:
             If there is no way, or a full battery does not suffice.
         """
         with self._planning:
-            return needed(self.planners.of_request(request), request)
+            planner = self.planners.of_request(request)
+            ends = request.origin, request.destination
+            return needed(planner, ends, request.reserve, request.p)
 
     def needed_of_day(self, request: NeededDay) -> dict[str, Any]:
-        """Return the charge that all trips of a day need together (`needs.needed_of_day`).
+        """Return the charge that all trips of a day need together (`dispatch.needs`).
 
         Raises
         ------
@@ -214,7 +218,8 @@ class Work:
         with self._planning:
             planner = self.planners.of_request(request)
             planners = [planner.leaving(each.departed_s) for each in request.trips]
-            return needed_of_day(planners, request)
+            ends = [(each.origin, each.destination) for each in request.trips]
+            return needed_of_day(planners, ends, request.reserve, request.p)
 
     def learn(self, trips: Trips) -> dict[str, Any]:
         """Learn trips. They are on the disk when this returns.
@@ -235,7 +240,7 @@ class Work:
             try:
                 learned = learn(
                     table,
-                    self.beliefs / trips.belief,
+                    inside(self.beliefs, trips.belief),
                     network=self.planners.network(trips.network),
                     vehicle=trips.vehicle,
                 )
@@ -251,15 +256,22 @@ class Work:
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 
-    def belief(self, name: str) -> dict[str, Any]:
+    def belief(self, name: str, car: str | None = None) -> dict[str, Any]:
         """Return the subject of a belief and its findings, in sentences.
+
+        Parameters
+        ----------
+        name
+            Name of the belief.
+        car
+            Car of a fleet with several types, whose type is meant. None for the only type.
 
         Raises
         ------
         UnknownNameError
             If there is no belief of this name.
         """
-        folder = self.planners.folder(name)
+        folder = self.planners.folder(name, car)
         with self._learning, Folder(folder).locked(WAIT_S):  # another worker may learn
             stored = stored_belief(folder)
             belief = belief_of(stored, self.planners.network(stored.about.network))

@@ -9,25 +9,33 @@ is another one, so that trips which one worker learned count in the plans of all
 
 import multiprocessing
 import os
+import shutil
 import signal
 import socket
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from filelock import FileLock, Timeout
 from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
 from uvicorn.supervisors import Multiprocess
 
+from evroute.service.connections import GuardedConnection, prepare_process
 from evroute.service.shared import Slots
 
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Variable with which ``prometheus_client`` sums over processes, read at its import."""
+PREFIX = "evroute-serve-"
+"""Beginning of the names of the folders of services, in the folder of temporary files."""
+OWNER = "owner.lock"
+"""File of such a folder that its service locks."""
 GRACE_S = 30
 """Seconds that requests have left when the service is stopped."""
 POLL_S = 0.02
@@ -56,6 +64,7 @@ class Service:
         """Return the application of this process."""
         from evroute.service.app import make_app
 
+        prepare_process()
         threadpool_limits(1)  # threads of small products wait for each other
         supervisor = multiprocessing.parent_process()
         if self.slots is not None and supervisor is not None:
@@ -112,12 +121,23 @@ def run(
         ready()
         uvicorn.Server(_configuration(lambda: application)).run(sockets=[listening])
         return
-    with tempfile.TemporaryDirectory(prefix="evroute-serve-") as folder:
+    _sweep_folders()
+    with (
+        tempfile.TemporaryDirectory(prefix=PREFIX) as folder,
+        FileLock(Path(folder) / OWNER),
+    ):
         os.environ[METRICS_FOLDER] = folder  # for the workers, which inherit it
         slots = Slots(workers, Path(folder))
         shared = replace(service, slots=slots)
         threading.Thread(target=_when_taken, args=(slots, workers, ready), daemon=True).start()
         Multiprocess(_configuration(shared, workers=workers), sockets=[listening]).run()
+
+
+def _sweep_folders() -> None:
+    """Delete the folders of services that were killed. No process holds their lock."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
+        with suppress(OSError, Timeout), FileLock(lock, timeout=0):
+            shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def _when_taken(slots: Slots, workers: int, ready: Callable[[], None]) -> None:
@@ -131,6 +151,9 @@ def _configuration(service: Callable[[], ASGIApp], **options: Any) -> uvicorn.Co
     return uvicorn.Config(
         service,
         factory=True,
+        backlog=prepare_process(),
+        http=GuardedConnection,
+        ws="none",
         log_level="warning",
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=GRACE_S,

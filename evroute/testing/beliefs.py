@@ -19,19 +19,12 @@ from evroute.methods.setting import Setting
 from evroute.planning.forecasts.many_trips import ManyTrips
 from evroute.planning.planner import Planner
 from evroute.testing.base import close, ensure, equal, hold, refuses
-from evroute.testing.days import arms_of, forecast_of, trips_to_each, trips_together
+from evroute.testing.days import arms_of, forecast_of, parts_wh, trips_to_each, trips_together
 from evroute.testing.roads import hill
 
 OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
 """The two routes of the network."""
-COLUMNS = [
-    "predicted_wh",
-    "predicted_sd_wh",
-    "low50_wh",
-    "high50_wh",
-    "low90_wh",
-    "high90_wh",
-]
+COLUMNS = ["predicted_wh", "predicted_sd_wh", "low50_wh", "high50_wh", "low90_wh", "high90_wh"]
 EXTRA = 1.3
 """Measured energy over eq. 8 on every edge."""
 SLOW = 1.5
@@ -46,12 +39,9 @@ class Subject:
     ----------
     make
         Makes a belief before any trip.
-    from_times
-        Whether it learns from travel times alone, so that energies teach it nothing.
     """
 
     make: Callable[[], Belief]
-    from_times: bool = False
 
     def taught(self, n: int = 12) -> Belief:
         """Return a belief that has learned n trips."""
@@ -61,15 +51,13 @@ class Subject:
         return belief
 
 
-def check_belief(kind: type[Belief], *, from_times: bool = False) -> None:
+def check_belief(kind: type[Belief]) -> None:
     """Check that a kind of belief keeps the protocol `Belief`, and its days the protocol `Day`.
 
     Parameters
     ----------
     kind
         The class. `Belief.of_method` makes a belief before any trip.
-    from_times
-        As in `Subject`.
 
     Raises
     ------
@@ -78,7 +66,7 @@ def check_belief(kind: type[Belief], *, from_times: bool = False) -> None:
     """
     setting = Setting(hill(), load_vehicle())
     make = partial(kind.of_method, {"model": kind.__name__.lower()}, setting)
-    hold(CHECKS, Subject(make, from_times))
+    hold(CHECKS, Subject(make))
 
 
 def trip_of(
@@ -176,8 +164,6 @@ def a_trip_is_expected_from_the_trips_before_it(subject: Subject) -> None:
 
 def measured_energy_is_learned(subject: Subject) -> None:
     """Measured energy is learned, on both routes, and the deviation falls."""
-    if subject.from_times:
-        return
     belief = subject.taught(30)
     for edges in (OVER, ROUND):
         trip = trip_of(belief.setting, edges)
@@ -263,6 +249,14 @@ def the_day_has_an_energy_and_a_time_for_every_arm(subject: Subject) -> None:
     ensure(n == belief.network.n_edges, f"The posterior of edges has {n}.")
     ensure(0 <= day.battery_share < 1, f"battery_share is {day.battery_share}.")
     ensure(0 <= day.full_battery_fade < 2, f"full_battery_fade is {day.full_battery_fade}.")
+
+
+def a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it(subject: Subject) -> None:
+    """The energy of a part of an edge has the same bytes alone, among others and in any order."""
+    belief = subject.taught(30)
+    for edges in (OVER, ROUND):
+        together_wh, alone_wh = parts_wh(*arms_of(belief, edges))
+        equal(together_wh, alone_wh, "energies together and alone")
 
 
 def conditions_of_the_day_are_in_its_energies(subject: Subject) -> None:
@@ -386,6 +380,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     the_day_forecasts_what_the_belief_expects,
     a_difference_of_routes_leaves_out_all_that_they_share,
     the_day_has_an_energy_and_a_time_for_every_arm,
+    a_part_of_an_edge_has_its_energy_whatever_is_asked_beside_it,
     conditions_of_the_day_are_in_its_energies,
     minutes_are_those_of_trips_where_they_measured_them,
     an_unknown_departure_is_not_midnight,

@@ -52,3 +52,24 @@ def trips_together(
     driven = Stretches.of_routes(day.space.edges.network, routes, halts=day.space.halts)
     first = np.cumsum([0, *map(len, trips[:-1])])
     return arms, first, np.full(len(arms), 50.0), driven
+
+
+def parts_wh(day: Day, arms: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the energies of parts of edges, in two orders at once, and one by one, (2, k) Wh each.
+
+    Plans keep such energies for later requests. They must not depend on the requests before.
+
+    Parameters
+    ----------
+    day
+        Day of the parts.
+    arms
+        Arms, of whose edges nine parts each are driven.
+    """
+    arms, rng = np.tile(arms, 9), np.random.default_rng(0)
+    whole = Stretches.whole(day.space.edges.network, day.space.states.edge[arms])
+    from_m, to_m = np.sort(rng.uniform(0.0, whole.to_m, (2, len(arms))), axis=0)
+    parts, back = replace(whole, from_m=from_m, to_m=to_m), np.arange(len(arms))[::-1]
+    one_by_one = [day.stretch_wh(arms[at], parts[at])[0] for at in back[::-1, np.newaxis]]
+    together_wh = [day.stretch_wh(arms, parts), day.stretch_wh(arms[back], parts[back])[back]]
+    return np.array(together_wh), np.array([one_by_one, one_by_one])

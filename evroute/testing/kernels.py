@@ -58,20 +58,6 @@ def shrinks_with_distance(kernel: ContextKernel) -> None:
     ensure(np.ptp(kernel(x, y, SCALES)) > 0, "All values are equal.")
 
 
-def gradients(kernel: ContextKernel) -> None:
-    """The gradients are the derivatives by the logarithms of the lengthscales."""
-    x, y = _points(3, 6), _points(4, 5)
-    y[0] = x[0]  # the distance 0
-    value, gradient = kernel.log_gradient(x, y, SCALES)
-    close(value, kernel(x, y, SCALES), "values beside the gradients", rtol=1e-12)
-    step, by_scale = 1e-6, list(gradient)
-    ensure(len(by_scale) == len(SCALES), f"There are {len(by_scale)} for {len(SCALES)} features.")
-    for j, each in enumerate(by_scale):
-        factor = np.exp(step * (np.arange(3) == j))
-        numeric = (kernel(x, y, SCALES * factor) - kernel(x, y, SCALES / factor)) / (2 * step)
-        close(each, numeric, f"derivatives by lengthscale {j}", rtol=1e-7, atol=1e-8)
-
-
 def spectral_draws(kernel: ContextKernel) -> None:
     """Cosines at frequencies of the spectral density average to the kernel."""
     frequency = kernel.spectral_draw(2, _DRAWS, np.random.default_rng(0))
@@ -97,7 +83,6 @@ CHECKS: tuple[Callable[[ContextKernel], None], ...] = (
     one_at_distance_zero,
     symmetric_and_positive,
     shrinks_with_distance,
-    gradients,
     spectral_draws,
     torch_form,
 )

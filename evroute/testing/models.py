@@ -30,8 +30,6 @@ class Subject:
         Network, vehicle and prior of the model.
     own_prior
         Whether the model's prior deviations are its own instead of the setting's.
-    from_times
-        Whether it learns from travel times alone, so that energies teach it nothing.
     low_rank
         Whether its covariances are of low rank.
     single_precision
@@ -41,7 +39,6 @@ class Subject:
     make: MAKE
     setting: Setting
     own_prior: bool = False
-    from_times: bool = False
     low_rank: bool = False
     single_precision: bool = False
 
@@ -55,7 +52,6 @@ def check_model(
     options: type[ModelOptions],
     *,
     own_prior: bool = False,
-    from_times: bool = False,
     low_rank: bool = False,
     single_precision: bool = False,
     **values: Any,
@@ -66,7 +62,7 @@ def check_model(
     ----------
     options
         The class.
-    own_prior, from_times, low_rank, single_precision
+    own_prior, low_rank, single_precision
         As in `Subject`.
     **values
         Values of options with which theory makes an approximate model exact.
@@ -78,7 +74,7 @@ def check_model(
     """
     setting = Setting(hill(), load_vehicle("reference"))
     build = partial(_built, options, setting, values)
-    hold(CHECKS, Subject(build, setting, own_prior, from_times, low_rank, single_precision))
+    hold(CHECKS, Subject(build, setting, own_prior, low_rank, single_precision))
 
 
 def _built(options: type[ModelOptions], setting: Setting, values: dict[str, Any]) -> EnergyModel:
@@ -161,8 +157,6 @@ def closed_edges_change_no_others(subject: Subject) -> None:
 
 def a_measurement_counts_by_its_noise(subject: Subject) -> None:
     """A measurement draws the mean towards it and sharpens it, as of normal distributions."""
-    if subject.from_times:
-        return
     model, arm = subject.make(), subject.arms.take(np.array([4]))
     before = model.posterior(arm)
     model.update(Feedback(arm.id, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
@@ -175,8 +169,6 @@ def a_measurement_counts_by_its_noise(subject: Subject) -> None:
 
 def certain_after_many(subject: Subject) -> None:
     """An edge that is driven often becomes certain, at its measured energy."""
-    if subject.from_times:
-        return
     model, arm = subject.make(), subject.arms.take(np.array([2]))
     truth_wh, often = arm.prior_mean_wh + 17.0, np.zeros(50, dtype=int)
     for _ in range(20):

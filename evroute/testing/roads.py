@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 
 
 def make_network(

@@ -165,7 +165,7 @@ class Number(Form):
             Number or text.
         """
         kind = f"{'a whole number' if self.whole else 'a number'} {self.words}".rstrip()
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not _is_plain(value):
             raise refused(name, value, kind)
         try:
             number = float(value)
@@ -224,6 +224,8 @@ class Share(Number):
             return Number.number(self, name, value)
         percent = value.strip().endswith("%")
         try:
+            if not _is_plain(value):
+                raise ValueError(value)
             share = float(Decimal(value.strip().removesuffix("%")) / (100 if percent else 1))
         except (ArithmeticError, ValueError):
             share = math.nan
@@ -354,6 +356,11 @@ class Places(Place):
     def limits(self) -> dict[str, Any]:
         """Keywords of the JSON schema."""
         return {"maxItems": self.most}
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is no text with digits that Python alone reads, as in 1_000."""
+    return not isinstance(value, str) or (value.isascii() and "_" not in value)
 
 
 class _Shown:

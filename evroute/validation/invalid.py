@@ -45,6 +45,8 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
             return f"unknown key '{field}'" + (f". Known: {', '.join(names)}" if names else "")
         case "too_short":
             return f"{field} has fewer items than {problem['ctx']['min_length']}"
+        case "too_long":
+            return f"{field} has more items than {problem['ctx']['max_length']}"
         case "value_error":
             return f"{field}: {message}" if field else message
         case _:

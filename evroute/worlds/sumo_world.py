@@ -21,6 +21,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.checked import read_arrays, write_arrays
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.errors import DamagedFileError, EvrouteError
+from evroute.files import inside
 from evroute.methods.setting import Setting
 from evroute.network.catalog import cache_dir
 from evroute.network.turn_table import TurnTable
@@ -190,7 +191,7 @@ class SumoWorld:
         ]
         total = hashlib.sha256(json.dumps(inputs).encode())
         total.update(self.speed_mps.tobytes())
-        path = cache_dir() / "sumo" / f"{network.name}-{total.hexdigest()[:16]}.npz"
+        path = inside(cache_dir() / "sumo", f"{network.name}-{total.hexdigest()[:16]}.npz")
         if path.is_file():
             try:
                 return Passages(**read_arrays(path))

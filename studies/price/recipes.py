@@ -180,12 +180,12 @@ RECIPES = {
     "model": Recipe(
         "newest",
         ("tests/contract/test_models.py", "tests/contract/test_pairs.py"),
-        {"evroute/model/nystrom/newest.py": from_guide("A dictionary rule")},
+        {"evroute/model/sparse/newest.py": from_guide("A dictionary rule")},
         (
             entry(
                 "evroute/methods/parts.py",
                 "MODELS",
-                '"newest": "evroute.model.nystrom.newest:NewestOptions"',
+                '"newest": "evroute.model.sparse.newest:NewestOptions"',
             ),
         ),
     ),

@@ -26,6 +26,23 @@ from typing import Any
 
 import numpy as np
 from compare import HEADER, VOLATILE, Comparison, Family, in_order
+from doors import (
+    Roads,
+    asked,
+    cold,
+    fleets,
+    matrices,
+    money,
+    needs,
+    other_map,
+    positions,
+    ranges,
+    refusals,
+    risk,
+    stations,
+    stops,
+    tours,
+)
 from families import (
     Simulation,
     Tasks,
@@ -44,7 +61,12 @@ from trees import CommandError, Tree, Units, check_import, checked_out, side_by_
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FAMILIES = ("plans", "learn", "simulate", "bandit")
+DOORS = (
+    *("positions", "stops", "risk", "range", "refusals", "needs", "matrix", "tour", "money"),
+    *("fleets", "other-map", "cold"),
+)
+"""Families of `doors`, which ask for what a user may wish."""
+FAMILIES = ("plans", *DOORS, "learn", "simulate", "bandit")
 """Families that can be compared alone; the reports belong to the simulations."""
 SHOWN = 5
 """Differences of each family that are printed."""
@@ -174,12 +196,16 @@ def compare(bench: Bench, *, quick: bool, only: Sequence[str] = FAMILIES) -> Non
     )
     trips = write_trips(inputs / "trips.csv", ends("denver", 12))
 
+    rows = 8 if quick else 40
+    for name, tasks in of_doors(bench, first, rows, city=cities[0] if cities else "").items():
+        if name in chosen:
+            bench.run(name, tasks)
     if "learn" in chosen:
         tasks = learned("edges", [first, second], [], requests)
         tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests)
         tasks |= learned("gps", [gps], [], requests)
         if not quick:
-            for model in ("exact", "edge-speeds", "svgp", "bkb"):
+            for model in ("exact", "svgp", "bkb"):
                 tasks |= learned(model, [first], ["--model", model], requests)
         bench.run("learn", tasks)
     if "simulate" in chosen:
@@ -189,6 +215,40 @@ def compare(bench: Bench, *, quick: bool, only: Sequence[str] = FAMILIES) -> Non
         if not quick:
             tasks |= bandit("matern", HERE / "matern.toml")
         bench.run("bandit", tasks | bandit("starvation", HERE / "starvation.toml"))
+
+
+def of_doors(bench: Bench, measured: Path, rows: int, *, city: str) -> dict[str, Tasks]:
+    """Return the tasks of each family of `DOORS`.
+
+    Parameters
+    ----------
+    bench
+        Both trees.
+    measured
+        A table of trips measured on Denver.
+    rows
+        Number of requests of a family of plans.
+    city
+        Another network for the belief of Denver, or "" if there is none.
+    """
+    rng, folder = np.random.default_rng(49), bench.inputs
+    roads = Roads.of(bench.old, "denver", rng)
+    charged = {"stations": stations(folder, roads)}
+    tables = {"positions": positions, "risk": risk, "money": money, "refusals": refusals}
+    found = {
+        name: asked(folder, roads.name, name, table(roads, rows)) for name, table in tables.items()
+    }
+    found["stops"] = charged | asked(folder, None, "stops", stops(roads, rows))
+    found["cold"] = charged | asked(folder, None, "cold", cold(roads, rows))
+    found["range"] = ranges(roads, rows // 2)
+    found["tour"] = tours(roads, rows // 2)
+    found["matrix"] = matrices(folder, roads, rows)
+    found["needs"] = needs(folder, roads, rows)
+    found["fleets"] = fleets(folder, roads, ROOT / "data", rows)
+    if city:
+        elsewhere = Roads.of(bench.old, city, rng)
+        found["other-map"] = other_map(folder, measured, elsewhere, rows)
+    return {name: found[name] for name in DOORS if name in found}
 
 
 def compare_simulations(

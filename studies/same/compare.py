@@ -11,7 +11,8 @@ import numpy as np
 
 TOLERANCE = 1e-12
 """Relative to the largest value of an array, or to 1 (Wh, s, m, %) if that is larger."""
-WORDING = {"verdict", "proof", "assumes", "error", "run", "method"}
+WORDING = {"verdict", "proof", "proofs", "assumes", "assumed", "safety", "note", "error"}
+WORDING |= {"run", "method"}
 """Keys and columns of sentences and labels: a new wording is counted, not a difference."""
 VOLATILE = {"seconds"}
 """Keys and columns that no two runs share."""

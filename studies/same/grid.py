@@ -26,12 +26,12 @@ BOUNDS = ("cmm-ucb", "dmm-ucb", "amm-ucb", "ay-gp-ucb", "igp-ucb")
 RADIUS = ("radius",)
 INDICES = {
     **dict.fromkeys(("exact", "regional", "physics+gp"), EVERYWHERE + BOUNDS),
-    **dict.fromkeys(("independent", "svgp", "factor", "edge-speeds", "physics"), EVERYWHERE),
+    **dict.fromkeys(("independent", "svgp-gpytorch", "factor", "physics"), EVERYWHERE),
     **dict.fromkeys(("bkb", "cbkb", "cbbkb", "bbkb", "batch-ucb"), EVERYWHERE + RADIUS),
-    **dict.fromkeys(("delayed", "ek-ucb", "k-ucb"), EVERYWHERE + RADIUS),
+    **dict.fromkeys(("delayed", "ek-ucb", "k-ucb", "svgp"), EVERYWHERE + RADIUS),
 }
-ONLY_EDGES = {"regional", "edge-speeds"}
-REMOVED = {"fixed-features"}
+ONLY_EDGES = {"regional"}
+REMOVED = {"fixed-features", "bounded", "edge-speeds"}
 """Models of earlier trees that this tree no longer has."""
 METHODS = {
     "recommended": (),
@@ -102,17 +102,11 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
             (*short, "--option", "prior=dissipation", "--option", "lengthscale=0.5"),
             ("ts", "ucb"),
         ),
-        Simulation("fitted", (*short, "--option", "fit_hyperparameters=true"), ("ts", "greedy")),
         Simulation("guarded", (*short, "--option", "guard=true"), ("ts", "random")),
         Simulation("in flight", (*short, "--option", "in_flight=4"), ("ts", "ucb")),
         Simulation("closures", (*short, "--option", "closed_share=0.02"), ("ts",)),
         Simulation("random trips", (*several, "--trip", "random 1-2 km"), ("ts", "bayes-ucb")),
         Simulation("vehicles", (*several, "--trip", trips, "--world", "cold"), ("ts",)),
-        Simulation(
-            "shared",
-            (*several, "--trip", trips, "--world", "cold", "--option", "share_belief=true"),
-            ("ts",),
-        ),
     ]
 
 

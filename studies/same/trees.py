@@ -17,7 +17,7 @@ Units = dict[str, Any]
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 EARLIER_FLAGS = (
     *("arms", "audit", "closed_share", "guard", "in_flight", "lengthscale", "prior", "reserve"),
-    *("share_belief", "soc"),
+    "soc",
 )
 """Options of ``--option`` that earlier commits took as flags of their own."""
 EARLIER_DEFAULTS = {
@@ -39,6 +39,17 @@ class Tree:
     root: Path
     scratch: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of the tree's commands: its package, its cache, one thread."""
+        own = {"PYTHONPATH": self.root, "EVROUTE_CACHE_DIR": self.scratch / "cache", "COLUMNS": 200}
+        own |= {f"{library}_NUM_THREADS": 1 for library in THREADS}
+        return os.environ | {name: str(value) for name, value in own.items()}
+
+    def command(self, *arguments: object) -> list[str]:
+        """Return a command of the interpreter; `environment` makes it this tree's."""
+        return [sys.executable, *map(str, arguments)]
+
     def python(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
         """Return the standard output of the interpreter with this tree's package first.
 
@@ -48,12 +59,10 @@ class Tree:
             If the exit status is not one of ``statuses``.
         """
         self.scratch.mkdir(parents=True, exist_ok=True)
-        own = {"PYTHONPATH": self.root, "EVROUTE_CACHE_DIR": self.scratch / "cache", "COLUMNS": 200}
-        own |= {f"{library}_NUM_THREADS": 1 for library in THREADS}
         done = subprocess.run(
-            [sys.executable, *map(str, arguments)],
+            self.command(*arguments),
             cwd=self.scratch,
-            env=os.environ | {name: str(value) for name, value in own.items()},
+            env=self.environment,
             capture_output=True,
             text=True,
             check=False,
@@ -64,8 +73,15 @@ class Tree:
             raise CommandError(f"status {done.returncode} of '{command}': {last}")
         return done.stdout
 
+    def as_typed(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
+        """Return the standard output of an ``evroute`` command with the tree's own defaults."""
+        return self.python("-m", "evroute", *arguments, statuses=statuses)
+
     def evroute(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
-        """Return the standard output of an ``evroute`` command; raises as `python`."""
+        """Return the standard output of an ``evroute`` command with the defaults of earlier trees.
+
+        Raises as `python`.
+        """
         given = as_flags(with_earlier_defaults(arguments, self), flags_of(self, str(arguments[0])))
         return self.python("-m", "evroute", *given, statuses=statuses)
 

@@ -1,9 +1,13 @@
 """The dashboard's own modules are found beside its main script, as Streamlit does."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from evroute.network.catalog import keep, load_network
+from evroute.network.sources.chargers import add_chargers
 from evroute.resources import app_path
 
 
@@ -12,3 +16,14 @@ def _beside_the_main_script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.syspath_prepend(str(app_path()))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVROUTE_PROFILE", str(tmp_path / "profile.json"))
+
+
+@pytest.fixture
+def other_city(tmp_path: Path) -> Iterator[str]:
+    """Name of a second network: the roads of Denver with a station to charge."""
+    roads, table = load_network("denver"), tmp_path / "stations.csv"
+    lon, lat = (each[40] for each in roads.junction_lon_lat)
+    table.write_text(f"name,lat,lon,socket,kw\nDepot,{lat},{lon},ac,11\n")
+    path = keep(add_chargers(replace(roads, name="other-city"), table)[0])
+    yield "other-city"
+    path.unlink()

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from time import sleep
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
@@ -265,6 +266,30 @@ def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tab
     use.click()
     expect(use).to_have_count(0)
     expect(page.locator(".evroute-map.evroute-dim")).to_have_count(0)
+
+
+def test_a_plan_by_its_address_survives_its_tabs_and_other_pages(
+    tabs: Tabs, dashboard_folder: Path, other_city: str
+) -> None:
+    ends = ("Blake Street & 17th Street", "Broadway & 20th Street")
+    page = tabs.open(
+        f"?{urlencode({'network': other_city, 'from': ends[0], 'to': ends[1], 'charge': True})}"
+    )
+    page.wait_for_url(lambda url: "reserve=" in url)
+    before = cards(page)
+    page.get_by_role("tab", name="Streets").click()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    page.get_by_role("link", name="My car").click()
+    page.wait_for_url(f"**/car?*network={other_city}*")
+    expect(page.get_by_role("button", name="Other City")).to_be_visible()
+    still(page)
+    assert not (dashboard_folder / "profile.json").exists()
+    page.get_by_role("link", name="Learn").click()
+    expect(page.get_by_role("combobox", name="From")).to_have_value(ends[0])
+    page.get_by_role("link", name="Plan", exact=True).click()
+    assert cards(page) == before
+    page.wait_for_url(lambda url: f"network={other_city}" in url and "charge=yes" in url)
+    assert not (dashboard_folder / "profile.json").exists()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])

@@ -158,3 +158,14 @@ def test_an_upload_takes_heights_and_stations_along(tmp_path: Path) -> None:
     assert 3 < np.ptp(hilly.elevation_m) < 5.1, "5 m, smoothed"
     with pytest.raises(EvrouteError, match="a stored network has its heights"):
         read_upload("town.npz", b"", heights)
+    program = (
+        f"<VRTDataset rasterXSize='50' rasterYSize='40'><SRS>EPSG:4326</SRS><GeoTransform>5.98, "
+        f"0.001, 0, 49.02, 0, -0.001</GeoTransform><VRTRasterBand dataType='Float32' band='1'>"
+        f"<SimpleSource><SourceFilename>{tmp_path / 'plane.tif'}</SourceFilename></SimpleSource>"
+        "</VRTRasterBand></VRTDataset>"
+    )
+    tile = np.tile(np.arange(1201, dtype=">i2"), (1201, 1))
+    sloping = read_upload("town.osm", OSM.encode(), ("N49E006.SRTMGL3.hgt", tile.tobytes()))
+    assert 3 < np.ptp(sloping.elevation_m) < 50
+    with pytest.raises(EvrouteError, match="it is no GeoTIFF, HGT or ASCII grid"):
+        read_upload("town.osm", OSM.encode(), ("dem.tif", program.encode()))

@@ -9,7 +9,7 @@ from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
 from evroute.resources import app_path
 
-LEAF = "nissan-leaf-40"
+LEAF, VAN = "nissan-leaf-40", "ford-e-transit"
 PLACES = ("39.753100,-104.996500", "39.760000,-104.975000")
 
 
@@ -27,13 +27,15 @@ def fleet(tmp_path):
             for edge in route.edges
         ]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "cars.csv").write_text(f"car,vehicle\nvan-0,{LEAF}\nvan-1,{VAN}\n")
     learn(tmp_path / "t.csv", tmp_path / "runs" / "vans", vehicle=LEAF)
+    learn(tmp_path / "t.csv", tmp_path / "runs" / "types", cars=tmp_path / "cars.csv")
     return load_belief(tmp_path / "runs" / "vans")
 
 
-def page_of(car: str) -> AppTest:
+def page_of(car: str, folder: str = "vans") -> AppTest:
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=600)
-    link = {"from": PLACES[0], "to": PLACES[1], "vehicle": LEAF, "folder": "vans", "car": car}
+    link = {"from": PLACES[0], "to": PLACES[1], "folder": folder, "car": car}
     for field, value in link.items():
         page.query_params[field] = value
     return page.run()
@@ -54,3 +56,15 @@ def test_the_address_of_a_page_names_the_car(fleet) -> None:
     (message,) = (each.value for each in unknown.error)
     assert "without car" in message
     assert "van-9" in message
+
+
+@pytest.mark.parametrize(("car", "vehicle"), [("van-0", LEAF), ("van-1", VAN)])
+def test_the_car_finds_the_folder_of_its_type(fleet, tmp_path, car: str, vehicle: str) -> None:
+    page = page_of(car, "types")
+    assert not page.exception
+    assert not page.error
+    _, shown = page.session_state["last_plan"]
+    belief = load_belief(tmp_path / "runs" / "types" / vehicle)
+    expected = plan("denver", *PLACES, belief=belief, car=car)
+    for row, route in expected.routes.items():
+        assert shown.routes[row].energy_wh == pytest.approx(route.energy_wh, rel=1e-9)

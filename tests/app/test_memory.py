@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.energy.defaults import VEHICLE
+from evroute.network.catalog import stored_path
 from evroute.resources import app_path
 
 PATIENCE_S = 600
@@ -149,6 +150,21 @@ def test_a_damaged_profile_is_set_aside_with_one_line(profile: Path, content: st
     assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"soc": 35}
 
 
+@pytest.mark.parametrize("name", ["profile.json", ".profile.json.lock"])
+def test_a_link_to_another_folder_is_neither_read_nor_written(
+    profile: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    victim = tmp_path_factory.mktemp("elsewhere") / "victim"
+    written(victim, inputs={"soc": 35})
+    before = victim.read_bytes()
+    profile.with_name(name).symlink_to(victim)
+    page = opened(trip="A")
+    page.slider(key="kept_soc").set_value(50).run()
+    assert any(f"{name} leads out of" in each.value for each in page.caption)
+    assert victim.read_bytes() == before
+    assert not list(profile.parent.glob("profile.json.damaged-*"))
+
+
 def test_a_profile_of_a_later_version_is_left_alone(profile: Path) -> None:
     content = written(profile, version=2, inputs={"soc": 35}).read_bytes()
     page = opened(trip="A")
@@ -216,6 +232,39 @@ def test_an_unwritable_profile_is_reported_in_one_line(
     page.slider(key="kept_soc").set_value(35).run()
     assert not page.exception
     assert any("Nothing can be remembered" in each.value for each in page.caption)
+
+
+def test_inputs_that_streamlit_drops_as_the_page_changes_are_kept(
+    profile: Path, other_city: str
+) -> None:
+    page = AppTest.from_file(str(app_path("streamlit_app.py")), default_timeout=PATIENCE_S)
+    address = {"network": other_city, "from": PLACES[0], "to": PLACES[1], "soc": "70"}
+    for name, text in (address | {"charge": "True"}).items():
+        page.query_params[name] = text
+    page.run()
+    assert not page.exception
+    page.main.children.clear()  # a browser sends no inputs that nobody moved, and they are dropped
+    for name in ("network", "vehicle", "soc", "charge"):
+        del page.session_state[f"kept_{name}"]
+    page.switch_page("views/car.py").run()
+    assert not page.exception
+    assert page.query_params["network"] == other_city
+    page.switch_page("views/plan.py").run()
+    assert address.items() <= dict(page.query_params).items()
+    assert page.query_params["charge"] == "yes"
+    assert not profile.exists()
+
+
+def test_a_city_that_is_gone_is_replaced_and_not_forgotten(profile: Path, other_city: str) -> None:
+    written(profile, inputs={"network": other_city})
+    page = opened()
+    kept = stored_path(other_city)
+    content = kept.read_bytes()
+    kept.unlink()
+    page.run()
+    assert page.session_state["kept_network"] == "denver"
+    assert json.loads(profile.read_text(encoding="utf-8"))["inputs"] == {"network": other_city}
+    kept.write_bytes(content)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.learning.learn import learn
 from evroute.learning.physics_belief import physics_belief
+from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import add_chargers
@@ -113,11 +114,13 @@ def test_cards_show_the_charge_on_arrival_where_it_differs() -> None:
     page = linked({"trip": "C", "soc": "30", "vehicle": "smart-fortwo"})
     made = planned("denver", trip="C", soc_percent=30, reserve_percent=10, vehicle="smart-fortwo")
     cards = shown(page, "cards")["cards"]
-    assert len({arrival(made, card["name"]) for card in cards}) > 1
+    assert len({arrival(made, card["name"]) for card in cards}) > 1, "27.5 % and 27.9 %"
     assert "arrive" not in shown(page, "cards")["above"]
+    assert shown(page, "map")["way"]["digits"] == 1
     for card in cards:
         route = made.routes[card["name"]]
-        assert card["arrival"] == f"arrive with {arrival(made, card['name'])} %"
+        percent = made.battery.percent(route.charge.charge_wh[-1])
+        assert card["arrival"] == f"arrive with {percent:.1f} %"
         assert f"{route.time_s / 60:.1f} min · {route.energy_wh / 1000:.2f} kWh" in card["numbers"]
 
 
@@ -303,6 +306,63 @@ def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     assert not page.error
     assert page.slider(key="kept_soc").value == needed
     assert not shown(page, "cards")["dim"]
+
+
+def test_dimmed_cards_have_the_numbers_of_the_day() -> None:
+    page = opened("views/plan.py")
+    mild = shown(page, "cards")["cards"]
+    page.session_state["kept_temperature"] = -15
+    page.session_state["kept_soc"] = page.session_state["kept_reserve"] = 1
+    page.toggle(key="kept_weather").set_value(True).run()
+    assert not page.exception
+    assert shown(page, "cards")["dim"]
+    cold = shown(page, "cards")["cards"]
+    page.button(key="use").click().run()
+    assert not shown(page, "cards")["dim"]
+    allowed = [card for card in shown(page, "cards")["cards"] if not card.get("refused")]
+    assert cold == allowed
+    assert cold != mild
+
+
+def test_a_request_without_a_way_hides_the_cards_of_another_day() -> None:
+    page = opened("views/plan.py")
+    page.session_state["kept_temperature"] = -15
+    page.session_state["kept_stops"] = ["Blake Street & 17th Street"] * 2
+    page.session_state["kept_trip"] = ""
+    page.toggle(key="kept_weather").set_value(True).run()
+    assert page.error
+    assert not any(
+        each.proto.component_name == "evroute_cards" for each in page.get("bidi_component")
+    )
+
+
+def test_charges_on_arrival_that_differ_by_less_than_a_tenth_are_one() -> None:
+    """79.46 % and 79.51 % of cards are no 79 % and 80 %, 79.4 % and 80.6 % are."""
+    from cards import cards_of, line_above
+
+    roads = load_network("denver")
+    made = planned("denver", trip="A", soc_percent=80, reserve_percent=10, vehicle="reference")
+    names = ["recommended", "time", "energy"]
+
+    def arriving(percents: list[float]) -> Plan:
+        routes = {
+            name: replace(
+                made.routes[name],
+                charge=replace(
+                    made.routes[name].charge,
+                    charge_wh=made.battery.capacity_wh / 100 * np.array([80.0, percent]),
+                ),
+            )
+            for name, percent in zip(names, percents, strict=True)
+        }
+        return replace(made, routes=routes)
+
+    close = arriving([79.46, 79.51, 79.48])
+    assert line_above(close).startswith("All arrive with 79.5 %")
+    nearly = cards_of(roads, arriving([79.44, 79.51, 79.51]), "time")
+    assert [card["arrival"] for card in nearly] == [f"arrive with 79.{k} %" for k in (4, 5, 5)]
+    apart = cards_of(roads, arriving([79.4, 80.6, 80.6]), "time")
+    assert [card["arrival"] for card in apart] == [f"arrive with {k} %" for k in (79, 81, 81)]
 
 
 def test_pins_move_the_route_by_metres_and_one_point_is_a_sentence() -> None:
@@ -915,19 +975,12 @@ def folder_of(page: AppTest) -> str:
     return found
 
 
-def test_without_gpytorch_the_sparse_process_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import cache
-
-    left = {name: each for name, each in cache.methods().items() if "SVGP" not in name}
-    monkeypatch.setattr(cache, "methods", lambda: left)
+def test_the_named_methods_are_offered() -> None:
     page = opened("views/learn.py")
-    assert page.checkbox(key="kept_sparse").disabled
-    assert "pip install 'evroute[gp]'" in " ".join(each.value for each in page.caption).replace(
-        "\\", ""
-    )
-    assert not page.exception
+    offered = set(page.multiselect(key="kept_methods").options)
+    papers = {"GP-UCB", "GP-BayesUCB", "GP-TS", "BI-UCB", "BI-BayesUCB", "BI-TS", "SVGP-TS"}
+    assert {"recommended", "algorithm-3", "ek-ucb", "BKB-radius"} | papers <= offered
+    assert len(offered) == len(METHODS)
 
 
 def test_each_street_is_named_on_its_longest_straight_road(
@@ -1010,6 +1063,16 @@ def test_each_network_keeps_its_places() -> None:
         assert searches(page)["From"]["shown"] == "Blake Street & 17th Street"
     finally:
         path.unlink()
+
+
+def test_another_city_has_the_usual_charge_and_not_that_of_the_example(other_city: str) -> None:
+    page = linked({})
+    assert page.slider(key="kept_soc").value == 11
+    page.selectbox(key="kept_network").set_value(other_city).run()
+    assert not page.exception
+    assert page.slider(key="kept_soc").value == 80
+    known = json.loads(Path(os.environ["EVROUTE_PROFILE"]).read_text(encoding="utf-8"))
+    assert known["inputs"] == {"network": other_city}
 
 
 def test_stations_are_points_with_their_sockets(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_learning_prints_its_findings_and_plans_can_use_them(table, tmp_path) ->
             ("--option", "arms=wheels", "--model", "exact"),
             "method: arms is 'wheels'. It must be 'turns' or 'turns-braked'",
         ),
-        (("--option", "arms=turns", "--model", "edge-speeds"), "has no arms on turns"),
+        (("--option", "arms=turns", "--model", "regional"), "has no arms on turns"),
         (("--option", "nonsense"), "not NAME=VALUE"),
         (("--option", "physics=eq8", "--option", "physics=eq8"), "physics is given twice"),
         (("--option", "prior=none"), "unknown prior 'none'"),

@@ -145,7 +145,9 @@ def test_a_published_network_is_fetched_and_built(
     assert status == 0
     assert "sumo: lust.net.xml" in out
     assert "somebody" in out
-    assert load_network("luxembourg").edge_id == ("up", "down")
+    fetched = load_network("luxembourg")
+    assert fetched.edge_id == ("up", "down")
+    assert "crossings" in fetched.tables
 
 
 def test_roads_are_closed_under_another_name(run: Run) -> None:

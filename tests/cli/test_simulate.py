@@ -212,23 +212,25 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
     assert planned.exit_code == 0, planned.output
 
 
-def test_fitted_hyper_parameters_are_stored_in_the_folder(tmp_path) -> None:
-    out = tmp_path / "fitted"
-    fitting = (*SHORT, "--option", "fit_hyperparameters=true", "--horizon", "10", "--out", str(out))
-    assert simulate(*fitting).exit_code == 0
-    (told,) = (out / "fits").iterdir()
-    fit = json.loads(told.read_text())["10"]
-    assert fit["log_likelihood"] > fit["start_log_likelihood"]
-    assert fit["start"]["noise_factor"] == 1.0
-
-
 def test_the_model_options_are_checked(tmp_path) -> None:
     out = ("--out", str(tmp_path / "none"))
     assert "1" in refused(*SHORT, "--model", "svgp", "--option", "inducing_points=0", *out)
-    assert "literal" in refused(*SHORT, "--model", "svgp", "--option", "slots=sorted", *out)
-    assert "abacus" in refused(*SHORT, "--model", "svgp", "--option", "device=abacus", *out)
-    message = refused(*SHORT, "--option", "slots=literal", *out)
-    assert message.startswith("no method takes slots: not exact with ts. Options are arms, change")
+    assert "pivoted" in refused(*SHORT, "--model", "svgp", "--option", "choice=sorted", *out)
+    steps = (*SHORT, "--model", "svgp-gpytorch", *out)
+    assert "abacus" in refused(*steps, "--option", "device=abacus")
+    message = refused(*SHORT, "--option", "choice=pivoted", *out)
+    assert message.startswith("no method takes choice: not exact with ts. Options are arms, change")
+
+
+@pytest.mark.parametrize(
+    "option", ["slots=follow", "natural_rate=0.5", "batch_size=100", "device=cuda"]
+)
+def test_options_of_the_steps_name_their_model(tmp_path, option: str) -> None:
+    for method in ("--model", "--method"):
+        out = ("--out", str(tmp_path / "none"))
+        message = refused(*SHORT, method, "svgp", "--option", option, *out)
+        assert option.partition("=")[0] in message
+        assert "'svgp-gpytorch'" in message
 
 
 @pytest.mark.parametrize("value", ["True", "true"])

@@ -1,7 +1,6 @@
 """What every model of edge energy must do, on a small hilly network (`evroute.testing.models`).
 
-The sparse variational model is asked with steps of size one, where theory makes it exact; one that
-fits its hyper-parameters counts as a model too, before its first fit.
+The sparse variational model is asked with steps of size one, where theory makes it exact.
 """
 
 from functools import partial
@@ -17,15 +16,13 @@ from evroute.methods.setting import Setting
 from evroute.testing.base import hold
 from evroute.testing.models import CHECKS, Subject
 
-METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
-FEW_NUMBERS = {"factor", "edge-speeds", "physics"}
+METHODS = [{"model": model} for model in MODELS]
+FEW_NUMBERS = {"factor", "physics"}
 """Models of few numbers: their covariances are of low rank."""
 OWN_PRIOR = FEW_NUMBERS | {"physics+gp"}
 """Models whose prior deviations are not those of the setting."""
 SINGLE_PRECISION = {"regional"}
 """Models whose kernel is kept in single precision."""
-FROM_TIMES = {"edge-speeds"}
-"""Models that measured energies teach nothing."""
 
 
 @pytest.fixture(params=METHODS, ids=lambda fields: "-".join(map(str, fields.values())))
@@ -37,7 +34,6 @@ def subject(request: pytest.FixtureRequest, hill: Any) -> Subject:
         partial(_made, method, setting, exact_steps),
         setting,
         own_prior=name in OWN_PRIOR,
-        from_times=name in FROM_TIMES,
         low_rank=name in FEW_NUMBERS,
         single_precision=name in SINGLE_PRECISION,
     )

@@ -18,6 +18,8 @@ AIR_KGPM3 = 1.2
 J_PER_WH = 3600.0
 WITHOUT_POWER = ("chevrolet-bolt",)
 """Its published charging curve ends with no power, so its DC charging is refused."""
+NO_CARS = {"renault-twizy": (40, 60), "byd-k9": (600, 800)}
+"""Templates of other vehicles, and their energy at 50 km/h, Wh/km."""
 
 
 def wh_per_km(name: str, kmh: float) -> float:
@@ -33,7 +35,7 @@ def wh_per_km(name: str, kmh: float) -> float:
 def test_every_number_has_a_source_and_a_class(name: str) -> None:
     v = load_vehicle(name)
     assert v.name == name
-    assert set(v.sources) >= set(numbers_of(v)) - {"name", *OPTIONAL_NUMBERS}
+    assert set(v.sources) >= set(numbers_of(v)) - {"name", "heat_pump", *OPTIONAL_NUMBERS}
     assert all(len(source) > 1 for source in v.sources.values())
 
 
@@ -47,12 +49,19 @@ def test_level_road_takes_the_energy_of_its_forces(name: str) -> None:
         assert spent.total_wh == pytest.approx([wh_per_km(name, kmh)], rel=0.02)
 
 
-@pytest.mark.parametrize("name", vehicle_names())
+@pytest.mark.parametrize("name", [name for name in vehicle_names() if name not in NO_CARS])
 def test_it_consumes_and_reaches_as_electric_cars_do(name: str) -> None:
     v = load_vehicle(name)
     assert 60 < wh_per_km(name, 60) < wh_per_km(name, 120) < 500
     assert 80 < 1000 * v.battery_kwh / wh_per_km(name, 100) < 900
     assert 800 < v.mass_kg < 3500
+
+
+@pytest.mark.parametrize("name", NO_CARS)
+def test_templates_of_other_vehicles_consume_by_their_weight(name: str) -> None:
+    least, most = NO_CARS[name]
+    assert least < wh_per_km(name, 50) < most
+    assert load_vehicle(name).dc_kw is None
 
 
 @pytest.mark.parametrize("name", [name for name in vehicle_names() if name not in WITHOUT_POWER])

@@ -39,7 +39,7 @@ def test_heating_and_cooling_grow_away_from_the_comfort_band(temperature_c, watt
 
 def test_a_heat_pump_takes_less(denver) -> None:
     car = load_vehicle("reference")
-    pump = replace(car, heat_pump=True)
+    pump = replace(car, heater="heat-pump")
     assert hvac_w(0.0, pump) == pytest.approx(0.6 * hvac_w(0.0, car))
     assert hvac_w(35.0, pump) == hvac_w(35.0, car)
 

@@ -1,4 +1,6 @@
-"""Free flow: stops and part of the braking on top of the kinetic energy of turns."""
+"""Free flow: the speeds that drivers reach, where they slow down, and what braking loses."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,17 +8,28 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import bellman_ford
 
 from evroute.door.plan import plan
-from evroute.energy.constants import J_PER_WH
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.crossings import (
+    STOPPING,
+    UNCONTROLLED,
+    YIELDING,
+    speed_kept,
+    stop_probability,
+    turn_speed_mps,
+)
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.free_flow import (
-    BRAKING,
-    OTHER_ROADS,
-    SPEED_FACTORS,
-    STOPPING,
+    ACCELERATION_MPS2,
+    BRAKING_MPS2,
+    LOST_SPMPS,
+    OUTSIDE,
+    REACHED_MPS2,
+    TOWN,
+    WAIT_S,
+    flow_on,
     speed_factors,
-    stop_probability,
 )
-from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.controls import GIVES_WAY, LIGHT, RIGHT_OF_WAY, STOP
 from evroute.network.turn_table import TurnTable
@@ -24,41 +37,89 @@ from evroute.planning.planner import Planner
 
 
 def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:
+    """What rolling and drag take while the car brakes is not lost."""
     car, table = load_vehicle(VEHICLE), TurnTable.from_network(denver)
     rows, speed_mps = np.arange(len(table)), denver.speed_mps
-    steady = TurnEnergy(denver, car, table)
-    driving = TurnEnergy(denver, car, table, free_flow=True)
-    added = driving.mean_wh(rows, speed_mps) - steady.mean_wh(rows, speed_mps)
+    wasted = TurnEnergy(denver, car, table, free_flow=True).wasted_wh(rows, speed_mps)
     lost = 1 / car.propulsion_efficiency - car.recuperation_efficiency
+
+    def braked_j(fast: float, slow: float) -> float:
+        along_m = (fast**2 - slow**2) / (2 * BRAKING_MPS2)
+        drag_n = 0.5 * AIR_DENSITY_KGPM3 * car.drag * car.front_m2 * (fast**2 + slow**2) / 2
+        road_n = car.mass_kg * GRAVITY_MPS2 * car.rolling + drag_n
+        return 0.5 * car.mass_kg * (fast**2 - slow**2) - road_n * along_m
+
     for kind in (LIGHT, STOP):
         row = int(np.flatnonzero(table.control[: table.n_turns] == kind)[3])
-        left, entered = table.left[row], table.entered[row]
-        slower = min(speed_mps[left], speed_mps[entered])
+        slower = min(speed_mps[table.left[row]], speed_mps[table.entered[row]])
         turn = min(slower, float(turn_speed_mps(table.angle_rad[[row]])[0]))
-        dip = 0.5 * car.mass_kg * (slower**2 - turn**2) / J_PER_WH
-        stop = 0.5 * car.mass_kg * turn**2 / J_PER_WH
-        factor = OTHER_ROADS if denver.road_class[entered] == "unclassified" else None
-        factor = factor or SPEED_FACTORS[denver.road_class[entered].split("_")[0]]
-        idle_wh = car.auxiliary_w * denver.time_s[entered] * (1 / factor - 1) / J_PER_WH
-        by_hand = lost * ((BRAKING - 1) * dip + STOPPING[kind] * stop) + idle_wh
-        assert added[row] == pytest.approx(by_hand)
+        by_hand = braked_j(slower, turn) + STOPPING[kind] * braked_j(turn, 0.0)
+        assert wasted[row] == pytest.approx(lost * by_hand / J_PER_WH)
+
+
+def test_speeds_and_times_of_blocks_between_lights_by_hand(make_network) -> None:
+    """Forty blocks of 120 m between lights: the speed solves the equation of free flow."""
+    light, block_m = STOPPING[LIGHT], 120.0
+    network = make_network(
+        [(f"e{k}", k, k + 1) for k in range(40)],
+        [(block_m * k, 0.0, 0.0) for k in range(41)],
+        speed_mps=50 / 3.6,
+    )
+    network = replace(network, control=np.full(39, LIGHT))
+    flow, middle = flow_on(network), 20
+    reached = float(flow.speed_mps[middle])
+    assert reached**2 == pytest.approx(REACHED_MPS2 * block_m + (1 - light) * reached**2, rel=1e-4)
+    lost_s = light * (LOST_SPMPS * reached + WAIT_S)
+    mean_mps = network.speed_mps[middle] * speed_factors(network)[middle]
+    assert block_m / mean_mps == pytest.approx(block_m / reached + lost_s, rel=1e-4)
+    changing_m = light * reached**2 / 2 * (1 / ACCELERATION_MPS2 + 1 / BRAKING_MPS2)
+    mean_square = reached**2 * (1 - 0.5 * changing_m / block_m)
+    assert (flow.rushing[middle] * reached) ** 2 == pytest.approx(mean_square, rel=1e-4)
+
+
+@pytest.mark.parametrize(("limit_kmh", "share"), [(50, TOWN), (60, TOWN), (90, OUTSIDE)])
+def test_long_roads_are_driven_below_their_limit(make_network, limit_kmh, share) -> None:
+    network = make_network([("e", 0, 1)], [(0, 0, 0), (9_000, 0, 0)], speed_mps=limit_kmh / 3.6)
+    assert flow_on(network).speed_mps == pytest.approx([share * limit_kmh / 3.6], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("main", "side", "on_main", "on_side"),
+    [
+        ("primary", "residential", 1.0, YIELDING),
+        ("residential", "residential", UNCONTROLLED, UNCONTROLLED),
+        ("motorway", "motorway_link", 1.0, 1.0),
+        ("", "", 1.0, 1.0),
+    ],
+)
+def test_the_road_of_the_higher_class_has_the_right_of_way(
+    make_network, main, side, on_main, on_side
+) -> None:
+    """Two roads cross at junction 0: west to east, and south to north, both ways."""
+    pairs = [("w", "e"), ("s", "n")]
+    ends = {"w": (-300, 0, 0), "e": (300, 0, 0), "s": (0, -300, 0), "n": (0, 300, 0)}
+    at = {name: k + 1 for k, name in enumerate(ends)}
+    edges = [(f"{name}in", at[name], 0) for pair in pairs for name in pair]
+    edges += [(f"{name}out", 0, at[name]) for pair in pairs for name in pair]
+    classes = [main, main, side, side] * 2
+    network = make_network(edges, [(0, 0, 0), *ends.values()], speed_mps=10.0)
+    network = replace(network, road_class=tuple(classes))
+    table = TurnTable.from_network(network)
+    kept = speed_kept(network, table)
+    for name, other, expected in (("win", "eout", on_main), ("sin", "nout", on_side)):
+        left, entered = network.row_of[name], network.row_of[other]
+        assert kept[table.rows_along(np.array([left, entered]))[1]] == expected
 
 
 def test_no_turn_takes_less_than_the_rise_of_its_potential(denver) -> None:
     car, table = load_vehicle(VEHICLE), TurnTable.from_network(denver)
-    driving, rows = TurnEnergy(denver, car, table, free_flow=True), np.arange(len(table))
+    driving, rows = TurnEnergy(denver, car, table, free_flow=True), np.arange(table.n_turns)
     rise = driving.potential_wh(rows, denver.speed_mps)
     assert (driving.mean_wh(rows, denver.speed_mps) - rise >= -1e-9).all()
 
 
-def test_each_road_class_has_its_factor(denver) -> None:
-    factors = dict(zip(denver.road_class, speed_factors(denver).tolist(), strict=True))
-    assert factors["tertiary"] == factors["tertiary_link"] == SPEED_FACTORS["tertiary"]
-    assert factors["unclassified"] == OTHER_ROADS
-
-
-def test_a_network_without_controls_has_no_stops() -> None:
-    assert (stop_probability(None, 4) == 0).all()
+def test_a_network_without_controls_has_no_stops(denver) -> None:
+    assert (stop_probability(replace(TurnTable.from_network(denver), control=None)) == 0).all()
 
 
 def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
@@ -106,12 +167,3 @@ def test_cars_stop_as_often_as_in_a_city_that_was_not_fitted(
     share = stopped / passages
     std = np.sqrt(share * (1 - share) / passages)
     assert STOPPING[kind] == pytest.approx(share, abs=max(3 * std, 0.01))
-
-
-def test_shares_are_the_published_fit() -> None:
-    """docs/figures/cars.md: 45 % at lights, 63 % of braking, 0.64 (primary) to 0.90 (motorway)."""
-    assert (STOPPING[LIGHT], BRAKING) == (0.45, 0.63)
-    assert (SPEED_FACTORS["primary"], SPEED_FACTORS["motorway"]) == (0.64, 0.9)
-    between = [SPEED_FACTORS[name] for name in ("secondary", "tertiary", "residential")]
-    assert 0.64 < between[0] < between[1] < between[2] < 0.9
-    assert 0.64 < OTHER_ROADS < 0.9

@@ -5,10 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evroute.energy.heating import HVAC_MAX_W, Heating, heating_coefficients, is_long_stand
+from evroute.energy.heating import (
+    HVAC_MAX_W,
+    Heating,
+    heater_max_w,
+    heating_coefficients,
+    is_long_stand,
+    season_wh2,
+)
 from evroute.energy.vehicle import load_vehicle
 
-CAR = replace(load_vehicle("renault-zoe"), heat_pump=False)
+CAR = replace(load_vehicle("renault-zoe"), heater="resistive")
 
 
 def test_heating_and_warm_up_by_hand() -> None:
@@ -32,12 +39,12 @@ def former_total_wh(heating: Heating, minutes: np.ndarray) -> np.ndarray:
     return np.minimum(1.0, limit_wh / np.maximum(wanted_wh, 1e-9)) * wanted_wh
 
 
-@pytest.mark.parametrize("heat_pump", [False, True])
+@pytest.mark.parametrize("heater", ["resistive", "heat-pump"])
 @pytest.mark.parametrize("parked_minutes", [None, 0.0, 60.0, 61.0])
-def test_physics_has_its_former_totals_and_keeps_to_the_heater(heat_pump, parked_minutes) -> None:
+def test_physics_has_its_former_totals_and_keeps_to_the_heater(heater, parked_minutes) -> None:
     minutes = np.linspace(0.1, 60.0, 600)
     for temperature_c in (-60.0, -40.0, -23.7, -10.0, 5.0, 17.0, 20.0):
-        heating = Heating(replace(CAR, heat_pump=heat_pump), temperature_c, parked_minutes)
+        heating = Heating(replace(CAR, heater=heater), temperature_c, parked_minutes)
         total_wh = heating.of_trip(minutes) @ heating_coefficients(heating.vehicle)
         np.testing.assert_allclose(total_wh, former_total_wh(heating, minutes), rtol=0, atol=1e-9)
         assert np.all(total_wh <= HVAC_MAX_W / 60.0 * minutes * (1.0 + 1e-12))
@@ -59,3 +66,15 @@ def test_any_warm_up_is_a_rate_until_it_is_whole(temperature_c) -> None:
 
 def test_a_stand_is_long_after_an_hour_or_if_it_is_unknown() -> None:
     assert [is_long_stand(each) for each in (None, 0.0, 60.0, 60.1)] == [True, False, False, True]
+
+
+def test_a_vehicle_without_a_heater_neither_heats_nor_cools() -> None:
+    scooter = replace(CAR, heater="none")
+    assert heating_coefficients(scooter).tolist() == [0.0, 0.0, 0.0]
+    for celsius in (-20.0, 0.0, 35.0):
+        heating = Heating(scooter, celsius)
+        assert not heating.of_trip(30.0).any()
+        assert heating.power_w == 0.0
+        assert not heating.warm_up(np.ones(3))
+    assert season_wh2(30.0, heating_coefficients(scooter)) == 0.0
+    assert heater_max_w(scooter) == 0.0 < heater_max_w(CAR)

@@ -10,6 +10,7 @@ from numpy.random import default_rng
 
 from evroute.arrays import FloatArray
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
+from evroute.energy.free_flow import BRAKING_MPS2, TOWN
 from evroute.energy.speed_change import Ahead
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -64,11 +65,13 @@ def line(
     return make_network(edges, positions, speed_mps=speeds, length_m=flat)
 
 
-def test_braking_is_joined_with_its_hundred_metres(make_network) -> None:
-    """From 20 to 10 m/s at 1.5 m/s²: 100 m; the other 200 m are driven at steady speed."""
+def test_rolling_takes_its_part_of_the_kinetic_energy_of_braking(make_network) -> None:
+    """From 20 to 10 m/s at 0.58 m/s²: 259 m that the car rolls, and recuperates the rest."""
     network = line(make_network, [1000.0, 300.0], [20.0, 10.0])
-    roll_n = WEIGHT_N * ROLLING
-    by_hand = battery(100 * roll_n + kinetic_j(20, 10)) + battery(200 * roll_n)
+    roll_n, braking_m = WEIGHT_N * ROLLING, (20.0**2 - 10.0**2) / (2 * BRAKING_MPS2)
+    saved_j, braked_j = braking_m * roll_n, kinetic_j(20, 10) + braking_m * roll_n
+    assert saved_j > 0 > braked_j
+    by_hand = battery(300 * roll_n) - battery(saved_j) + battery(braked_j)
     assert driving_wh(network, [0, 1])[1] == pytest.approx(by_hand)
 
 
@@ -110,29 +113,32 @@ def test_the_change_goes_on_along_the_road(make_network) -> None:
 
 
 def test_pieces_of_the_profile_have_their_own_metres(make_network) -> None:
-    """Braking from 20 to 10 m/s over 100 m: 75 m up by 6 %, then 25 m of a descent of 6 %."""
-    network = line(make_network, [1000.0, 150.0], [20.0, 10.0])
+    """Accelerating from 10 to 20 m/s over 150 m: 100 m up by 6 %, then down by 6 %."""
+    network = line(make_network, [1000.0, 200.0], [10.0, 20.0])
     network = network.with_tables(
-        {"profile": {"start": np.array([0, 0, 1]), "height_m": np.array([4.5])}}
+        {"profile": {"start": np.array([0, 0, 1]), "height_m": np.array([6.0])}}
     )
-    level_m = np.sqrt(75.0**2 - 4.5**2)
-    up_n, down_n = (WEIGHT_N * (ROLLING * level_m + rise_m) / 75.0 for rise_m in (4.5, -4.5))
-    change_j = kinetic_j(20, 10)
-    by_hand = battery(75 * up_n + 0.75 * change_j) + battery(25 * down_n + 0.25 * change_j)
-    by_hand += battery(50 * down_n)
+    level_m = np.sqrt(100.0**2 - 6.0**2)
+    up_n, down_n = (WEIGHT_N * (ROLLING * level_m + rise_m) / 100.0 for rise_m in (6.0, -6.0))
+    change_j = kinetic_j(10, 20)
+    by_hand = battery(100 * up_n + change_j * 2 / 3) + battery(100 * down_n)
+    by_hand += change_j / 3 / J_PER_WH
+    assert down_n < 0
     assert driving_wh(network, [0, 1])[1] == pytest.approx(by_hand)
 
 
 def test_no_turn_takes_less_than_its_potential_though_work_is_saved_beyond(make_network) -> None:
-    """Braking from 30 to 10 m/s over 267 m of a climb, of which the edge entered has only 10 m."""
-    network = line(make_network, [1000.0, 10.0, 600.0], [30.0, 10.0, 10.0], [0.0, 3.0, 180.0])
+    """Accelerating from 10 to 30 m/s on a descent takes the gain, on 10 m and on the next edge."""
+    network = line(make_network, [1000.0, 10.0, 600.0], [10.0, 30.0, 30.0], [0.0, -3.0, -180.0])
     table = TurnTable.from_network(network)
     energy = TurnEnergy(network, CAR, table, free_flow=True)
     row = table.rows_along(np.array([0, 1]))[1:]
     rise_wh = energy.potential_wh(row, network.speed_mps)
-    assert energy.mean_wh(row, network.speed_mps) == pytest.approx(rise_wh)
-    by_hand = (WEIGHT_N * 3.0 + kinetic_j(30, 10)) / J_PER_WH
-    assert rise_wh == pytest.approx(by_hand)
+    level_m = 10.0
+    by_hand = battery(WEIGHT_N * (ROLLING * level_m - 3.0)) + kinetic_j(10, 30) / J_PER_WH
+    taken_wh = energy.mean_wh(row, network.speed_mps)
+    assert taken_wh == pytest.approx(by_hand)
+    assert taken_wh > rise_wh
 
 
 def test_rounds_on_turns_keep_changes_over_whole_edges(make_network) -> None:
@@ -148,9 +154,10 @@ def test_rounds_on_turns_keep_changes_over_whole_edges(make_network) -> None:
 def test_energy_regained_on_a_descent_is_lost_in_a_full_battery(make_network) -> None:
     """Three quarters of the descent's energy, less the start, find the battery full."""
     network = line(make_network, [400.0, 300.0], [10.0, 10.0], [-40.0, 0.0])
+    speed_mps = TOWN * 10.0
     pull_j = WEIGHT_N * (ROLLING * 400.0 - 40.0)
-    share = 50.0 / float(network.length_m[0])
-    down_wh = battery(share * pull_j + kinetic_j(0, 10)) + battery((1 - share) * pull_j)
+    share = speed_mps**2 / 2 / float(network.length_m[0])
+    down_wh = battery(share * pull_j + kinetic_j(0, speed_mps)) + battery((1 - share) * pull_j)
     level_wh = battery(300 * WEIGHT_N * ROLLING)
     assert down_wh < 0 < level_wh
     capacity_wh = 10_000.0
@@ -158,8 +165,9 @@ def test_energy_regained_on_a_descent_is_lost_in_a_full_battery(make_network) ->
     planner = Planner(network, CAR, physics="driving")
     charge = planner.plan("e0", "e1", battery=full).routes["energy"].charge
     assert charge is not None
-    braked_wh = CAR.recuperation_efficiency * kinetic_j(0, 10) / J_PER_WH
-    arrived_wh = capacity_wh - level_wh + braked_wh
+    saved_j = WEIGHT_N * ROLLING * speed_mps**2 / 2 / BRAKING_MPS2
+    halt_wh = battery(saved_j - kinetic_j(0, speed_mps)) - battery(saved_j)
+    arrived_wh = capacity_wh - level_wh - halt_wh
     assert charge.charge_wh == pytest.approx([full.start_wh, capacity_wh, arrived_wh])
     assert charge.lost_wh == pytest.approx(-0.75 * down_wh)
 
@@ -189,7 +197,7 @@ def test_a_start_on_a_short_piece_of_a_descent_is_helped_by_the_whole_descent(
     network = line(make_network, [20.0, 380.0], [15.0, 15.0], [-2.0, -38.0])
     space = Planner(network, CAR, physics="driving").space
     start = len(space.table) - 2
-    rise_wh = space.energy.potential_wh(np.array([start]), network.speed_mps)[0]
+    rise_wh = space.energy.potential_wh(np.array([start]), space.energy.usual_mps)[0]
     begin_wh = space.reference.prior_mean_wh[start]
     assert begin_wh < rise_wh - 1.0
     states = space.states

@@ -7,9 +7,10 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.energy.constants import J_PER_WH
+from evroute.energy.crossings import turn_speed_mps
 from evroute.energy.driving import conditions
 from evroute.energy.prior import fit as fit_edges
-from evroute.energy.turn_prior import TurnEnergy, fit, turn_speed_mps
+from evroute.energy.turn_prior import TurnEnergy, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.turn_table import TurnTable
 

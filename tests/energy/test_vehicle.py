@@ -1,3 +1,4 @@
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import (
     CHARGING,
     OPTIONAL_NUMBERS,
+    Vehicle,
     load_vehicle,
     numbers_of,
     vehicle_names,
@@ -41,10 +43,8 @@ def test_every_number_of_the_catalogue_names_its_source() -> None:
     for name in vehicle_names():
         v = load_vehicle(name)
         assert v.name == name
-        assert set(v.sources) - {*CHARGING, "heat_pump"} == set(numbers_of(v)) - {
-            "name",
-            *OPTIONAL_NUMBERS,
-        }
+        of_energy = set(numbers_of(v)) - {"name", "heat_pump", *OPTIONAL_NUMBERS}
+        assert set(v.sources) - {*CHARGING, "heater"} == of_energy
 
 
 def test_a_file_of_the_users_own_is_named_after_itself(tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_the_default_car_takes_the_energy_of_its_road_load() -> None:
 
 def test_heat_pumps_of_the_catalogue_have_a_source() -> None:
     """The Zoe has one; the Leaf and the i3 have one in some trims, an early Model 3 has none."""
-    pumps = [car for car in map(load_vehicle, vehicle_names()) if car.heat_pump]
+    pumps = [car for car in map(load_vehicle, vehicle_names()) if car.heater == "heat-pump"]
     assert len(pumps) >= 15
-    assert all(len(car.sources["heat_pump"]) > 10 for car in pumps)
+    assert all(len(car.sources["heater"]) > 10 for car in pumps)
     names = {car.name for car in pumps}
     assert names >= {"renault-zoe", "tesla-model-3", "tesla-model-y", "tesla-model-3-lr-2024"}
     assert not names & {"nissan-leaf-40", "bmw-i3", "tesla-model-3-lr", "tesla-model-s-75d"}
@@ -137,8 +137,8 @@ def test_a_file_begins_with_a_car_of_the_catalogue(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('like = "nissan-leaf-40"\nheat_pump = true\n')
     mine, leaf = load_vehicle(path), load_vehicle("nissan-leaf-40")
-    assert (mine.name, mine.heat_pump, leaf.heat_pump) == ("mine", True, False)
-    assert replace(mine, name=leaf.name, heat_pump=False) == leaf
+    assert (mine.name, mine.heater, leaf.heater) == ("mine", "heat-pump", "resistive")
+    assert replace(mine, name=leaf.name, heater="resistive") == leaf
     path.write_text('name = "nissan-leaf-40"\nlike = "Zoe"\nbattery_kwh = 41.0\n')
     mine, zoe = load_vehicle(path), load_vehicle("renault-zoe")
     assert set(zoe.sources) - set(mine.sources) == {"battery_kwh"}
@@ -213,3 +213,36 @@ def test_a_source_of_nothing_is_refused(tmp_path: Path) -> None:
     path.write_text(MINE + '[sources]\nwheels = "a guess"\n')
     with pytest.raises(EvrouteError, match="wheels"):
         load_vehicle(path)
+
+
+def test_a_heat_pump_of_earlier_files_and_folders_is_a_heater(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'like = "nissan-leaf-40"\nheat_pump = true\n[sources]\nheat_pump = "the seller"'
+    )
+    mine = load_vehicle(path)
+    assert (mine.heater, mine.sources["heater"]) == ("heat-pump", "the seller")
+    numbers = numbers_of(mine)  # as folders and beliefs keep them, unchanged
+    assert numbers["heat_pump"] is True
+    assert "heater" not in numbers
+    assert numbers_of(Vehicle(**numbers)) == numbers
+    assert "heat_pump" not in numbers_of(load_vehicle("nissan-leaf-40"))
+    assert numbers_of(replace(mine, heater="none"))["heater"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("lines", "warned"),
+    [
+        ("ac_kw = 11", "11 kW for a battery of 6.1 kWh. A household socket gives 3.7 kW"),
+        ("dc_kw = 50", "Leave dc_kw out of a vehicle that charges by AC alone"),
+        ('heater = "resistive"\nmass_kg = 120', 'has heater = "none"'),
+        ("payload = 1", ""),
+        ("mass_kg = 600", ""),
+    ],
+)
+def test_pairs_that_no_vehicle_has_are_said(tmp_path: Path, caplog, lines, warned) -> None:
+    path = tmp_path / "light.toml"
+    path.write_text(f'like = "renault-twizy"\n{lines}\n')
+    with suppress(EvrouteError):
+        load_vehicle(path)
+    assert (warned in caplog.text) if warned else not caplog.text

@@ -1,4 +1,4 @@
-"""Sandberg et al., Algorithm 3, as printed, in numpy alone, beside the model's own literal form."""
+"""Sandberg et al., Algorithm 3, as printed, in numpy alone, beside the model in GPyTorch."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.model.kernels.arms import EdgeContextKernel
 from evroute.model.kernels.graph_matern import GraphMatern
-from evroute.model.svgp import SparseVariationalGP, SVGPOptions
+from evroute.model.svgp_gpytorch import SparseVariationalGP, SVGPStepsOptions
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 
@@ -39,9 +39,9 @@ def trips(arms: Arms) -> list[Feedback]:
 def test_algorithm3_as_printed(kernel, arms):
     """The natural step of a Gaussian likelihood: (1 - r) old + r (prior + data), natural form."""
     noise = np.linspace(1.0, 2.5, 7)
-    options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE}
+    options = {"inducing_points": MOST, "natural_rate": RATE}
     model = SparseVariationalGP(
-        kernel, arms, noise, np.random.default_rng(0), options=SVGPOptions(**options)
+        kernel, arms, noise, np.random.default_rng(0), options=SVGPStepsOptions(**options)
     )
     covariance = kernel(arms.id, arms.features, arms.id, arms.features)
     precision, information = np.eye(MOST), np.zeros(MOST)

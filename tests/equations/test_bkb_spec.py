@@ -10,9 +10,9 @@ from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.bandits.problems import VectorKernel
-from evroute.model.nystrom.bkb import BKBOptions
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import draw, probabilities
+from evroute.model.sparse.bkb import BKBOptions
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import draw, probabilities
 
 
 class Problem:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evroute.model.nystrom.bkb import BBKBOptions, BKBOptions, CBBKBOptions, CBKBOptions
-from evroute.model.nystrom.ek import EKOptions
+from evroute.model.sparse.bkb import BBKBOptions, BKBOptions, CBBKBOptions, CBKBOptions
+from evroute.model.sparse.ek import EKOptions
 from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
 EVERY_ROUND = {"refresh_every": 1}  # bounds of the round alone, made in it

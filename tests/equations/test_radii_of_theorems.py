@@ -6,7 +6,7 @@ epsilon = 1/2, (1 + epsilon) / (1 - epsilon) = 3 and 1 + 1 / sqrt(1 - epsilon) =
 
 import pytest
 
-from evroute.model.nystrom import radius
+from evroute.model.sparse import radius
 
 COMMON = {"ridge": 4.0, "norm_bound": 3.0, "delta": 0.1}
 

@@ -1,4 +1,4 @@
-"""Several vehicles in one run, with separate beliefs or a common one, both checked by hand."""
+"""Several vehicles in one run, each with a belief of its own, checked by hand."""
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,7 +9,6 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.experiment import grid, simulate
 from evroute.learning.belief import load_belief
 from evroute.methods.setting import load_setting
-from evroute.model.fleet_view import FleetView
 from evroute.model.independent import IndependentNormal
 
 VAN = "volvo-c40"
@@ -45,13 +44,6 @@ def alone(table, tmp_path_factory):
     return simulate(experiment(table), tmp_path_factory.mktemp("out") / "alone")
 
 
-@pytest.fixture(scope="module")
-def together(table, tmp_path_factory):
-    return simulate(
-        experiment(table, share_belief=True), tmp_path_factory.mktemp("out") / "together"
-    )
-
-
 def driven(folder, setting, t):
     """Return what a trip measured, told as the vehicle of a setting knows its roads."""
     (path,) = (folder.path / "routes").glob("*.parquet")
@@ -78,30 +70,6 @@ def test_each_vehicle_learns_from_its_own_trips_alone(alone, car) -> None:
         np.testing.assert_allclose(told.mean_wh, by_hand.posterior(setting.arms).mean_wh)
 
 
-def test_vehicles_that_share_a_belief_learn_from_each_others_trips(together, car) -> None:
-    assert not together.failures()
-    van = load_setting("denver", VAN)
-    by_hand = plain(car)
-    of_van = FleetView(
-        by_hand,
-        prior_wh=van.prior.mean_wh,
-        potential_wh=van.potential_wh,
-        reference_prior_wh=car.prior.mean_wh,
-        reference_potential_wh=car.potential_wh,
-    )
-    for t, model, setting in (
-        (1, by_hand, car),
-        (2, of_van, van),
-        (3, by_hand, car),
-        (4, of_van, van),
-    ):
-        model.update(driven(together, setting, t))
-    (name,) = together.beliefs()
-    assert "-shared-" in name
-    told = load_belief(together.path, name, network=car.network).edge_posterior
-    np.testing.assert_allclose(told.mean_wh, by_hand.posterior(car.arms).mean_wh)
-
-
 def test_rounds_name_the_vehicle_and_eq_8_is_that_vehicles(alone, car) -> None:
     rounds = alone.rounds().to_pandas()
     assert rounds["vehicle"].tolist() == ["reference", VAN, "reference", VAN]
@@ -112,39 +80,17 @@ def test_rounds_name_the_vehicle_and_eq_8_is_that_vehicles(alone, car) -> None:
 
 @pytest.mark.parametrize("method", [["recommended"], ["gp-ts"]])
 def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method) -> None:
-    for share in (False, True):
-        folder = simulate(
-            experiment(
-                table, methods=method, models=[], indices=[], share_belief=share, audit=True
-            ),
-            tmp_path / str(share),
-        )
-        assert not folder.failures()
-        assert folder.rounds()["predicted_sd_wh"].to_pandas().gt(0).all()
+    folder = simulate(
+        experiment(table, methods=method, models=[], indices=[], audit=True), tmp_path / "out"
+    )
+    assert not folder.failures()
+    assert folder.rounds()["predicted_sd_wh"].to_pandas().gt(0).all()
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        (
-            {"world": ["sampled-gp"]},
-            f"name vehicles \\({VAN}\\), and world 'sampled-gp' has one only",
-        ),
-        (
-            {"models": ["bkb"], "indices": ["radius"], "share_belief": True},
-            "share_belief: model 'bkb'",
-        ),
-        (
-            {"models": ["exact"], "indices": ["amm-ucb"], "share_belief": True},
-            "share_belief: index 'amm-ucb' needs",
-        ),
-    ],
-)
-def test_methods_for_one_vehicle_are_refused_before_anything_runs(
-    table, tmp_path, fields, told
-) -> None:
+def test_worlds_of_one_vehicle_are_refused_before_anything_runs(table, tmp_path) -> None:
+    told = f"name vehicles \\({VAN}\\), and world 'sampled-gp' has one only"
     with pytest.raises(EvrouteError, match=told):
-        simulate(experiment(table, **fields), tmp_path / "out")
+        simulate(experiment(table, world=["sampled-gp"]), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -155,6 +101,6 @@ def test_an_unknown_vehicle_is_refused_with_its_row(table, tmp_path) -> None:
         experiment(wrong)
 
 
-def test_the_belief_of_a_vehicle_without_a_run_is_refused(together) -> None:
+def test_the_belief_of_a_vehicle_without_a_run_is_refused(alone) -> None:
     with pytest.raises(UnknownNameError, match="has no run"):
-        load_belief(together.path, f"x@{VAN}")
+        load_belief(alone.path, f"x@{VAN}")

@@ -59,7 +59,7 @@ def experiment(seeds: int = 3, network: str = "denver", horizon: int = 2) -> Exp
 
 def content(folder: RunFolder) -> dict[str, bytes]:
     """Return the files of results; timings differ between machines."""
-    kinds = ("rounds.parquet", "parts/*", "routes/*", "beliefs/*", "diagnostics/*", "fits/*")
+    kinds = ("rounds.parquet", "parts/*", "routes/*", "beliefs/*", "diagnostics/*")
     paths = sorted(path for kind in kinds for path in folder.path.glob(kind))
     return {str(path.relative_to(folder.path)): path.read_bytes() for path in paths}
 

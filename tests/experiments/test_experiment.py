@@ -103,9 +103,9 @@ def test_model_options_go_to_the_models_that_take_them() -> None:
         trips=["A"],
         models=["exact", "independent"],
         indices=["ts"],
-        options={"fit_hyperparameters": True},
+        options={"lengthscale_factor": 2.0},
     )
-    assert [method.name for method in experiment.methods] == ["exact-fitted-ts", "independent-ts"]
+    assert [method.name for method in experiment.methods] == ["exact-l2-ts", "independent-ts"]
     with pytest.raises(EvrouteError, match="no method takes slots: not exact with ts"):
         grid(
             networks=["denver"],

@@ -12,7 +12,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
@@ -109,7 +109,7 @@ def long_hill(hill):
 
 def test_plans_use_the_learned_size_and_its_doubt(long_hill) -> None:
     setting = Setting(long_hill, CAR)
-    belief = TwoPhysics(setting)
+    belief = TripEnergies(setting)
     for trip in trips_of(setting, 0.8, np.random.default_rng(1), 80):
         belief.learn(trip)
     assert belief.car.battery_kwh == pytest.approx(0.8 * CAR.battery_kwh, rel=0.04)
@@ -147,7 +147,7 @@ def test_plans_use_the_learned_size_and_its_doubt(long_hill) -> None:
 def test_a_range_at_a_risk_has_the_doubt_of_the_battery(long_hill) -> None:
     """Roads within it are those whose single forecasts keep the reserve; some only if sure."""
     setting, risk = Setting(long_hill, CAR), 0.05
-    belief = TwoPhysics(setting)
+    belief = TripEnergies(setting)
     for trip in trips_of(setting, 0.8, np.random.default_rng(1), 60):
         belief.learn(trip)
     belief.battery.variance = 0.8**2  # as great as the noise of these trips
@@ -177,7 +177,7 @@ def test_a_range_at_a_risk_has_the_doubt_of_the_battery(long_hill) -> None:
 
 def test_the_size_is_kept_in_the_folder_and_goes_with_the_car(long_hill, tmp_path: Path) -> None:
     setting = Setting(long_hill, CAR)
-    belief = TwoPhysics(setting)
+    belief = TripEnergies(setting)
     for trip in trips_of(setting, 0.9, np.random.default_rng(2), 12):
         belief.learn(trip)
     other = replace(long_hill, name="other", speed_mps=1.1 * long_hill.speed_mps)

@@ -65,6 +65,59 @@ def test_a_change_is_detected_within_20_trips(shift: float, scale: float) -> Non
     assert np.mean((found > 70) & (found <= 90)) >= 0.9
 
 
+def test_trips_of_a_day_are_one_score_and_dates_change_nothing_without_them() -> None:
+    """Root mean squares of days, by hand, as single trips of a test without dates."""
+    rng = np.random.default_rng(5)
+    by_day, plain = ChangeTest(), ChangeTest()
+    for day in range(60):
+        scores = np.abs(rng.standard_normal(1 + day % 3))
+        for score in scores.tolist():
+            by_day.add(score, float(day))
+        plain.add(float(np.sqrt((scores**2).mean())))
+    by_day.add(1.0, 60.0)  # ends the last day
+    assert by_day._of_days == pytest.approx(plain.scores)
+    assert not by_day.detected
+    for day in range(61, 70):
+        for _ in range(3):
+            by_day.add(20.0, float(day))
+    assert by_day.detected
+
+
+def test_drivers_whose_errors_come_in_days_rarely_alarm() -> None:
+    """Correlation 0.5 within a day: 12,000 trips, at most 0.3 alarms in 1,000, single trips 3 times
+    as many.
+    """
+    alarms = {"day": 0, "trip": 0}
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        tests, trips, day = {name: ChangeTest() for name in alarms}, 0, 0
+        while trips < 2_000:
+            day += 1
+            of_day = rng.standard_t(5)
+            for _ in range(1 + rng.poisson(1.5)):
+                trips += 1
+                score = abs(float(np.sqrt(0.5) * of_day + np.sqrt(0.5) * rng.standard_t(5)))
+                for name, test in tests.items():
+                    test.add(score, float(day) if name == "day" else np.nan)
+                    if test.detected:
+                        alarms[name] += 1
+                        tests[name] = ChangeTest()
+    assert alarms["day"] <= 0.3 * 12
+    assert alarms["trip"] >= 3 * alarms["day"]
+
+
+def test_a_restored_test_of_days_continues() -> None:
+    errors, again = PastErrors(), PastErrors()
+    for trip in range(60):
+        errors.add(1.0 + trip % 7 / 7, 1.0, day=float(trip // 3))
+    again.restore(errors.state())
+    for trip in range(18):
+        for each in (errors, again):
+            each.add(50.0 + trip, 1.0, day=21.0 + trip // 3)
+        assert again.changed == errors.changed
+    assert errors.changed
+
+
 def test_a_restored_test_continues() -> None:
     errors, again = PastErrors(), PastErrors()
     for trip in range(30, 0, -1):

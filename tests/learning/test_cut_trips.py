@@ -15,7 +15,6 @@ from evroute.learning.base import Belief
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.records.on_pieces import on_pieces
 from evroute.learning.records.parts import read_parts
@@ -31,7 +30,6 @@ KNOWN = ("temperature_c", "payload_kg", "parked_minutes")
 KINDS: dict[str, Callable[[Setting], Belief]] = {
     "eq8": lambda setting: TripEnergies(setting, physics="eq8"),
     "driving": lambda setting: TripEnergies(setting, physics="driving"),
-    "both": TwoPhysics,
 }
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
+from evroute.energy.constants import GRAVITY_MPS2
 from evroute.energy.defaults import VEHICLE
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import OTHER_ROADS
+from evroute.energy.free_flow import ACCELERATION_MPS2, BRAKING_MPS2, LOST_SPMPS, TOWN
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import UnknownNameError
@@ -54,16 +55,20 @@ def test_before_any_trip_the_mean_is_the_drivers_plan(denver, day) -> None:
 
 
 def test_a_row_has_the_stops_and_turns_by_hand(hill) -> None:
-    """A level road of 1,000 m at 10 m/s between standstills: no stop, no turn, 10 m/s and back."""
+    """A level road of 1,000 m between standstills: 95 % of its 10 m/s and back, no other stop."""
     row = TripEnergies(Setting(hill, CAR), physics="driving").row(
         MeasuredTrip("1", np.array([0]), np.array([100.0]), np.array([np.nan]))
     )
-    kinetic_wh = 0.5 * CAR.mass_kg * 10.0**2 / 3600
-    gained_wh = kinetic_wh / CAR.propulsion_efficiency - kinetic_wh * CAR.recuperation_efficiency
-    area = 0.6 * CAR.drag * CAR.front_m2
-    assert row[TURNING] == pytest.approx(gained_wh)
-    assert row[MINUTES] == pytest.approx(1000 / 10 / OTHER_ROADS / 60)  # stops included
-    assert row[DRAG] == pytest.approx(area * 1000 * 10.0**2 / 3600)  # between stops
+    speed_mps, area = TOWN * 10.0, 0.6 * CAR.drag * CAR.front_m2
+    braking_m = speed_mps**2 / 2 / BRAKING_MPS2
+    road_n = CAR.mass_kg * GRAVITY_MPS2 * CAR.rolling + area * speed_mps**2 / 2
+    braked_wh = (0.5 * CAR.mass_kg * speed_mps**2 - road_n * braking_m) / 3600
+    lost = 1 / CAR.propulsion_efficiency - CAR.recuperation_efficiency
+    changing_m = speed_mps**2 / 2 * (1 / ACCELERATION_MPS2 + 1 / BRAKING_MPS2)
+    mean_square = speed_mps**2 * (1 - changing_m / 2 / 1000)
+    assert row[TURNING] == pytest.approx(lost * braked_wh)
+    assert row[MINUTES] == pytest.approx((1000 / speed_mps + LOST_SPMPS * speed_mps) / 60)
+    assert row[DRAG] == pytest.approx(area * 1000 * mean_square / 3600)
 
 
 def test_learning_equals_a_dense_gaussian_over_all_turns(denver) -> None:

@@ -141,17 +141,6 @@ def test_probabilities_along_a_trip_are_mapped_from_the_student_t() -> None:
     assert spread.ever_beyond(-0.1) == 1.0
 
 
-def test_a_state_of_scores_without_signs_counts_half_of_them_on_each_side() -> None:
-    errors, again = PastErrors(), PastErrors()
-    for z in (0.5, -2.0, 1.0, -0.7):
-        errors.add(z, 1.0)
-    state = errors.state()
-    del state["signed"], state["tested"]
-    again.restore(state | {"scores": np.array([0.5, 2.0, 1.0, 0.7])})
-    assert again.spread.scores.tolist() == [0.5, -2.0, 1.0, -0.7]
-    assert again.changed == errors.changed
-
-
 def test_a_prediction_is_scaled_by_its_deviation() -> None:
     spread = ErrorSpread(6.0, 1.0, np.full(400, 1.5))
     prediction = TripPrediction(-100.0, 20.0, spread, 400, 0.0)

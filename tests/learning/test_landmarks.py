@@ -55,7 +55,7 @@ def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
         MeasuredTrip(str(i), np.array([grid.row_of[e] for e in edges]), np.ones(1), np.ones(1))
         for i, edges in enumerate(routes)
     ]
-    energies.row(trips[0])  # its ends are landmarks
+    energies.belief.widen(energies.places.admit_ends(trips[0].edge))
     one, two, loop = (energies.row(trip)[TURNING:] for trip in trips)
     assert np.abs(one).max() > 0.5
     np.testing.assert_allclose(one, two, atol=1e-12)
@@ -147,7 +147,9 @@ def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
     # the belief's mean before it is held to the cone
     full = energies.row(probe)
     assert full @ energies.belief.regression.mean == pytest.approx(mean_wh, rel=1e-8)
-    assert energies.belief.regression.variance(full) == pytest.approx(variance, rel=1e-8)
+    unknown_wh2 = energies.places.unknown_wh2(route, std_wh)[-1, -1]  # of ends that no trip had
+    found = energies.belief.regression.variance(full) + unknown_wh2
+    assert found == pytest.approx(variance, rel=1e-8)
     day = energies.under(DrivingConditions(**USUAL))
     forecast = day.forecast(route, day.mean_wh[route])
     noise = float(energies.belief.noise.variance(row[0, 0]))
@@ -222,3 +224,23 @@ def test_columns_of_a_field_do_not_change_the_posterior() -> None:
         assert mean[TURNING:] == pytest.approx(np.zeros(len(mean) - TURNING))
         covariance = (root @ root.T)[TURNING:, TURNING:]
         assert covariance == pytest.approx(100.0**2 * np.eye(len(mean) - TURNING))
+
+
+def test_asking_about_a_trip_to_new_places_changes_nothing(grid) -> None:
+    """Against the dense belief: one whose landmarks the ends of the trip are already."""
+    rng = np.random.default_rng(5)
+    energies, admitted = (TripEnergies(Setting(grid, CAR), physics="eq8") for _ in range(2))
+    for i in range(6):
+        edge = walk(grid, rng, 8)
+        wh = np.full(8, rng.normal(60.0, 20.0))
+        trip = MeasuredTrip(str(i), edge, wh, np.full(8, 40.0), start_m=50.0, end_m=100.0)
+        before = {name: np.copy(part) for name, part in energies.state().items()}
+        expected = energies.expected(trip)
+        for name, part in energies.state().items():
+            np.testing.assert_array_equal(part, before[name], err_msg=name)
+        admitted.belief.widen(admitted.places.admit_ends(edge))
+        of_admitted = admitted.expected(trip)
+        assert [*expected.values()] == pytest.approx([*of_admitted.values()], rel=1e-9)
+        energies.learn(trip)
+        admitted.learn(trip)
+    assert len(energies.places.junctions) >= 4

@@ -12,7 +12,6 @@ from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.methods.setting import load_setting
 
 QUICK = {"model": "independent", "vehicle": "reference"}
@@ -342,7 +341,9 @@ def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, t
     assert same(at_once, by_halves)
 
 
-def test_a_new_folder_has_both_physics_and_an_older_one_keeps_its_own(setting, tmp_path) -> None:
+def test_a_new_folder_has_the_physics_of_its_speeds_and_an_older_one_keeps_its_own(
+    setting, tmp_path
+) -> None:
     first, second = (
         write(tmp_path / f"{origin}.csv", table_of(setting, [(origin, to)])) for origin, to in ENDS
     )
@@ -352,15 +353,13 @@ def test_a_new_folder_has_both_physics_and_an_older_one_keeps_its_own(setting, t
     for model in (None, "trips"):
         learn(second, new, vehicle="reference", model=model)
         learn(second, older, vehicle="reference", model=model)
-    assert Folder(new).manifest()["method"] == {"model": "trips", "physics": "both"}
-    assert isinstance(load_belief(new), TwoPhysics)
+    assert Folder(new).manifest()["method"] == {"model": "trips", "physics": "driving"}
+    assert load_belief(new).physics == "driving"
     alone = tmp_path / "alone"
     learn(first, alone, vehicle="reference", options={"physics": "driving"})
     learn(second, alone, vehicle="reference")
     assert load_belief(alone).physics == "driving"
     assert load_belief(older).physics == "eq8"
     assert Folder(older).manifest()["method"] == {"model": "trips"}  # as in earlier versions
-    with pytest.raises(
-        EvrouteError, match=r"unknown physics 'magic'. There are both, eq8, driving"
-    ):
+    with pytest.raises(EvrouteError, match=r"unknown physics 'magic'. There are eq8, driving"):
         learn(first, tmp_path / "third", vehicle="reference", options={"physics": "magic"})

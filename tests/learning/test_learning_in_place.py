@@ -16,7 +16,6 @@ from evroute.errors import DamagedFileError
 from evroute.learning.belief import load_belief
 from evroute.learning.followed import FollowedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.heights.pieces import Pieces
@@ -30,7 +29,6 @@ WINTER = DrivingConditions(
 )
 EVENING = replace(WINTER, departed_s=18 * 3600.0, date="2026-01-15")
 KINDS = {
-    "two physics": TwoPhysics,
     "driving": lambda setting: TripEnergies(setting, physics="driving"),
     "eq8": lambda setting: TripEnergies(setting, physics="eq8"),
 }
@@ -86,7 +84,7 @@ def test_a_planner_follows_its_belief(denver, kind: str, conditions: DrivingCond
 
 
 def test_nothing_of_the_day_before_a_trip_is_kept(denver) -> None:
-    belief = TwoPhysics(Setting(denver, CAR))
+    belief = TripEnergies(Setting(denver, CAR))
     planner = Planner(denver, CAR, belief)
     other = planner.under(WINTER)
     planner.plan(3, 800)
@@ -119,7 +117,7 @@ def test_plans_of_one_call_follow_the_belief(denver) -> None:
 
 
 def test_a_followed_belief_takes_over_trips_learned_since(denver, tmp_path: Path) -> None:
-    belief = TwoPhysics(Setting(denver, CAR))
+    belief = TripEnergies(Setting(denver, CAR))
     path = tmp_path / "beliefs" / "denver-learned.npz"
     trips = walks(denver, 4)
 
@@ -145,7 +143,7 @@ def test_a_followed_belief_takes_over_trips_learned_since(denver, tmp_path: Path
         followed.at("c")
     belief.save(path)
     assert followed.at("d").trips == 4
-    fewer = TwoPhysics(Setting(denver, CAR))
+    fewer = TripEnergies(Setting(denver, CAR))
     fewer.learn(trips[0])
     fewer.save(path)
     assert followed.at("e") is not first

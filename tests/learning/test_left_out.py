@@ -12,11 +12,11 @@ from evroute.checked import read_arrays, write_arrays
 from evroute.errors import EvrouteError
 from evroute.learning.learn import learn
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import TwoPhysics
+from evroute.learning.trips.energies import TripEnergies
 from evroute.planning.forecasts.pace import Pace
 
 WAYS = (["in", "up", "down", "out"], ["in", "east", "west", "out"])
-MODELS = {"trips": TwoPhysics, "exact": LearnedBelief}
+MODELS = {"trips": TripEnergies, "exact": LearnedBelief}
 
 
 def table_of(place: Path, names: list[str]) -> Path:
@@ -154,7 +154,7 @@ def test_a_saved_belief_with_numbers_that_are_not_finite_is_learned_again(
     learn(table_of(tmp_path, ["a", "b"]), out, network=hill)
     whole, path = state(out), out / "beliefs" / "hill-learned.npz"
     arrays = read_arrays(path)
-    name = "driving/times/pace/seconds"
+    name = "times/pace/seconds"
     arrays[name][0] = np.nan
     write_arrays(path, arrays)
     learn(None, out, network=hill)

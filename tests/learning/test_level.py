@@ -7,7 +7,6 @@ from evroute.energy.driving import DrivingConditions, conditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.learning.trips.level import features_by_month
 from evroute.learning.trips.noise_fit import TripNoiseScale
@@ -137,12 +136,12 @@ def test_a_plan_with_a_date_is_the_trip_of_that_day(setting) -> None:
         assert forecast.std_wh == pytest.approx(expected.sd_wh, rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", [TripEnergies, TwoPhysics])
-def test_a_date_after_trips_without_one_counts_for_nothing_and_says_so(setting, kind) -> None:
+@pytest.mark.parametrize("physics", ["driving", "eq8"])
+def test_a_date_after_trips_without_one_counts_for_nothing_and_says_so(setting, physics) -> None:
     hill = setting.network
     words = "the learned trips have no date, so the date given counts for nothing"
     for number, stated in ((0, False), (5, True)):
-        belief = kind(setting)
+        belief = TripEnergies(setting, physics=physics)
         for t in range(number):
             rows = np.array([hill.row_of[edge] for edge in ("in", "up", "down", "out")])
             wh = setting.arms.prior_mean_wh[rows]

@@ -10,6 +10,7 @@ from evroute.learning.readers.meter_noise import (
     meter_factor,
     meter_std_wh,
 )
+from evroute.learning.readers.meters import coarse_words
 
 FINE_S = 0.25
 
@@ -53,3 +54,24 @@ def test_within_a_fifth_of_the_true_deviation(memory_s: float, every_s: float) -
         errors_wh.append((metered - true) / 3600)
     truth = np.sqrt(np.mean(np.square(errors_wh)))
     assert meter_std_wh(times, powers) == pytest.approx(truth, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("step", "battery_kwh", "trips_wh", "words"),
+    [
+        (
+            1.0,
+            0.4,
+            [4.0, 8.0, 12.0, 16.0],
+            "whole per cents of 0.4 kWh, and a trip takes 1 to 4 of",
+        ),
+        (0.5, 40.0, [200.0, 400.0], "steps of 0.5 % of 40 kWh, and a trip takes 1 to 2 of"),
+        (1.0, 0.4, [40.0, 60.0], ""),
+        (0.02, 6.1, [1.0], ""),
+        (1.0, 40.0, [], ""),
+    ],
+)
+def test_a_trip_of_few_steps_tells_nothing(step, battery_kwh, trips_wh, words) -> None:
+    found = coarse_words(step, battery_kwh, trips_wh)
+    assert len(found) == bool(words)
+    assert words in " ".join(found)

@@ -224,22 +224,3 @@ def test_a_belief_with_roads_comes_back_bit_for_bit(grid, level) -> None:
             each.learn(trip)
     for name, array in energies.state().items():
         assert np.array_equal(array, again.state()[name]), name
-
-
-def test_the_columns_of_an_earlier_version_are_left_out(grid) -> None:
-    """Its roads had columns with a deviation of their own."""
-    energies = drive(grid, 1, 80.0, trips=20)
-    state = dict(energies.state())
-    state["trips/noise_wh"] = state["trips/noise_wh"][:3]
-    state["trips/field_std"] = np.array([float(state["trips/field_std"]), 33.0, 33.0])
-    for name in ("edge", "section", "km"):
-        del state[f"sections/{name}"]
-    again = TripEnergies(Setting(grid, CAR), physics="eq8")
-    again.restore(state)
-    assert not (again.belief.column == ROAD).any()
-    p = len(again.belief.column)
-    np.testing.assert_array_equal(again.belief.regression.mean, energies.belief.regression.mean[:p])
-    edge = walk(grid, np.random.default_rng(7), 7)
-    for i in range(12):  # past the next choice of roads
-        again.learn(MeasuredTrip(f"more {i}", edge, np.full(7, 9.0), np.full(7, 60.0), **USUAL))
-    assert (again.belief.column == ROAD).any()

@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
+from evroute.energy.longitudinal import at_battery
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.regressors import TurnRegressors
-from evroute.energy.turn_prior import TurnEnergy, at_battery
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief

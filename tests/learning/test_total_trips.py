@@ -101,7 +101,7 @@ def test_a_total_says_less_on_each_edge_than_energies_of_its_edges(setting) -> N
 
 
 def test_models_that_cannot_learn_a_total_say_so_in_one_line(setting) -> None:
-    for model in ("independent", "edge-speeds", "bkb"):
+    for model in ("independent", "bkb"):
         belief = LearnedBelief.before_trips(Method(model=model, index="greedy"), setting)
         before = belief.state()
         with pytest.raises(EvrouteError, match=f"model '{model}' learns single edges") as refused:

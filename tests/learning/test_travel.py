@@ -17,7 +17,6 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.learn import learn
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.closures import close, named
@@ -292,22 +291,6 @@ def test_a_belief_of_edges_stays_on_its_roads(grid) -> None:
         belief.on(replace(grid, name="other", speed_mps=grid.speed_mps * 2), CAR)
 
 
-def test_both_physics_of_a_belief_travel(grid) -> None:
-    both = TwoPhysics(Setting(grid, CAR))
-    rng = np.random.default_rng(6)
-    for i in range(12):
-        edge = walk(grid, rng, 8)
-        wh, seconds = rng.normal(60.0, 20.0, 8), 1.5 * grid.time_s[edge]
-        both.learn(MeasuredTrip(str(i), edge, wh, seconds, 3600.0 * i))
-    closed = close(grid, named(grid, [CLOSED]), "roadworks")
-    moved = both.on(closed, CAR)
-    assert moved.trips == 12
-    assert moved.weight.first == both.weight.first
-    edges = ["0>1", "1>7", "7>8", "8>2"]
-    for day in DAYS:
-        assert_same(forecast_of(both, edges, day), forecast_of(moved, edges, day), 1e-9)
-
-
 def test_another_car_is_refused_on_any_map(taught, grid) -> None:
     other = replace(grid, name="other", speed_mps=grid.speed_mps * 2)
     with pytest.raises(EvrouteError, match="not about 'reference'"):
@@ -370,7 +353,7 @@ def test_a_belief_of_denver_plans_in_luxembourg_and_says_so(denver: Path) -> Non
     rows, pace = route.route.rows, moved.pace
     physics = evroute.plan(luxembourg, *edges).routes["energy"]
     assert route.energy_wh != pytest.approx(physics.energy_wh, rel=0.01)
-    free_flow_s = moved.driving.places.known.map_s(driving=True)
+    free_flow_s = moved.places.known.map_s(driving=True)
     assert pace.times(np.array(rows)).sum() == pytest.approx(
         pace.factor * free_flow_s[list(rows)].sum()
     )

@@ -85,7 +85,7 @@ def test_a_restored_belief_goes_on_bit_for_bit(tmp_path) -> None:
 
 def test_a_state_of_other_coefficients_is_refused() -> None:
     other = CoefficientPrior(np.ones(2), np.ones(2), np.zeros((0, 2)))
-    with pytest.raises(ValueError, match="a state of 3 coefficients, expected 2"):
+    with pytest.raises(ValueError, match=r"a state of 3 coefficients \(\), expected 2"):
         TripBelief(other).restore(TripBelief(PRIOR).state())
 
 

@@ -1,4 +1,4 @@
-"""Consumption of the usual trip against sums by hand, and a mixture against its two beliefs."""
+"""Consumption of the usual trip against sums by hand."""
 
 import json
 
@@ -22,7 +22,7 @@ from evroute.learning.trips.terms import (
     coefficient_prior,
 )
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.usual import NEWEST, Weighed, usual_trip
+from evroute.learning.trips.usual import NEWEST, usual_trip
 from evroute.report.charts.consumption import TEMPERATURES_C, consumption_chart, trip_points
 
 CAR = load_vehicle()
@@ -42,7 +42,7 @@ def taught(trips: int, seed: int = 0, km: float = 10.0) -> TripBelief:
 
 def test_the_usual_kilometre_is_the_mean_of_the_trips_without_net_climb() -> None:
     belief = taught(30)
-    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    usual = usual_trip(belief, CAR)
     assert usual is not None
     assert (usual.km, usual.minutes, usual.speed_kmh) == pytest.approx((10.0, 15.0, 40.0))
     b = belief.present
@@ -63,16 +63,18 @@ def test_the_sum_is_known_well_though_its_parts_are_not() -> None:
     """All trips are alike, so only the sum of the terms of a kilometre is learned."""
     belief = taught(60)
     std = np.sqrt(belief.regression.covariance.diagonal())
-    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    usual = usual_trip(belief, CAR)
     assert usual is not None
     consumption = usual.by_temperature([20.0])
     assert std[KM] > 0.5 * belief.prior.std[KM]
     assert consumption.std_wh[0] < 0.1 * std[KM] + 6.0
-    (words,) = usual_words([Weighed(1.0, belief)], CAR)
+    (words,) = usual_words(belief, CAR)
     share = usual.by_temperature([0.0]).mean_wh[0] / consumption.mean_wh[0] - 1.0
     assert words == (
         f"{consumption.mean_wh[0]:.0f} ± {consumption.std_wh[0]:.0f} Wh/km at your usual speed of "
-        f"40 km/h, by physics +{share:.0%} at 0 °C after a cold start, not learned yet"
+        f"40 km/h, on the level at 20 °C, by physics +{share:.0%} at 0 °C after a cold start, not "
+        f"learned yet. Your last 60 trips took {belief.kept.energy_wh.sum() / 600.0:.0f} Wh/km, "
+        "with their hills, weather and known power"
     )
     # nothing but the sum was taught
     assert coefficients(belief, CAR) == heating(belief) == ""
@@ -87,27 +89,15 @@ def test_the_cold_is_stated_as_learned_once_trips_in_the_cold_taught_it() -> Non
         row[BY_TEMPERATURE] = [15.0 * below_k, below_k, 0.0]
         row[LEVEL] = row @ prior.multiplied
         belief.learn(row, 1.1 * float(row @ prior.mean) + rng.normal(0.0, 20.0))
-    (words,) = usual_words([Weighed(1.0, belief)], CAR)
-    assert words.endswith("% at 0 °C after a cold start")
+    (words,) = usual_words(belief, CAR)
+    assert "% at 0 °C after a cold start. Your" in words
     assert "by physics" not in words
     assert heating(belief) != ""
 
 
-def test_a_mixture_has_the_mean_and_the_variance_of_both() -> None:
-    beliefs = taught(20, 1), taught(20, 2)
-    alone = [usual_trip([Weighed(1.0, each)], CAR).by_speed([30.0, 60.0]) for each in beliefs]
-    both = [Weighed(0.3, beliefs[0]), Weighed(0.7, beliefs[1])]
-    mixed = usual_trip(both, CAR).by_speed([30.0, 60.0])
-    mean = 0.3 * alone[0].mean_wh + 0.7 * alone[1].mean_wh
-    apart = alone[0].mean_wh - alone[1].mean_wh
-    variance = 0.3 * alone[0].std_wh ** 2 + 0.7 * alone[1].std_wh ** 2 + 0.21 * apart**2
-    np.testing.assert_allclose(mixed.mean_wh, mean)
-    np.testing.assert_allclose(mixed.std_wh, np.sqrt(variance))
-
-
 def test_without_trips_there_is_no_usual_one_and_old_trips_do_not_count() -> None:
-    assert usual_trip([Weighed(1.0, taught(2))], CAR) is None
-    assert usual_words([Weighed(1.0, taught(0))], CAR) == []
+    assert usual_trip(taught(2), CAR) is None
+    assert usual_words(taught(0), CAR) == []
     belief = taught(5, km=2.0)
     prior = belief.prior
     for _ in range(NEWEST):
@@ -115,7 +105,7 @@ def test_without_trips_there_is_no_usual_one_and_old_trips_do_not_count() -> Non
         row[[KM, MINUTES, DRAG]] = 20.0, 15.0, 3_000.0
         row[LEVEL] = row @ prior.multiplied
         belief.learn(row, float(row @ prior.mean))
-    usual = usual_trip([Weighed(1.0, belief)], CAR)
+    usual = usual_trip(belief, CAR)
     assert usual is not None
     assert (usual.km, usual.speed_kmh) == pytest.approx((20.0, 80.0))
 
@@ -139,7 +129,19 @@ def test_a_chart_has_the_trips_as_points_and_the_line_of_the_belief(denver) -> N
     assert points["wh_per_km"].tolist() == pytest.approx([600.0 / km, 480.0 / km, 540.0 / km])
     assert points.loc["cold", "speed_kmh"] == pytest.approx(36.0)
     assert points.loc["unknown", ["temperature_c", "speed_kmh"]].isna().all()
-    usual = usual_trip([Weighed(1.0, taught(10))], CAR)
+    (inside,) = trip_points(
+        [
+            MeasuredTrip(
+                "inside", edges, np.full(12, 50.0), time_s, start_m=80.0, end_m=30.0, routes=1
+            )
+        ],
+        denver,
+    ).itertuples()
+    assert inside.km == pytest.approx(km - (80.0 + denver.length_m[edges[-1]] - 30.0) / 1000.0)
+    assert inside.wh_per_km == pytest.approx(600.0 / inside.km)
+    timed_km = inside.km - (denver.length_m[edges[0]] - 80.0) / 1000.0
+    assert inside.speed_kmh == pytest.approx(3600.0 * timed_km / np.nansum(time_s))
+    usual = usual_trip(taught(10), CAR)
     drawn = consumption_chart(usual, points.reset_index()).to_dict()
     by_temperature, by_speed = drawn["hconcat"]
     _, line, dots = by_temperature["layer"]

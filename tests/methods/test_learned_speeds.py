@@ -156,23 +156,6 @@ def test_the_error_of_a_time_counts_roads_that_were_driven_before(setting: Setti
     assert space.time_error(driven(route, 0.75)) == pytest.approx(np.log(2.0))
 
 
-def test_a_state_without_a_profile_continues_with_the_mean_of_the_day(setting: Setting) -> None:
-    """Earlier versions kept the sum and the number of the log ratios of a whole day."""
-    n, rng = setting.network.n_edges, np.random.default_rng(3)
-    count = rng.integers(0, 4, n).astype(float)
-    total = count * rng.standard_normal(n)
-    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
-    space.restore({"space_log_ratio_sum": total, "space_log_ratio_count": count})
-    slower = np.exp(-total / np.maximum(count, 1.0))
-    assert space.time_s == pytest.approx(setting.network.time_s * slower)
-    before = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
-    before.restore(space.state())
-    assert np.array_equal(before.time_s, space.time_s)
-    for hour in (1, 7, 13, 19):
-        leaving = space.under(DrivingConditions(departed_s=3600.0 * hour))
-        assert leaving.time_s == pytest.approx(space.time_s)
-
-
 def test_an_unknown_departure_is_in_no_quarter_and_is_expected_as_the_day(setting: Setting) -> None:
     world = congested(setting)
     request = world.observe(1)
@@ -198,23 +181,3 @@ def test_an_unknown_departure_is_in_no_quarter_and_is_expected_as_the_day(settin
     )
     assert not np.allclose(unknown, night)
     assert not np.allclose(unknown, noon)
-
-
-def test_speeds_of_an_earlier_profile_are_kept_by_quarter(setting: Setting) -> None:
-    """Earlier versions kept moments of log speeds by quarter; here 2 slow and 2 fast passes."""
-    n = setting.network.n_edges
-    moments = np.zeros((3, 5, n))
-    for quarter, factor in ((1, 0.5), (2, 0.8)):
-        values = np.log(factor) + np.array([-0.01, 0.01])
-        moments[:, quarter, 7] = 2, values.sum(), (values**2).sum()
-    names = (f"space_log_ratio_{name}" for name in ("count", "sum", "square"))
-    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
-    space.restore(dict(zip(names, moments, strict=True)))
-    map_s = setting.network.time_s
-    assert space.time_s[7] == pytest.approx(map_s[7] / np.sqrt(0.5 * 0.8))
-    at = [
-        space.under(DrivingConditions(departed_s=21_600.0 * quarter + 1)).time_s
-        for quarter in (1, 2)
-    ]
-    assert at[0][7] / at[1][7] == pytest.approx(0.8 / 0.5, rel=0.01)
-    assert np.array_equal(np.delete(space.time_s, 7), np.delete(map_s, 7))

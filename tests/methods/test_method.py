@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.methods.method import NEAR, Method, corridor_of, is_bounded
+from evroute.methods.method import NEAR, Method, corridor_of, is_sparse
 from evroute.methods.parts import INDICES, METHODS, MODELS
 from evroute.methods.setting import Prior
 from evroute.model.base import ModelOptions
@@ -29,7 +29,7 @@ def test_an_unknown_name_is_refused_with_the_known_names(field, known) -> None:
     [
         ("exact", "greedy", {"xi": 1.0}),
         ("exact", "ts", {"slots": "literal"}),
-        ("independent", "ts", {"fit_hyperparameters": True}),
+        ("exact", "ts", {"fit_hyperparameters": True}),
         ("independent", "ts", {"lengthscale_factor": 2.0}),
         ("exact", "ts", {"device": "cuda"}),
         ("exact", "ts", {"prior_factor": None}),
@@ -62,12 +62,8 @@ def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
     ("wrong", "why"),
     [
         (
-            {"model": "edge-speeds", "arms": "turns"},
-            "'edge-speeds' has no arms on turns: the speed of an edge",
-        ),
-        (
-            {"model": "exact", "arms": "turns", "fit_hyperparameters": True},
-            "fit_hyperparameters is for arms on edges",
+            {"model": "regional", "arms": "turns"},
+            "'regional' has no arms on turns: its graph kernel",
         ),
     ],
 )
@@ -143,21 +139,15 @@ def test_a_pair_that_cannot_work_is_refused_with_the_pairs_that_can(monkeypatch)
                 "model": "svgp",
                 "index": "ts",
                 "inducing_points": 200,
-                "slots": "literal",
-                "device": "cuda",
+                "choice": "most-used",
             },
-            "svgp-m200-literal-cuda-ts",
-            "SVGP-TS (inducing points 200, slots literal, device cuda)",
+            "svgp-m200-most-used-ts",
+            "SVGP-TS (inducing points 200, choice most-used)",
         ),
         (
-            {
-                "model": "exact",
-                "index": "ts",
-                "lengthscale_factor": 0.3,
-                "fit_hyperparameters": True,
-            },
-            "exact-l0.3-fitted-ts",
-            "GP-TS (lengthscale factor 0.3, fit hyperparameters)",
+            {"model": "exact", "index": "ts", "lengthscale_factor": 0.3},
+            "exact-l0.3-ts",
+            "GP-TS (lengthscale factor 0.3)",
         ),
     ],
 )
@@ -169,9 +159,9 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"slots": "sorted"},
+        {"choice": "sorted"},
+        {"slots": "literal"},
         {"lengthscale_factor": 0},
-        {"fit_hyperparameters": False},
         {"variance_scale": "big"},
         {"variance_scale": float("inf")},
         {"variance": 1},
@@ -189,6 +179,7 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
         "from evroute.methods.method import Method\n"
         "Method(model='exact', index='ts'), Method(model='independent', index='ts')\n"
         "Method(model='svgp', index='ts')\n"
+        "Method(model='svgp-gpytorch', index='ts')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -204,7 +195,7 @@ def test_a_corridor_is_not_below_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "temperature", "bounded"),
+    ("table", "temperature", "sparse"),
     [
         ("recommended", True, True),
         ({"model": "exact", "index": "bayes-ucb", "arms": "turns"}, True, True),
@@ -212,15 +203,16 @@ def test_a_corridor_is_not_below_one() -> None:
         ({"method": "recommended", "exact_contexts": True}, True, False),
         ({"method": "dmm-ucb", "arms": "turns"}, True, False),
         ({"model": "ek-ucb", "index": "ts", "arms": "turns"}, True, False),
-        ("gp-ts", True, False),
+        ("gp-ts", True, True),
+        ({"method": "gp-ts", "exact_contexts": True}, True, False),
     ],
 )
-def test_an_exact_model_of_turns_is_bounded_where_every_trip_has_a_temperature(
-    table: Any, temperature: bool, bounded: bool
+def test_an_exact_model_becomes_sparse_where_every_trip_has_a_temperature(
+    table: Any, temperature: bool, sparse: bool
 ) -> None:
     method, assumed = Method.model_validate(table), Prior(temperature=temperature)
-    assert is_bounded(method, assumed) == bounded
-    assert corridor_of(method, assumed) == (NEAR if bounded else None)
+    assert is_sparse(method, assumed) == sparse
+    assert corridor_of(method, assumed) == (NEAR if sparse and method.arms else None)
 
 
 def test_a_corridor_that_is_given_stays() -> None:

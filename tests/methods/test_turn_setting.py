@@ -56,7 +56,7 @@ def rough(make_network, hill):
 
 
 @pytest.mark.parametrize(
-    "model", ["independent", "exact", "svgp", "factor", "physics", "physics+gp"]
+    "model", ["independent", "exact", "svgp", "svgp-gpytorch", "factor", "physics", "physics+gp"]
 )
 def test_a_model_learns_on_turns(rough, model) -> None:
     told = drive(

@@ -10,8 +10,10 @@ from evroute.model.base import lower_factor
 from evroute.model.exact import ExactGP
 
 
-def assert_textbook(world, model, arms, atol=1e-8):
+def assert_textbook(world, model, arms, share=1e-9):
+    """Compare with the textbook to a share of the largest prior variance, about 30 Wh²."""
     mean, covariance = world.textbook(arms)
+    atol = share * np.max(world.kernel.std_wh) ** 2
     belief = model.posterior(arms)
     np.testing.assert_allclose(belief.mean_wh, mean, rtol=0, atol=atol)
     np.testing.assert_allclose(belief.std_wh**2, covariance.diagonal(), rtol=0, atol=atol)
@@ -28,7 +30,7 @@ def moved(arms: Arms, by: float) -> Arms:
 
 def test_before_any_trip_it_is_the_prior(make_world):
     world = make_world()
-    assert_textbook(world, world.model(), moved(world.arms, 1.0), atol=1e-13)
+    assert_textbook(world, world.model(), moved(world.arms, 1.0), share=1e-14)
 
 
 @pytest.mark.parametrize("contexts", ["fixed", "changing"])
@@ -96,17 +98,22 @@ def test_after_500_rounds_it_agrees_with_a_fresh_factorisation(make_world):
     total = np.bincount(count, world.residual_wh)
     count = np.bincount(count)
     prior = world.kernel.matrix(world.arms.features)
-    factor = lower_factor(
-        prior[np.ix_(edge, edge)] + np.diag(world.noise_std_wh[edge] ** 2 / count), "it"
-    )
+    gram = prior[np.ix_(edge, edge)] + np.diag(world.noise_std_wh[edge] ** 2 / count)
+    factor = lower_factor(gram, "it")
     whitened = np.linalg.solve(factor, prior[edge])
     mean = world.arms.prior_mean_wh + whitened.T @ np.linalg.solve(factor, total / count)
     belief = model.posterior(world.arms)
     assert len(edge) > 550
     assert model.refreshes == 0
-    np.testing.assert_allclose(belief.mean_wh, mean, rtol=0, atol=1e-8)
+    # a round rounds as a last bit of the matrix does: the inverse moves by the condition number,
+    # and its product with the prior by as much again
+    lost = 500 * np.finfo(float).eps * np.linalg.cond(gram) ** 2
+    np.testing.assert_allclose(belief.mean_wh, mean, rtol=0, atol=lost * np.abs(mean).max())
     np.testing.assert_allclose(
-        belief.std_wh**2, prior.diagonal() - (whitened**2).sum(axis=0), rtol=0, atol=1e-8
+        belief.std_wh**2,
+        prior.diagonal() - (whitened**2).sum(axis=0),
+        rtol=0,
+        atol=lost * prior.diagonal().max(),
     )
 
 

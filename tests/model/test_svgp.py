@@ -1,293 +1,80 @@
-import io
-import logging
+"""SVGP in closed form: exact until its points are full, then the points that a rule chooses."""
 
 import numpy as np
-import pytest
-import torch
+from engines import engine
+from numpy.random import default_rng
 
 from evroute.arms import Arms, Feedback
-from evroute.errors import EvrouteError
-from evroute.model.svgp import SparseVariationalGP, SVGPOptions
-from evroute.model.variational import Inducing, Variational
+from evroute.bandits.problems import VectorKernel
+from evroute.model.sparse.svgp import GROWTH, SVGPOptions, pivots
 
-PAPER = {"natural_rate": 0.1, "adam_rate": 0.01, "batch_size": 2500}  # one step of Algorithm 3
-S0_WH = 20.0**0.5  # of the worlds of conftest.py
-
-
-def variational(world, seed=0, **options) -> SparseVariationalGP:
-    return SparseVariationalGP(
-        world.kernel,
-        world.arms,
-        world.noise_std_wh,
-        np.random.default_rng(seed),
-        options=SVGPOptions(**options),
-    )
+N, NOISE_WH = 60, 0.3
+FEATURES = default_rng(1).random((N, 2))
+KERNEL = VectorKernel("rbf", 1.0, 0.4)
+ARMS = Arms(np.arange(N), FEATURES, np.zeros(N))
 
 
-def largest_difference(model, other, arms: Arms) -> float:
-    one, two = model.posterior(arms), other.posterior(arms)
-    return max(abs(one.mean_wh - two.mean_wh).max(), abs(one.std_wh - two.std_wh).max()) / S0_WH
+def model_of(points: int, **options):
+    given = KERNEL, ARMS, np.full(N, NOISE_WH), default_rng(0)
+    return engine(SVGPOptions, *given, inducing_points=points, **options)
 
 
-def elsewhere(world) -> Arms:
-    return Arms(world.arms.id, world.arms.features + 0.3, world.arms.prior_mean_wh)
+def learned(points: int, trips: list[list[int]]):
+    """Return a model after trips with random energies, and all of these, arm by arm."""
+    model, rng, all_wh = model_of(points), default_rng(2), []
+    for rows in trips:
+        wh = rng.standard_normal(len(rows))
+        model.update(Feedback(np.array(rows), FEATURES[rows], np.zeros(len(rows)), wh))
+        all_wh += wh.tolist()
+    return model, np.concatenate(trips), np.array(all_wh)
 
 
-def test_one_natural_step_of_size_one_is_the_exact_posterior(make_world):
-    world = make_world()
-    exact, model = world.model(), variational(world)
-    for _ in range(6):
-        feedback = world.trip(15, among=25, moved=True)
-        exact.update(feedback)
-        model.update(feedback)
-        assert largest_difference(model, exact, world.arms) < 1e-6
-        assert largest_difference(model, exact, elsewhere(world)) < 1e-6
-    np.testing.assert_allclose(
-        model.covariance(world.arms), exact.covariance(world.arms), atol=1e-5
-    )
+def test_the_posterior_is_exact_while_all_arms_fit() -> None:
+    model, rows, wh = learned(8, [[0, 1, 2, 3], [3, 4, 5, 0], [6, 7, 1, 1]])
+    matrix = KERNEL(rows, FEATURES[rows], rows, FEATURES[rows]) + NOISE_WH**2 * np.eye(len(rows))
+    cross = KERNEL(ARMS.id, FEATURES, rows, FEATURES[rows])
+    belief = model.posterior(ARMS)
+    np.testing.assert_allclose(belief.mean_wh, cross @ np.linalg.solve(matrix, wh), atol=1e-6)
+    variance = 1.0 - np.einsum("ij,ji->i", cross, np.linalg.solve(matrix, cross.T))
+    np.testing.assert_allclose(belief.std_wh**2, variance, atol=1e-6)
 
 
-@pytest.mark.parametrize("adam_rate", [0.0, 0.01])
-def test_small_steps_converge_to_the_exact_posterior(make_world, adam_rate):
-    world = make_world()
-    exact, model = (
-        world.model(),
-        variational(world, **PAPER | {"steps": 100, "adam_rate": adam_rate}),
-    )
-    feedback = world.trip(60, among=25)
-    exact.update(feedback)
-    model.update(feedback)
-    assert largest_difference(model, exact, world.arms) < 1e-3
+def test_points_are_those_that_the_others_explain_least() -> None:
+    model, rows, _ = learned(20, [[*range(12)], [0, 1, 0, 5]])
+    slots = np.unique(model.sparse.slots(rows, FEATURES[rows]))
+    count = np.bincount(rows)
+    gram = np.sqrt(np.outer(count, count)) * KERNEL(slots, FEATURES[slots], slots, FEATURES[slots])
+    expected: list[int] = []
+    for _ in range(5):  # by whole conditional covariances
+        rest = gram
+        if expected:
+            some = gram[expected]
+            rest = gram - some.T @ np.linalg.solve(some[:, expected], some)
+        expected.append(int(np.argmax(rest.diagonal())))
+    assert pivots(model.sparse, slots, 5).tolist() == expected
 
 
-def test_points_never_driven_change_nothing(make_world):
-    world = make_world()
-    follow, padded = (
-        variational(world, **PAPER | {"slots": slots, "adam_rate": 0.0})
-        for slots in ("follow", "padded")
-    )
-    for _ in range(8):
-        feedback = world.trip(10, among=25)
-        follow.update(feedback)
-        padded.update(feedback)
-        assert largest_difference(follow, padded, world.arms) < 1e-6
-    assert len(padded.state()["points"]) == len(world.arms)
-    assert len(follow.state()["points"]) == len(np.unique(world.edge))
+def test_the_dictionary_stays_full_and_is_chosen_again_as_arms_grow() -> None:
+    model = model_of(10)
+    sizes, dictionaries = [], []
+    for row in range(N):
+        model.update(Feedback(np.array([row]), FEATURES[[row]], np.zeros(1), np.ones(1)))
+        sizes.append(len(model.sparse.dictionary))
+        dictionaries.append(tuple(sorted(model.sparse.dictionary.tolist())))
+    assert sizes == [*range(1, 11), *[10] * (N - 10)]
+    changes = [k + 1 for k in range(10, N) if dictionaries[k] != dictionaries[k - 1]]
+    allowed, after = [], 10
+    for arms in range(11, N + 1):
+        if arms > after:
+            allowed.append(arms)
+            after = int(GROWTH * arms)
+    assert len(changes) > 5
+    assert set(changes) <= set(allowed)
 
 
-def test_arms_that_keep_their_slots_lag_less_than_arms_sorted_anew(make_world):
-    world = make_world()
-    arms = world.arms
-    prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
-    truth_wh = arms.prior_mean_wh + world.rng.multivariate_normal(np.zeros(len(arms)), prior)
-    exact, follow, literal = (
-        world.model(),
-        variational(world, **PAPER),
-        variational(world, slots="literal", **PAPER),
-    )
-    lag = np.zeros(2)
-    for _ in range(20):
-        edge = world.rng.integers(0, 25, 12)
-        energy_wh = truth_wh[edge] + world.noise_std_wh[edge] * world.rng.normal(size=12)
-        for model in (exact, follow, literal):
-            model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], energy_wh))
-        best = exact.posterior(arms)
-        lag += [
-            np.median(abs(m.posterior(arms).mean_wh - best.mean_wh) / best.std_wh)
-            for m in (follow, literal)
-        ]
-    assert lag[0] < 0.5 * lag[1]
-
-
-@pytest.mark.parametrize("slots", ["follow", "padded", "literal"])
-def test_the_most_visited_arms_are_the_inducing_points(make_world, slots):
-    world = make_world()
-    model = variational(world, inducing_points=3, slots=slots)
-    for edges in (
-        [7, 8, 9],
-        [7, 8, 9, 4],
-        [4, 4, 5],
-        [5, 5, 5],
-    ):  # in the end 5 and 4 four and three times, the rest 2
-        edge = np.array(edges)
-        model.update(
-            Feedback(edge, world.arms.features[edge], np.zeros(len(edge)), np.ones(len(edge)))
-        )
-    held = model.state()["points"][:, 0].astype(int)
-    assert set(held) == {4, 5, 7}
-    assert list(held) == ([5, 4, 7] if slots == "literal" else [7, 5, 4])
-
-
-def test_fewer_points_than_arms_still_learn(make_world):
-    world = make_world()
-    exact, model = world.model(), variational(world, inducing_points=12)
-    for _ in range(10):
-        feedback = world.trip(12, among=25)
-        exact.update(feedback)
-        model.update(feedback)
-    held = model.state()["points"][:, 0].astype(int)
-    assert len(held) == 12
-    prior = np.sqrt(world.kernel.diagonal(world.arms.id, world.arms.features))[held]
-    learned, best = (m.posterior(world.arms).std_wh[held] for m in (model, exact))
-    assert np.all(learned < 0.5 * prior)
-    np.testing.assert_allclose(learned, best, rtol=0.3)
-
-
-def test_points_that_stay_keep_their_learned_values(make_world):
-    world = make_world()
-    compute = Variational(world.kernel, natural_rate=1.0, adam_rate=0.0, device="cpu")
-    rows = np.column_stack([world.arms.id, world.arms.features])
-    belief = compute.step(
-        Inducing.at(rows[:10]), rows[:10], world.rng.normal(size=10), world.rng.uniform(1, 9, 10)
-    )
-    carried = compute.carried(belief, np.array([0, 4]), rows[[20, 30]])
-    stayed = rows[[1, 2, 3, 5, 6, 7, 8, 9, 20, 30]]
-    for before, after in zip(
-        compute.predict(belief, stayed), compute.predict(carried, stayed), strict=True
-    ):
-        np.testing.assert_allclose(after, before, atol=1e-6)
-
-
-def test_contexts_are_trained_and_edges_are_not(make_world):
-    world = make_world()
-    trained, fixed = (variational(world, **PAPER | {"adam_rate": r}) for r in (0.01, 0.0))
-    for _ in range(3):
-        feedback = world.trip(12)
-        trained.update(feedback)
-        fixed.update(feedback)
-    one, other = trained.state()["points"], fixed.state()["points"]
-    np.testing.assert_array_equal(one[:, 0], other[:, 0])
-    moved = abs(one[:, 1:] - other[:, 1:])
-    assert 0.005 < np.median(moved) <= 0.03 + 1e-9  # Adam's step is at most its rate
-
-
-def test_the_literal_form_puts_its_contexts_back_before_every_step(make_world):
-    """Adam's steps add up in slots that follow their arms, to more than one step of the rate."""
-    world = make_world()
-    moved = {}
-    for slots in ("follow", "literal"):
-        model = variational(world, **PAPER | {"slots": slots, "inducing_points": 20})
-        for _ in range(15):
-            edge = world.rng.integers(0, 20, 25)
-            model.update(
-                Feedback(edge, world.arms.features[edge], np.zeros(25), world.rng.normal(size=25))
-            )
-        edge, *contexts = model.state()["points"].T
-        moved[slots] = abs(np.transpose(contexts) - world.arms.features[edge.astype(int)]).max()
-    assert moved["literal"] < 0.01 + 1e-9  # Adam's first step is at most its rate
-    assert moved["follow"] > 2 * moved["literal"]
-
-
-def test_batches_of_the_history_are_scaled_up_to_all_of_it(make_world):
-    world = make_world(n=5)
-    model = variational(world, batch_size=200)
-    exact = world.model()
-    for _ in range(40):
-        feedback = world.trip(40)
-        exact.update(feedback)
-        model.update(feedback)
-    expected, found = exact.posterior(world.arms), model.posterior(world.arms)
-    # A batch of 200 of 1600 measurements estimates each mean from about 40 of 320; its sd is right
-    # but for counts.
-    np.testing.assert_allclose(found.std_wh, expected.std_wh, rtol=0.35)
-    assert np.all(abs(found.mean_wh - expected.mean_wh) < 5 * 8.0 / np.sqrt(40))
-
-
-@pytest.mark.parametrize("slots", ["follow", "padded", "literal"])
-def test_a_saved_state_continues_to_the_last_bit(make_world, slots):
-    world = make_world()
-    options = {"slots": slots, "batch_size": 30, "inducing_points": 20}
-    model, other = variational(world, **options), variational(world, seed=99, **options)
-    for _ in range(4):
-        model.update(world.trip(15, moved=True))
-    buffer = io.BytesIO()
-    np.savez(buffer, **model.state())
-    buffer.seek(0)
-    other.restore(dict(np.load(buffer, allow_pickle=False)))
-    for _ in range(3):
-        feedback = world.trip(15, moved=True)
-        model.update(feedback)
-        other.update(feedback)
-    for name, part in model.state().items():
-        np.testing.assert_array_equal(part, other.state()[name])
-    np.testing.assert_array_equal(
-        model.posterior(world.arms).mean_wh, other.posterior(world.arms).mean_wh
-    )
-
-
-def test_the_state_of_another_network_is_refused(make_world):
-    small, large = make_world(n=10), make_world(n=40)
-    model = variational(large)
-    model.update(large.trip(30))
-    with pytest.raises(ValueError, match="not the state of a variational model of 10 edges"):
-        variational(small).restore(model.state())
-
-
-def test_a_step_that_diverges_leaves_the_last_good_state_and_says_when_and_why(make_world, caplog):
-    world = make_world()
-    model = variational(world)
-    model.update(world.trip(10))
-    before = model.state()
-    edge = np.array([before["points"][0, 0]], dtype=int)
-    with caplog.at_level(logging.WARNING):
-        model.update(Feedback(edge, world.arms.features[edge], np.zeros(1), np.full(1, 1e200)))
-    assert [record.message for record in caplog.records] == [
-        "update 2 of the variational model diverged, the last good state kept: the loss is inf"
-    ]
-    for name in ("points", "information", "precision", "moments"):
-        np.testing.assert_array_equal(model.state()[name], before[name])
-
-
-def test_joint_draws_have_the_posterior_covariance(make_world):
-    world = make_world(n=6)
-    model = variational(world)
-    model.update(world.trip(10))
-    draws = model.sample_many(world.arms, np.random.default_rng(5), 20_000)
-    covariance = model.covariance(world.arms)
-    error = 5 * np.sqrt(2.0 * np.outer(covariance.diagonal(), covariance.diagonal()) / len(draws))
-    assert np.all(abs(np.cov(draws.T) - covariance) < error)
-    assert np.all(
-        abs(draws.mean(0) - model.posterior(world.arms).mean_wh)
-        < 5 * np.sqrt(covariance.diagonal() / 20_000)
-    )
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("inducing_points", 0),
-        ("batch_size", 0),
-        ("steps", 0),
-        ("natural_rate", 0.0),
-        ("natural_rate", 1.5),
-        ("adam_rate", -1.0),
-        ("adam_rate", np.nan),
-        ("slots", "sorted"),
-    ],
-)
-def test_options_out_of_range_are_refused_by_name(make_world, option, value):
-    with pytest.raises(ValueError, match=option):
-        variational(make_world(n=5), **{option: value})
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there_is_refused(make_world):
-    with pytest.raises(EvrouteError, match=r"is missing. Use cpu"):
-        variational(make_world(n=5), device="cuda")
-
-
-@pytest.mark.parametrize("device", ["abacus", "meta"])
-def test_a_device_of_another_kind_is_refused(make_world, device):
-    with pytest.raises(EvrouteError, match=f"unknown device '{device}'. Use cpu or cuda"):
-        variational(make_world(n=5), device=device)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_gpu_computes_the_same(make_world):
-    world = make_world()
-    models = [variational(world, device=device) for device in ("cpu", "cuda")]
-    for _ in range(5):
-        feedback = world.trip(15)
-        for model in models:
-            model.update(feedback)
-    assert largest_difference(*models, world.arms) < 1e-6
+def test_the_most_used_points_are_the_most_measured_arms_after_every_trip() -> None:
+    model = model_of(3, choice="most-used")
+    for rows in ([7, 8, 9], [7, 8, 9, 4], [4, 4, 5], [5, 5, 5]):  # in the end 5 and 4, then 7
+        energy_wh = np.ones(len(rows))
+        model.update(Feedback(np.array(rows), FEATURES[rows], np.zeros(len(rows)), energy_wh))
+    assert set(model.inducing().id.tolist()) == {4, 5, 7}

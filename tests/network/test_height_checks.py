@@ -42,7 +42,7 @@ def make_city() -> Callable[..., RoadNetwork]:
 
     A spur of further junctions leads eastwards from the first row.
     """
-    from evroute.network.road_network import Source
+    from evroute.network.source import Source
     from evroute.network.sources.meeting_turns import meeting_turns
 
     def make(side: int, spur: int = 0) -> RoadNetwork:

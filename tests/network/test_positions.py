@@ -60,7 +60,7 @@ def test_a_junction_is_the_start_of_edges_out_and_the_end_of_edges_in(cross: Roa
 
 def test_the_tip_of_a_one_way_road_is_its_end_also_for_a_start(cross: RoadNetwork) -> None:
     (tip,) = positions(cross, place(0, 1000), leaving=True)
-    assert tip == Position(2, pytest.approx(1000, abs=1e-3))
+    assert tip == Position(2, pytest.approx(1000, abs=0.01))
 
 
 def test_a_point_far_from_all_roads_is_refused(cross: RoadNetwork) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from evroute.errors import LimitError, NetworkFormatError
 from evroute.network import memory
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 
 MakeNetwork = Callable[..., RoadNetwork]
 

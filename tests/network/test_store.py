@@ -9,7 +9,8 @@ import pytest
 
 from evroute.errors import LimitError, NetworkFormatError
 from evroute.network import road_network, store
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.resources import data_path
 
 
@@ -153,7 +154,6 @@ def test_a_table_of_another_name_is_ignored_in_a_file_and_refused_in_a_call(
 def test_another_network_has_no_tables_of_the_first(hill: RoadNetwork) -> None:
     told = hill.with_tables(TABLES)
     assert not replace(told, speed_mps=told.speed_mps * 2).tables
-    assert not told.subset(np.ones(hill.n_edges, dtype=bool)).tables
     assert told.digest == hill.digest
 
 

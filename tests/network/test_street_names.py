@@ -8,7 +8,8 @@ import pytest
 
 from evroute.network.places import names
 from evroute.network.places.street_names import add_names
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 
 X, Y = 500_000.0, 4_800_000.0
 

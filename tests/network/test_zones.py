@@ -7,17 +7,22 @@ import numpy as np
 import pytest
 
 from evroute.learning.readers.clocks import since_1970
-from evroute.network.places.zones import local_s, nearest_zone, zone_of
+from evroute.network.places.zones import local_s
 from evroute.planning.forecasts.pace import Pace
 
 JULY = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
 JANUARY = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
 
 
+def at(network, lat, lon):
+    """Return a network moved to a place."""
+    return replace(network, crs=f"+proj=tmerc +lat_0={lat} +lon_0={lon} +units=m +ellps=WGS84")
+
+
 @pytest.fixture
 def berlin(hill):
     """The hill, in Berlin."""
-    return replace(hill, crs="+proj=tmerc +lat_0=52.5 +lon_0=13.4 +units=m +ellps=WGS84")
+    return at(hill, 52.5, 13.4)
 
 
 @pytest.mark.parametrize(
@@ -31,15 +36,22 @@ def berlin(hill):
         (27.72, 85.32, 5.75, 5.75),  # Kathmandu
         (52.41, -4.08, 0, 1),  # Aberystwyth
         (-17.8, 177.4, 12, 12),  # Fiji, near the other edge of the map
+        # places nearer to a zone's city across the border
+        (38.88, -6.97, 1, 2),  # Badajoz
+        (42.05, -8.64, 1, 2),  # Tui
+        (48.62, 22.30, 2, 3),  # Uzhhorod
+        (30.42, -87.20, -6, -5),  # Pensacola
+        (41.68, -86.25, -5, -4),  # South Bend
+        (41.59, -87.35, -6, -5),  # Gary
+        (31.76, -106.49, -7, -6),  # El Paso
+        (59.38, 28.19, 2, 3),  # Narva
+        (47.56, 7.59, 1, 2),  # Basel
     ],
 )
 def test_clocks_of_places(make_network, lat, lon, winter_h, summer_h) -> None:
-    crs = f"+proj=tmerc +lat_0={lat} +lon_0={lon} +units=m +ellps=WGS84"
-    here = make_network([("a", 0, 1), ("b", 1, 0)], [(0, 0, 0), (300, 0, 0)])
-    here = replace(here, crs=crs)
+    here = at(make_network([("a", 0, 1), ("b", 1, 0)], [(0, 0, 0), (300, 0, 0)]), lat, lon)
     for epoch_s, offset_h in ((JANUARY, winter_h), (JULY, summer_h)):
         assert local_s(epoch_s, here) == (12 + offset_h) * 3600.0 % 86_400.0
-    assert zone_of(here).key == nearest_zone(lat, lon)
 
 
 def test_a_clock_without_a_date_stays(hill) -> None:
@@ -69,15 +81,21 @@ def test_two_tables_count_from_the_same_day(berlin, tmp_path) -> None:
     assert days[1] - days[0] == pytest.approx(181.0 - 1 / 24)  # less the hour of summer time
 
 
-def test_a_pace_learns_by_the_local_quarter_of_the_day(berlin) -> None:
-    """Passes at 5 and 7 h UTC in July are at 7 and 9 h in Germany: one quarter of the day."""
-    dated, clocks = Pace.of_network(berlin), Pace.of_network(berlin)
-    edge, slow = np.arange(3), 2.0 * berlin.time_s[:3]
-    for day in range(4):
-        for hour, factor in ((5, 2.0), (7, 2.0), (18, 1.0)):
-            now_s = JULY + day * 86_400.0 + (hour - 12) * 3600.0
-            dated.learn(edge, factor * slow, now_s)
-            clocks.learn(edge, factor * slow, (hour + 2) * 3600.0)
+@pytest.mark.parametrize(
+    ("lat", "lon", "ahead_h"), [(52.5, 13.4, 2), (38.88, -6.97, 2), (30.42, -87.20, -5)]
+)
+def test_a_log_in_utc_teaches_the_local_quarter_of_the_day(
+    hill, tmp_path, lat, lon, ahead_h
+) -> None:
+    """Slow passes at 7 and 9 h on the clocks of Berlin, Badajoz and Pensacola in July."""
+    here = at(hill, lat, lon)
+    dated, clocks = Pace.of_network(here), Pace.of_network(here)
+    edge, slow = np.arange(3), 2.0 * here.time_s[:3]
+    for day in range(1, 5):
+        for hour, factor in ((7, 2.0), (9, 2.0), (18, 1.0)):
+            utc = f"2026-07-0{day}T{hour - ahead_h:02}:00:00Z"
+            dated.learn(edge, factor * slow, float(since_1970(tmp_path, [utc], here)[0]))
+            clocks.learn(edge, factor * slow, hour * 3600.0)
     for hour in (3.0, 8.0, 13.0, 20.0):
         np.testing.assert_allclose(
             dated.times(edge, hour * 3600.0), clocks.times(edge, hour * 3600.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
+from evroute.energy.crossings import turn_speed_mps
 from evroute.energy.driving import DrivingConditions, temperature_feature
-from evroute.energy.turn_prior import turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network import context

@@ -182,11 +182,9 @@ def test_following_the_advice_succeeds_and_a_little_less_does_not(
             assert not advice(kwh, int(advised[1]))
             assert advice(kwh, int(advised[1]) - 1)
             seen["charge"] += 1
-        elif advised := re.search(r"needs ([\d.]+) kWh more .* starting with (\d+) %", message):
-            start = float(advised[2])
-            assert start == (100 if soc == reserve else soc)
-            assert not advice(kwh + float(advised[1]), start)
-            assert float(advised[1]) <= 0.01 or advice(kwh + float(advised[1]) - 0.01, start)
+        elif advised := re.search(r"needs ([\d.]+) kWh more .* starting with 100 %", message):
+            assert not advice(kwh + float(advised[1]), 100)
+            assert float(advised[1]) <= 0.01 or advice(kwh + float(advised[1]) - 0.01, 100)
             seen["capacity"] += 1
         else:
             assert not message or "no open way" in message

@@ -174,7 +174,7 @@ def driven(planner: Planner, route: Route) -> Candidate:
             ]
         steps += each
         if planner.physics == "driving" and k == len(route) - 1:  # it ends at standstill
-            steps.append(-CAR.recuperation_efficiency * CAR.mass_kg * speed**2 / 2 / 3600)
+            steps.append(float(planner.numbers.halt_wh[edge]))
         time_s += float(planner.time_s[edge]) * (to_m - from_m) / float(network.length_m[edge])
         length_m += to_m - from_m
     return Candidate(route, steps, time_s, length_m)

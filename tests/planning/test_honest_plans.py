@@ -1,4 +1,4 @@
-"""Random plans keep their promises; `studies/honest_plans.py` checks thousands."""
+"""Random plans keep their promises; `tests/oracles/honest_plans.py` checks thousands."""
 
 from honest_plans import check
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import inf
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from evroute.planning.planner import Planner
 from evroute.planning.recommendation import Rule, Saving, Totals
 from evroute.planning.request import PlanRequest
 
-USUAL = Rule(0.15, 20.0, 0.02, 100.0)
+USUAL = Rule(inf, 10.0, 0.01, 100.0)
+LIMITED = Rule(0.15, 10.0, 0.01, 100.0)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +24,13 @@ USUAL = Rule(0.15, 20.0, 0.02, 100.0)
     [
         ([], None),
         ([(400.0, 600.0)], 0),  # 100 Wh for nothing
-        ([(481.0, 600.0)], None),  # 19 Wh
-        ([(480.0, 600.0)], 0),  # 20 Wh
-        ([(400.0, 659.9)], 0),  # 100 Wh for less than a minute
-        ([(400.0, 660.1)], None),
-        ([(100.0, 690.0)], 0),  # 15 % longer
-        ([(100.0, 690.1)], None),
+        ([(490.1, 600.0)], None),  # 9.9 Wh
+        ([(490.0, 600.0)], 0),
+        ([(450.0, 602.0)], 0),  # 50 Wh for 2 s
+        ([(482.0, 601.0)], 0),  # 18 Wh for 1 s
+        ([(400.0, 653.9)], 0),  # 100 Wh for 53.9 s, which are worth 89.8
+        ([(400.0, 654.1)], None),
+        ([(0.0, 850.0)], 0),  # 500 Wh for 42 % more time, worth 417
         ([(450.0, 610.0), (440.0, 612.0)], 1),  # 10 Wh less for 2 s more
         ([(450.0, 610.0), (440.0, 620.0)], 0),  # 10 Wh less for 10 s more
     ],
@@ -37,18 +40,30 @@ def test_the_rule_by_hand(others: list[tuple[float, float]], best: int | None) -
     assert USUAL.best(Totals(500.0, 600.0), 500.0, [Totals(*each) for each in others]) == best
 
 
-def test_a_share_of_the_energy_uphill_and_on_the_level_has_to_be_saved() -> None:
-    """A descent gains 300 Wh, after 5,000 Wh that the fastest takes: 2 % of these are 100 Wh."""
+def test_a_limit_of_the_extra_time_is_kept() -> None:
+    fastest = Totals(500.0, 600.0)
+    assert LIMITED.best(fastest, 500.0, [Totals(100.0, 690.0)]) == 0
+    assert LIMITED.best(fastest, 500.0, [Totals(100.0, 690.1)]) is None
+
+
+def test_a_share_of_the_energy_uphill_and_on_the_level_has_to_be_gained() -> None:
+    """A descent gains 300 Wh, after 5,000 Wh that the fastest takes: 1 % of these are 50 Wh."""
     fastest = Totals(-300.0, 600.0)
-    assert USUAL.best(fastest, 5000.0, [Totals(-399.0, 600.0)]) is None
-    assert USUAL.best(fastest, 5000.0, [Totals(-400.0, 600.0)]) == 0
+    assert USUAL.best(fastest, 5000.0, [Totals(-349.0, 600.0)]) is None
+    assert USUAL.best(fastest, 5000.0, [Totals(-350.0, 600.0)]) == 0
 
 
-def test_routes_that_are_nearly_the_fastest_count_as_it() -> None:
-    eager = Rule(0.15, 0.0, 0.0, 0.0)
-    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.6, 601.0)]) is None
-    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.4, 601.0)]) == 0
-    assert eager.best(Totals(500.0, 600.0), 500.0, [Totals(499.6, 601.1)]) == 0
+def test_the_recommendation_has_no_cliff() -> None:
+    """A little more time or energy of a detour costs a driver at most the least gain."""
+    rng = np.random.default_rng(3)
+    for _ in range(2000):
+        fastest = Totals(rng.uniform(100, 3000), rng.uniform(100, 3000))
+        detour = Totals(rng.uniform(-300, 3000), fastest.time_s * rng.uniform(1, 3))
+        lost_wh = USUAL.cost(fastest) - USUAL.cost(detour)
+        if USUAL.best(fastest, fastest.energy_wh, [detour]) is None:
+            assert lost_wh < max(10.0, 0.01 * fastest.energy_wh) + 1e-9
+        else:
+            assert lost_wh > 0
 
 
 def drawn(rng: np.random.Generator) -> tuple[Rule, Totals, float, list[Totals]]:
@@ -124,7 +139,7 @@ def all_routes(network: RoadNetwork, ends: tuple[int, int]) -> Iterator[Route]:
 WISHES = (
     {},
     {"max_extra_time": 0.5, "detour_saving_wh": 5.0},
-    {"detour_extra_time": 0.8, "detour_wh_per_minute": 10.0},
+    {"max_extra_time": 0.8, "detour_wh_per_minute": 10.0},
     {"detour_saving_wh": 1.0, "detour_saving_share": 0.0},
     {"detour_saving_wh": 0.0, "detour_saving_share": 0.3, "detour_wh_per_minute": 30.0},
 )

@@ -61,7 +61,7 @@ def cells_and_plans(
 @pytest.mark.parametrize(
     ("physics", "texts"),
     [
-        ("driving", {"detour_wh_per_minute": 15.0}),
+        ("driving", {"max_extra_time": 0.05, "detour_wh_per_minute": 15.0}),
         ("eq8", {"max_extra_time": 0.02, "detour_saving_wh": 5.0, "detour_wh_per_minute": 15.0}),
     ],
 )
@@ -124,6 +124,7 @@ def test_the_command_prints_the_share_that_is_planned_singly(
     lines = [f'"{stop.place}"' for stop in stops(denver, 4, 1, leaving=True)]
     table.write_text("\n".join(["place", *lines]) + "\n")
     words = [str(table), str(table), "--by", "recommended", "--sd", "--detour-wh-per-minute", "15"]
+    words += ["--max-extra-time", "2%"]
     rows, said = written(tmp_path / "m.csv", *words)
     limited = [row["limited"] == "true" for row in rows]
     assert f"{sum(limited)} planned singly as a limit binds ({np.mean(limited):.1%})" in said

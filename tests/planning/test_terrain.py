@@ -183,8 +183,7 @@ def test_searches_equal_bellman_ford_in_storms_and_crawling_cars(
                     planner.plan(0, goal)
                 continue
             route = planner.plan(0, goal).routes["energy"]
-            kinetic_wh = planner.vehicle.mass_kg * network.speed_mps[goal] ** 2 / 2 / 3600
-            halt_wh = -driving * planner.vehicle.recuperation_efficiency * kinetic_wh
+            halt_wh = planner.numbers.halt_wh[goal] if driving else 0.0
             assert route.energy_wh == pytest.approx(start_wh + least[goal] + halt_wh, abs=1e-6)
             assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh, abs=1e-6)
             seen["compared"] += 1

@@ -147,7 +147,5 @@ def test_methods_take_the_options_by_name():
         Method.model_validate({"method": "cmm-ucb", "B": "much"})
     with pytest.raises(EvrouteError, match="not HasSpectrum"):
         Method(model="independent", index="cmm-ucb")
-    with pytest.raises(EvrouteError, match="Leave fit_hyperparameters out"):
-        Method.model_validate({"method": "cmm-ucb", "fit_hyperparameters": True})
     with pytest.raises(EvrouteError, match="takes eta"):
         Method.model_validate({"method": "cmm-ucb", "eta": 1.0})

@@ -15,6 +15,7 @@ from evroute.policy.thompson import (
     JointThompsonOptions,
     ThompsonOptions,
 )
+from evroute.policy.thompson_shared import SharedThompson, SharedThompsonOptions
 
 MEAN = np.array([4.0, -1.0, 10.0])
 COVARIANCE = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 0.0], [0.0, 0.0, 0.25]])
@@ -85,8 +86,16 @@ def test_a_joint_sample_has_the_posterior_covariance_scaled(scale) -> None:
     check_moments(draws, scale * COVARIANCE)
 
 
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_a_shared_sample_has_the_marginals_scaled_and_full_correlation(scale) -> None:
+    draws = draws_of(SharedThompson(scale))
+    check_moments(draws, scale * np.outer(STD, STD))
+    shared = (draws - MEAN) / STD  # one number a round
+    assert np.ptp(shared, axis=1) == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-@pytest.mark.parametrize("kind", [ThompsonOptions, JointThompsonOptions])
+@pytest.mark.parametrize("kind", [ThompsonOptions, JointThompsonOptions, SharedThompsonOptions])
 def test_a_variance_scale_that_is_not_positive_is_refused(kind, scale) -> None:
     with pytest.raises(ValueError, match="variance_scale"):
         kind(variance_scale=scale)

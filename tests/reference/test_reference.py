@@ -19,12 +19,12 @@ from evroute.model.context_kernels.matern import Matern52
 from evroute.model.exact import ExactGP
 from evroute.model.kernels.arms import EdgeContextKernel
 from evroute.model.kernels.graph_matern import GraphMatern
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.batches import Batches
-from evroute.model.nystrom.bkb import Redrawn
-from evroute.model.nystrom.ek import Growing, Kors
-from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import Redraw
+from evroute.model.sparse.all_edges_cache import AllEdgesCache
+from evroute.model.sparse.batches import Batches
+from evroute.model.sparse.bkb import Redrawn
+from evroute.model.sparse.ek import Growing, Kors
+from evroute.model.sparse.posterior import SparsePosterior
+from evroute.model.sparse.sampling import Redraw
 from evroute.network.line_graph import LineGraph
 from evroute.planning.weights import rectified_mean
 from evroute.policy.confidence import BayesUCBOptions, UCBOptions

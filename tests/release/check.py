@@ -1,7 +1,7 @@
 """Check what a release needs and name what is missing: ``make release-check``.
 
 It builds the source archive and the wheel into a temporary folder, checks their metadata, and
-compares the version, the surface and the state of the repository. It publishes and tags nothing.
+compares the version and the state of the repository. It publishes and tags nothing.
 """
 
 import re
@@ -16,13 +16,11 @@ from email.message import Message
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SURFACE = Path(__file__).with_name("surface.txt")
 
 
 def missing() -> Iterator[str]:
     """Yield a line for each thing that is missing."""
     yield from versions_that_differ()
-    yield from surface_that_differs()
     settings = tomllib.loads(_text("pyproject.toml"))
     if not settings["tool"]["evroute"]["home"]:
         yield "home of [tool.evroute] in pyproject.toml is empty: links of README stay relative"
@@ -42,18 +40,6 @@ def versions_that_differ() -> Iterator[str]:
     for name, pattern in places.items():
         if not re.search(pattern, _text(name), re.MULTILINE):
             yield f"{name} does not have version {version} of pyproject.toml"
-
-
-def surface_that_differs() -> Iterator[str]:
-    """Yield a line if the committed list of the surface is not that of this tree."""
-    made = subprocess.run(
-        [sys.executable, Path(__file__).with_name("surface.py")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    if made.stdout != SURFACE.read_text(encoding="utf-8"):
-        yield "the surface is not tests/release/surface.txt: run make surface, read the change"
 
 
 def repository(version: str) -> Iterator[str]:

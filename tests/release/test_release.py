@@ -1,8 +1,7 @@
-"""What a release promises stays, and its versions agree."""
+"""Versions agree, and the packages have their licences."""
 
 import importlib.util
 import sys
-from difflib import unified_diff
 from email.message import Message
 from pathlib import Path
 from types import ModuleType
@@ -25,37 +24,8 @@ def program(name: str, path: Path) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def surface() -> Any:
-    return program("release_surface", HERE / "surface.py")
-
-
-@pytest.fixture(scope="module")
 def check() -> Any:
     return program("release_check", HERE / "check.py")
-
-
-@pytest.mark.slow
-def test_the_surface_is_the_committed_one(surface: Any) -> None:
-    committed = (HERE / "surface.txt").read_text(encoding="utf-8").splitlines()
-    found = sorted(set(surface.lines()))
-    difference = list(unified_diff(committed, found, "surface.txt", "this tree", n=0, lineterm=""))
-    assert not difference, "run make surface, and name the change in CHANGELOG.md:\n" + "\n".join(
-        difference
-    )
-
-
-def test_a_parameter_a_default_and_a_member_are_lines_of_their_own(surface: Any) -> None:
-    class Car:
-        """A car."""
-
-        def drive(self, km: float, *, fast: bool = False) -> None:
-            """Drive."""
-
-    Car.__module__ = "evroute.car"
-    assert sorted(surface._python("Car", Car)) == [
-        "python Car()",
-        "python Car.drive(self, km, *, fast=False)",
-    ]
 
 
 def test_versions_agree(check: Any) -> None:

@@ -16,7 +16,8 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.trips.energies import TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.planning.planner import Planner
 from evroute.report.pages import html
 

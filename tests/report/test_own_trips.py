@@ -17,11 +17,11 @@ from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
-from evroute.learning.mixture.two_physics import TwoPhysics
 from evroute.learning.records.parts import read_parts
 from evroute.learning.trips.energies import TripEnergies
 from evroute.network import store
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.report.own_trips import (
     accuracy,
     build_trips_page,
@@ -104,7 +104,7 @@ def test_both_charts_of_one_trip_begin_at_zero_and_show_its_share_as_a_point() -
 def test_the_history_is_the_belief_after_as_many_trips(hill: RoadNetwork, tmp_path: Path) -> None:
     folder, first = learn_trips(hill, tmp_path / "a", 12), learn_trips(hill, tmp_path / "b", 3)
     learner = load_belief(folder.path, network=hill)
-    assert isinstance(learner, TwoPhysics)
+    assert isinstance(learner, TripEnergies)
     history = coefficient_history(learner, list(read_parts(folder.path, hill).values()))
     prior = learner.belief.prior
     after = {n: load_belief(each.path, network=hill) for n, each in ((3, first), (12, folder))}

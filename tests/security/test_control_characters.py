@@ -13,7 +13,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources import osm_roads
 from evroute.network.sources.osm_roads import Extract, Way
 from evroute.text import slug

@@ -16,7 +16,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.network import store
 from evroute.network.catalog import keep
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 from evroute.report.maps.network_maps import route_map, values_map

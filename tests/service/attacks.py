@@ -2,17 +2,21 @@
 
     python tests/service/attacks.py
     python tests/service/attacks.py --requests 10000 --clients 4
+    python tests/service/attacks.py --half-heads 1500
 
 Each attack is sent to a service of its own on 127.0.0.1 while another client asks ``/healthz``
 without pause. An attack succeeds if its answer has another status than expected, is an error of
 more than 1 kB or of another type than `Problem`. ``--requests`` sends good and bad requests, mixed
 by a seed, from several clients, and prints how often each status came and the latency of
-``/healthz``. ``--quick`` leaves out attacks that last longer than a second.
+``/healthz``. ``--quick`` leaves out attacks that last longer than a second. ``--half-heads 1500``
+opens that many connections and sends half a head over each. Meanwhile it asks ``/healthz`` over new
+connections, and prints how long the answers took.
 """
 
 import argparse
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -22,7 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -79,12 +83,17 @@ def get(path: str, method: str = "GET", **headers: str) -> Callable[[str], Answe
     return lambda address: ask(address, method, path, headers=headers)
 
 
+def place_of(address: str) -> tuple[str, int]:
+    """Return host and port."""
+    host, _, port = address.partition(":")
+    return host, int(port)
+
+
 def raw(*parts: bytes, pause_s: float = 0.0) -> Callable[[str], Answer]:
     """Return bytes that are sent as they are, with pauses between them."""
 
     def send(address: str) -> Answer:
-        host, _, port = address.partition(":")
-        with socket.create_connection((host, int(port)), timeout=120) as line:
+        with socket.create_connection(place_of(address), timeout=120) as line:
             for part in parts:
                 line.sendall(part)
                 time.sleep(pause_s)
@@ -221,6 +230,15 @@ def attacks() -> list[Attack]:
                 address, "POST", plan, b"{}", {"content-type": "text/plain" + "é" * 50}
             ),
             (415,),
+        ),
+        Attack(
+            "a length beside chunks",
+            raw(
+                HEAD
+                + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                + b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            ),
+            (400,),
         ),
         Attack("a foreign host", get("/v1/networks", host="evil.example"), (400,)),
         Attack("a foreign host's subdomain", get("/healthz", host="127.0.0.1.evil"), (400,)),
@@ -413,6 +431,27 @@ def mixed(n: int, clients: int, seed: int) -> int:
     return statuses[500]
 
 
+def half_heads(n: int, asked: int = 200) -> int:
+    """Keep n half heads open; return how many of some requests beside them have no answer."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(files, n + 100)), most))
+    wrong, seconds = 0, []
+    with running() as (address, service), ExitStack() as held:
+        for _ in range(n):
+            line = held.enter_context(socket.create_connection(place_of(address), timeout=120))
+            line.sendall(HEAD)
+        for _ in range(asked):
+            began = time.perf_counter()
+            wrong += ask(address, "GET", "/healthz")[0] != 200
+            seconds.append(time.perf_counter() - began)
+        sockets = list(Path(f"/proc/{service.pid}/fd").iterdir())
+        wrong += service.poll() is not None
+    middle, late = np.percentile(seconds, [50, 99])
+    print(f"{n} half heads, {len(sockets)} open files, {wrong} of {asked} requests without answer")
+    print(f"/healthz: median {middle:.3f} s, p99 {late:.3f} s, longest {max(seconds):.3f} s")
+    return wrong
+
+
 def main() -> None:
     """Attack, print a line for each attack, and fail if one succeeds."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -420,7 +459,10 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--seed", type=int, default=31)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--half-heads", type=int, default=0)
     options = parser.parse_args()
+    if options.half_heads:
+        sys.exit(bool(half_heads(options.half_heads)))
     if options.requests:
         sys.exit(bool(mixed(options.requests, options.clients, options.seed)))
     sys.exit(bool(one_by_one(options.quick)))

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from evroute.errors import EvrouteError
 from evroute.service import bodies
 from evroute.service.bodies import check_shape, parsed
 from evroute.service.problems import MOST_BYTES, RefusedError, brief, problem
-from evroute.service.requests import PlanBody, Trips
+from evroute.service.requests import MatrixBody, NeededDay, PlanBody, RangeBody, Trips
 
 VALUES: Any = st.recursive(
     st.none() | st.integers(0, 9) | st.text(st.sampled_from('{}[]:,"\\a\n é'), max_size=6),
@@ -105,6 +106,56 @@ def test_a_list_is_read_up_to_its_first_wrong_item() -> None:
     body = {"belief": "own", "trips": [{"trip": "x", "edges": edges}] * 3}
     with pytest.raises(RefusedError, match=r"^trips\.0\.edges\.1\.energy_wh is missing$"):
         parsed(Trips, json.dumps(body).encode(), "application/json")
+
+
+EDGE = {"edge": "a", "energy_wh": 1.0}
+TRIP = {"trip": "x", "edges": [EDGE]}
+WAY = {"from": "a", "to": "b"}
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "detail"),
+    [
+        (
+            Trips,
+            {"belief": "own", "trips": [TRIP, TRIP | {"trip": "y"}, TRIP]},
+            "trips.2 has the id 'x', which trips.0 has too. Give each trip an id of its own",
+        ),
+        (
+            Trips,
+            {"belief": "own", "trips": [TRIP | {"edges": [EDGE | {"energy_wh": True}]}]},
+            "trips.0.edges.0.energy_wh is True. It must be a valid number",
+        ),
+        (
+            Trips,
+            {"belief": "own", "trips": [TRIP | {"payload_kg": "1_000"}]},
+            "trips.0.payload_kg is '1_000'. It must be a valid number",
+        ),
+        (PlanBody, {"origin": "a", "destination": "b", "soc": "4_0"}, "soc is '4_0'. It must be"),
+        (
+            PlanBody,
+            {"origin": "a", "destination": "b", "max_extra_time": "1_0%"},
+            "max_extra_time is '1_0%'. It must be a share",
+        ),
+        (PlanBody, {"origin": "a", "destination": "b", "arrive": "4_0"}, "arrive is '4_0'. It"),
+        (RangeBody, {"origin": "a", "soc": 8, "edges": 1}, "edges is 1. It must be a valid bool"),
+        (MatrixBody, {"origins": ["a"], "destinations": ["b"], "sd": "yes"}, "sd is 'yes'. It"),
+        (NeededDay, {"trips": [WAY], "p": "0.9"}, "p is '0.9'. It must be a valid number"),
+        (NeededDay, {"trips": [WAY] * 21}, "trips has more items than 20"),
+    ],
+)
+def test_bodies_are_read_strictly(model: type[BaseModel], body: Any, detail: str) -> None:
+    with pytest.raises(EvrouteError) as caught:
+        parsed(model, json.dumps(body).encode(), "application/json")
+    assert str(caught.value).startswith(detail)
+
+
+def test_a_whole_number_is_a_number_and_texts_of_numbers_stay_as_documented() -> None:
+    body = {"belief": "own", "trips": [TRIP | {"edges": [EDGE | {"energy_wh": 1}]}]}
+    assert parsed(Trips, json.dumps(body).encode(), "application/json").trips[0].edges[0]
+    plan = {"origin": "a", "destination": "b", "soc": "40", "max_extra_time": "10%"}
+    read = parsed(PlanBody, json.dumps(plan).encode(), "application/json")
+    assert (read.soc, read.max_extra_time) == (40.0, 0.1)
 
 
 @settings(max_examples=200, deadline=None)

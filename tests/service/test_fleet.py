@@ -60,6 +60,9 @@ def test_trips_without_a_car_are_refused_and_the_fleet_stays(work) -> None:
     alone = trips_of(1, car=None, trip="x")
     with pytest.raises(EvrouteError, match="is the belief of a fleet with car 'van-1'"):
         work.learn(Trips.model_validate(alone))
+    reordered = trips_of(1, car="van\u202e-1", trip="x")
+    with pytest.raises(EvrouteError, match=r"holds U\+202E, which cannot be shown"):
+        work.learn(Trips.model_validate(reordered))
     assert work.belief("vans")["trips"] == 40
     ranked = [line for line in work.belief("vans")["findings"] if "than its type" in line]
     assert [line.split()[0] for line in ranked] == ["van-2", "van-1"]

@@ -172,3 +172,22 @@ def test_a_request_is_counted_before_its_client_has_the_whole_answer() -> None:
     asyncio.run(Measured(silent, metrics, ["/healthz"])(scope, None, send))  # type: ignore[arg-type]
     assert counted() == 2
     assert 'status="gone"} 1' in metrics.text().decode()
+
+
+def test_the_folder_of_a_killed_service_is_deleted_by_the_next(
+    start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    stays = tmp_path / "evroute-serve-of-another-program"
+    stays.mkdir()
+    _, first = start("--workers", "2", folder=tmp_path)
+    (left,) = set(tmp_path.glob("evroute-serve-*")) - {stays}
+    _, second = start("--workers", "2", folder=tmp_path)
+    assert left.exists(), "its service runs"
+    first.kill()
+    first.wait()
+    start("--workers", "2", folder=tmp_path)
+    assert not left.exists()
+    assert stays.exists()
+    assert second.poll() is None
+    assert len(list(tmp_path.glob("evroute-serve-*"))) == 3

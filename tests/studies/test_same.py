@@ -1,5 +1,6 @@
 """The comparison of `make same` accepts rounding, ties and new keys, and finds other changes."""
 
+import json
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -101,3 +102,51 @@ def test_options_of_an_earlier_tree_become_its_flags() -> None:
     given = ["simulate", "--option", "soc=60", "--option", "guard=true", "--option", "rate=2"]
     found = loaded("trees").as_flags(given, {"soc", "guard"})
     assert found == ["simulate", "--soc", "60", "--guard", "--option", "rate=2"]
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(SAME))
+    return loaded("doors")
+
+
+def test_the_half_of_expected_values_leaves_out_deviations(doors: Any) -> None:
+    route = {"energy_wh": 5.0, "time_s": 9.0}
+    answer = {"routes": {"energy": route | {"forecast": {"std_wh": 1.0}}}, "saving": 0.7, "via": []}
+    assert doors.kept("eq8", {"0": answer}) == {"0": {"routes": {"energy": route}, "via": []}}
+    assert doors.kept("default", {"0": answer}) == {"0": answer}
+
+
+def test_numbers_of_a_refusal_are_compared_and_its_words_are_not(doors: Any) -> None:
+    class Tree:
+        def __init__(self, error: str) -> None:
+            self.error = error
+
+        def as_typed(self, *_: object, statuses: tuple[int, ...]) -> str:
+            assert 1 in statuses
+            return json.dumps({"id": 7, "error": self.error})
+
+    words = (
+        "no way to 17,24,0 keeps 2 % when starting with 3 %: needs {} kWh more. Start with 3.6 %"
+    )
+    old, reworded, other = (
+        doors.answers(Tree(text))
+        for text in (words.format(0.22), "2, 3, 0.22, 3.6", words.format(0.5))
+    )
+    assert old["7"]["numbers"] == [2, 3, 0.22, 3.6]
+    assert found(old, reworded).differences == []
+    assert found(old, other).differences[0].startswith("7.numbers")
+
+
+def test_requests_without_a_limit_of_risk_stand_in_the_half_of_expected_values(
+    doors: Any, tmp_path: Path
+) -> None:
+    class Tree:
+        def as_typed(self, *arguments: object, statuses: tuple[int, ...]) -> str:
+            table = Path(str(arguments[arguments.index("--batch") + 1])).read_text(encoding="utf-8")
+            return json.dumps({"id": 0, "physics": "--physics" in arguments, "table": table})
+
+    tasks = doors.asked(tmp_path, "denver", "risk", [{"from": "a", "soc": 3, "risk": "5%"}])
+    asked = {half: task(Tree())["0"] for half, task in tasks.items()}
+    assert asked["eq8"] == {"id": 0, "physics": True, "table": "id,from,soc\n0,a,3\n"}
+    assert asked["default"] == {"id": 0, "physics": False, "table": "id,from,soc,risk\n0,a,3,5%\n"}

@@ -46,12 +46,6 @@ class Blind(RBF):
         return super().__call__(x, y, np.ones_like(lengthscales))
 
 
-class Steep(RBF):
-    def log_gradient(self, x, y, lengthscales):
-        value, gradient = super().log_gradient(x, y, lengthscales)
-        return value, [2 * each for each in gradient]
-
-
 class OffPitch(RBF):
     def spectral_draw(self, n_features, size, rng):
         return 1.2 * super().spectral_draw(n_features, size, rng)
@@ -71,7 +65,6 @@ KERNELS = {
     Fading: "The kernel of a context with itself is 1.",
     Lopsided: "The matrix of a kernel is symmetric",
     Blind: "The kernel depends on the lengthscales",
-    Steep: "The gradients are the derivatives",
     OffPitch: "Cosines at frequencies of the spectral density average",
     Stretched: "The form for gpytorch is the same kernel",
     Crashing: "itself is 1. It raises ZeroDivisionError: no kernel",

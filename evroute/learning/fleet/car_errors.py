@@ -102,44 +102,50 @@ class CarErrors:
         return ErrorSpread(of_all.nu, of_all.scale, np.array(self._by_car[car].scores), True)
 
     def add(
-        self, error_wh: float, sd_wh: float, unit_wh: float | None = None, *, car: str = ""
+        self,
+        error_wh: float,
+        sd_wh: float,
+        unit_wh: float | None = None,
+        *,
+        car: str = "",
+        day: float = np.nan,
     ) -> None:
         """Add the error of one trip.
 
         Parameters
         ----------
-        error_wh, sd_wh, unit_wh
+        error_wh, sd_wh, unit_wh, day
             As in `PastErrors.add`.
         car
             The car that drove, or empty where cars have no names.
         """
         if not car:
-            self.all.add(error_wh, sd_wh, unit_wh)
+            self.all.add(error_wh, sd_wh, unit_wh, day)
         elif sd_wh > 0:
             self.all.add_untested(error_wh / sd_wh, KEPT_OF_ALL)
-            of_car = self._tested(car, abs(error_wh / (unit_wh or sd_wh)))
+            of_car = self._tested(car, abs(error_wh / (unit_wh or sd_wh)), day)
             of_car.scores.append(_short(error_wh / sd_wh))
             del of_car.scores[:-KEPT]
 
-    def refuse(self, error_wh: float, sd_wh: float, *, car: str = "") -> None:
+    def refuse(self, error_wh: float, sd_wh: float, *, car: str = "", day: float = np.nan) -> None:
         """Add the error of a trip that is not learned, to the test alone.
 
         Parameters
         ----------
-        error_wh, sd_wh
+        error_wh, sd_wh, day
             As in `add`.
         car
             The car that drove, or empty where cars have no names.
         """
         if car:
-            self._tested(car, abs(error_wh / sd_wh))
+            self._tested(car, abs(error_wh / sd_wh), day)
         else:
-            self.all.refuse(error_wh, sd_wh)
+            self.all.refuse(error_wh, sd_wh, day)
 
-    def _tested(self, car: str, score: float) -> _OfCar:
+    def _tested(self, car: str, score: float, day: float) -> _OfCar:
         """Add a score to the test of a car, and return its errors."""
         of_car = self._by_car.setdefault(car, _OfCar())
-        of_car.test.add(_short(score))
+        of_car.test.add(_short(score), day)
         of_car.since += of_car.since != NEVER
         return of_car
 
@@ -149,6 +155,9 @@ class CarErrors:
         if not self._by_car:
             return state
         cars = self._by_car.values()
+        days = np.array([day for each in cars for day in each.test.days])
+        if np.isfinite(days).any():
+            state["error_tested_day"] = days
         return state | {
             "error_car": np.array(list(self._by_car), dtype=np.str_),
             "error_since": np.array([each.since for each in cars]),
@@ -168,12 +177,14 @@ class CarErrors:
             np.split(state[f"error_{name}"], its)
             for name, its in zip(("scores", "tested"), ends, strict=True)
         )
+        days = state.get("error_tested_day", np.full(len(state["error_tested"]), np.nan))
+        days_of = np.split(days, ends[1])
         for place, (name, since) in enumerate(
             zip(state["error_car"].tolist(), state["error_since"].tolist(), strict=True)
         ):
             test = ChangeTest()
-            for score in tested[place].tolist():
-                test.add(_short(score))
+            for score, day in zip(tested[place].tolist(), days_of[place].tolist(), strict=True):
+                test.add(_short(score), day)
             kept = list(map(_short, scores[place].tolist()))
             self._by_car[name] = _OfCar(kept, test, since)
         self._alarmed = {car for car, each in self._by_car.items() if each.since != NEVER}

@@ -1,7 +1,8 @@
 """Covariance of the energies of trips around the shared coefficients, in which trips share a car.
 
 ``N = diag(v) + F F'`` for the trips of each car, with F (n, 2) their dissipated energy and heating
-times the deviations over cars, and trips of different cars independent. All products with its
+times the deviations over cars, and trips of different cars independent. Without named cars F has no
+columns. All products with its
 inverse are by Woodbury's identity car by car, with ``A = I + F' diag(v)^-1 F`` (2, 2), O(n) in all:
 
 .. code-block:: text
@@ -10,73 +11,10 @@ inverse are by Woodbury's identity car by car, with ``A = I + F' diag(v)^-1 F`` 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-
-
-class TripCovariance(Protocol):
-    """Covariance N (n, n) of the energies of n trips at known shared coefficients."""
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """(n,) diagonal of the inverse of N."""
-
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the determinant of N."""
-
-    def solved(self, columns: FloatArray) -> FloatArray:
-        """Return ``X' N^-1`` for columns X (n, ...), (..., n)."""
-
-    def slopes(self, half: FloatArray, solved: FloatArray) -> FloatArray:
-        """Return half the slopes of a log likelihood by the logs of the deviations of cars.
-
-        Parameters
-        ----------
-        half, solved
-            (q, n) and (n,) with ``N^-1 - half' half`` the inverse of the covariance of the trips,
-            and its product with their residuals.
-        """
-
-
-class Independent:
-    """Covariance of trips that share no car.
-
-    Parameters
-    ----------
-    variance
-        (n,) variances, Wh².
-    """
-
-    def __init__(self, variance: FloatArray) -> None:
-        self.variance = variance
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """(n,) diagonal of the inverse."""
-        return 1.0 / self.variance
-
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the determinant."""
-        return float(np.log(self.variance).sum())
-
-    def solved(self, columns: FloatArray) -> FloatArray:
-        """Return ``X' N^-1`` for columns X (n, ...), (..., n)."""
-        return np.asarray(columns.T / self.variance)
-
-    def slopes(self, half: FloatArray, solved: FloatArray) -> FloatArray:
-        """Return no slopes, (0,).
-
-        Parameters
-        ----------
-        half, solved
-            As in `TripCovariance.slopes`.
-        """
-        return np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,37 +24,42 @@ class DrivenCars:
     Parameters
     ----------
     features
-        (n, 2) dissipated energy and heating of each trip, Wh.
+        (n, c) dissipated energy and heating of each trip, Wh, or (n, 0) without named cars.
     group
         (n,) number of the car of each trip, from 0.
     centre
-        (2,) centre of the prior of the deviations of factor and heating over cars.
+        (c,) centre of the prior of the deviations of factor and heating over cars.
     """
 
     features: FloatArray
     group: IntArray
     centre: FloatArray
 
-    def covariance(self, std: FloatArray, variance: FloatArray) -> "OfCars":
+    @classmethod
+    def none(cls, n: int) -> "DrivenCars":
+        """Return no cars, for n trips of one car without a name."""
+        return cls(np.empty((n, 0)), np.zeros(n, dtype=np.int64), np.empty(0))
+
+    def covariance(self, std: FloatArray, variance: FloatArray) -> "TripCovariance":
         """Return the covariance of the trips.
 
         Parameters
         ----------
         std
-            (2,) deviations over cars.
+            (c,) deviations over cars.
         variance
             (n,) variances of the noise, Wh².
         """
-        return OfCars(self.features * std, self.group, variance)
+        return TripCovariance(self.features * std, self.group, variance)
 
 
-class OfCars:
-    """Covariance of trips of cars with normal effects.
+class TripCovariance:
+    """Covariance N (n, n) of the energies of n trips at known shared coefficients.
 
     Parameters
     ----------
     features
-        (n, 2) F.
+        (n, c) F.
     group
         (n,) number of the car of each trip, from 0.
     variance
@@ -129,7 +72,7 @@ class OfCars:
         self._starts = np.flatnonzero(np.diff(group[self._order], prepend=-1))
         over = features / variance[:, np.newaxis]
         products = features[:, :, np.newaxis] * over[:, np.newaxis, :]
-        inner = np.eye(2) + self._by_car(products)
+        inner = np.eye(features.shape[1]) + self._by_car(products)
         self._log_det = float(np.log(variance).sum() + np.linalg.slogdet(inner)[1].sum())
         self._inverse = np.linalg.inv(inner)
         self._place = np.unique(group, return_inverse=True)[1]
@@ -155,17 +98,17 @@ class OfCars:
         return np.asarray(found.reshape(columns.shape).T)
 
     def slopes(self, half: FloatArray, solved: FloatArray) -> FloatArray:
-        """Return half the slopes by the logs of both deviations, (2,).
+        """Return half the slopes of a log likelihood by the logs of the deviations of cars, (c,).
 
         Parameters
         ----------
         half, solved
-            As in `TripCovariance.slopes`.
+            (q, n) and (n,) with ``N^-1 - half' half`` the inverse of the covariance of the trips,
+            and its product with their residuals.
         """
         own = 1.0 - np.diagonal(self._inverse, axis1=1, axis2=2)
         slopes = own.sum(axis=0)
-        for k in range(2):
-            feature = self.features[:, k]
+        for k, feature in enumerate(self.features.T):
             shared = self._by_car((half * feature).T)
             slopes[k] -= (shared**2).sum() + (self._by_car(solved * feature) ** 2).sum()
         return np.asarray(slopes)

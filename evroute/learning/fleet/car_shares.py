@@ -60,38 +60,6 @@ def car_shares(
     return found
 
 
-def mixed_shares(
-    first: Mapping[str, Share], second: Mapping[str, Share], weight: float
-) -> dict[str, Share]:
-    """Return the shares by two beliefs of the same cars.
-
-    Parameters
-    ----------
-    first, second
-        Shares by each belief.
-    weight
-        Weight of the first.
-    """
-
-    def mean(one: float, other: float) -> float:
-        return weight * one + (1.0 - weight) * other
-
-    def std(one: float, other: float, apart: float) -> float:
-        spread = weight * (1.0 - weight) * apart**2
-        return float(np.sqrt(mean(one**2, other**2) + spread))
-
-    return {
-        car: Share(
-            mean(one.mean, second[car].mean),
-            std(one.std, second[car].std, one.mean - second[car].mean),
-            mean(one.heating, second[car].heating),
-            std(one.heating_std, second[car].heating_std, one.heating - second[car].heating),
-            one.trips,
-        )
-        for car, one in first.items()
-    }
-
-
 def ranking(shares: Mapping[str, Share]) -> list[str]:
     """Return the cars that take most and least, most first, a sentence each.
 

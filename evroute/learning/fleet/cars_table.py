@@ -4,17 +4,16 @@ A log names the car of each trip in its column ``car``, or in ``vehicle`` where 
 there is a type. The table of cars has the type of each (columns ``car`` and ``vehicle``).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of, vehicle_names
 from evroute.errors import EvrouteError, UnknownNameError, require
 from evroute.learning.fleet.names import check_name
 from evroute.learning.measured import Measured
 from evroute.learning.readers.headers import Column
 from evroute.learning.readers.table import Log, check_columns, read_table
-from evroute.methods.setting import Setting
 from evroute.text import counted
 
 CAR, VEHICLE = "car", "vehicle"
@@ -29,40 +28,66 @@ class CarTypes:
     path
         The table.
     types
-        Name of the type of each car.
+        Name of the vehicle of each car.
     vehicles
-        Vehicle of each type by its name.
+        Vehicles by name.
+    apart
+        Whether each type is learned, into a folder of its own.
     """
 
     path: Path
     types: Mapping[str, str]
     vehicles: Mapping[str, Vehicle]
+    apart: bool = False
 
-    @classmethod
-    def of_folder(cls, folder: Path, setting: Setting) -> "CarTypes | None":
-        """Return the types that the belief of a folder knows, or None if it has one type.
+    def beside(self, folder: Path, known: Mapping[str, str]) -> "CarTypes":
+        """Return the types of the cars of the folder of a fleet too, each to be learned apart.
 
         Parameters
         ----------
         folder
-            Folder of the belief.
-        setting
-            Network, vehicle and cars.
+            Folder of the fleet.
+        known
+            Name of the vehicle of each of its cars.
+
+        Raises
+        ------
+        EvrouteError
+            If a car has another type there.
         """
-        if len(setting.of_types) == 1:
-            return None
-        vehicles = {each.vehicle.name: each.vehicle for each in setting.of_types}
-        return cls(folder, {car: each.name for car, each in setting.cars.items()}, vehicles)
+        for car in sorted(self.types.keys() & known.keys()):
+            require(
+                self.types[car] == known[car],
+                f"car '{car}' is of type '{self.types[car]}' in {self.path}, and of type "
+                f"'{known[car]}' in {folder}. Correct the table, or give the car a new name",
+            )
+        return replace(self, types={**known, **self.types}, apart=True)
 
-    @property
-    def first(self) -> str:
-        """Type of the first car of the table."""
-        return next(iter(self.types.values()))
+    def check(self, cars: Iterable[tuple[str, str]]) -> None:
+        """Check that the table has the cars of trips.
 
-    @property
-    def by_car(self) -> dict[str, Vehicle]:
-        """Vehicle of each car."""
-        return {car: self.vehicles[name] for car, name in self.types.items()}
+        Parameters
+        ----------
+        cars
+            Trip and car, for each trip. The name of a car may be empty.
+
+        Raises
+        ------
+        UnknownNameError
+            If a car is not in the table.
+        EvrouteError
+            If a trip names no car.
+        """
+        for trip, car in cars:
+            require(
+                car,
+                f"trip '{trip}' names no car, which {self.path} needs. Name it in a column 'car'",
+            )
+            require(
+                car in self.types,
+                f"trip '{trip}' is of car '{car}', which is not in {self.path}. Add its row there",
+                UnknownNameError,
+            )
 
     def of_type(self, measured: Measured, names: Collection[str]) -> Measured:
         """Return trips without the trips of cars of other types, which are set aside.
@@ -79,27 +104,16 @@ class CarTypes:
         UnknownNameError
             If a car is not in the table.
         """
-        for trip in measured.trips:
-            require(
-                trip.car,
-                f"trip '{trip.trip}' names no car, which {self.path} needs. Name it in a column "
-                "'car'",
-            )
-            require(
-                trip.car in self.types,
-                f"trip '{trip.trip}' is of car '{trip.car}', which is not in {self.path}. Add its "
-                "row there",
-                UnknownNameError,
-            )
-        of_others = {name for name, each in self.vehicles.items() if each.name not in names}
+        self.check((trip.trip, trip.car) for trip in measured.trips)
         others = {
             trip.trip: f"its car '{trip.car}' is of type '{self.types[trip.car]}'. Learn that type "
             "into another folder"
             for trip in measured.trips
-            if self.types[trip.car] in of_others
+            if self.types[trip.car] not in names
         }
         kept = [trip for trip in measured.trips if trip.trip not in others]
-        return replace(measured, trips=kept, skipped=measured.skipped | others)
+        skipped = {} if self.apart and kept else others
+        return replace(measured, trips=kept, skipped=measured.skipped | skipped)
 
 
 def read_cars(path: Path) -> CarTypes:
@@ -112,6 +126,21 @@ def read_cars(path: Path) -> CarTypes:
     UnknownNameError
         If a type is unknown.
     """
+    texts = read_types(path)
+    loaded = {text: load_vehicle(text) for text in dict.fromkeys(texts.values())}
+    vehicles: dict[str, Vehicle] = {}
+    for vehicle in loaded.values():
+        first = vehicles.setdefault(vehicle.name, vehicle)
+        require(
+            numbers_of(first) == numbers_of(vehicle),
+            f"table of cars {path}: two types have the name '{vehicle.name}' and other numbers. "
+            "Rename one",
+        )
+    return CarTypes(path, {car: loaded[text].name for car, text in texts.items()}, vehicles)
+
+
+def read_types(path: Path) -> dict[str, str]:
+    """Return the name of the type of each car of a table. Errors as in `read_cars`."""
     table = read_table(path, (CAR, VEHICLE), ())
     check_columns(path, table.column_names, (CAR, VEHICLE))
     types: dict[str, str] = {}
@@ -128,7 +157,7 @@ def read_cars(path: Path) -> CarTypes:
             f"'{before}' above",
         )
     require(types, f"table of cars {path} has no cars. Give a row for each: car,vehicle")
-    return CarTypes(path, types, {name: load_vehicle(name) for name in sorted(set(types.values()))})
+    return types
 
 
 def with_cars(log: Log, names: Collection[str]) -> Log:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from evroute.errors import UnknownNameError, require
-from evroute.text import check_printable
+from evroute.text import STEERING, check_printable
 
 LONGEST = 200
 SHOWN = 5
@@ -42,12 +42,12 @@ def check_car(source: str, known: Sequence[str], car: str) -> None:
 
 
 def check_name(car: str) -> None:
-    """Check that a name of a car can be shown and is not too long.
+    """Check that a name of a car can be shown, reorders no line and is not too long.
 
     Raises
     ------
     EvrouteError
         If it cannot.
     """
-    check_printable("car", [car])
+    check_printable("car", [car], STEERING)
     require(len(car) <= LONGEST, f"car '{car[:20]}...': its name has over {LONGEST} signs")

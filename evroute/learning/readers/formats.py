@@ -1,13 +1,16 @@
 """Formats of measured trips, recognised by their suffix or by their columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.learning.fleet.cars_table import CarTypes, cars_note, with_cars
+from evroute.errors import EvrouteError, UnknownNameError, require
+from evroute.learning.fleet.cars_table import CAR, CarTypes, cars_note, with_cars
 from evroute.learning.measured import Measured, MeasuredTrip
-from evroute.learning.readers.base import Reader
-from evroute.learning.readers.table import Log, headers_of
+from evroute.learning.readers import edges, notebook, points
+from evroute.learning.readers.base import NONE_GIVEN, Reader
+from evroute.learning.readers.explained import explained
+from evroute.learning.readers.table import Log, MissingColumnError, headers_of
 from evroute.methods.setting import Setting
 from evroute.plugins import named
 from evroute.text import counted
@@ -16,11 +19,15 @@ READERS = {
     "gpx": "evroute.learning.readers.gpx:READER",
     "tesla": "evroute.learning.readers.tesla:READER",
     "tesla_drives": "evroute.learning.readers.tesla_drives:READER",
+    "stops": "evroute.learning.readers.stops:READER",
     "points": "evroute.learning.readers.points:READER",
     "notebook": "evroute.learning.readers.notebook:READER",
     "edges": "evroute.learning.readers.edges:READER",
 }
 """The first reader that accepts a table reads it. The last accepts all, and names what it lacks."""
+
+NAMED = frozenset({*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS})
+"""Columns that a user may name by their headers."""
 
 TABLE_SUFFIXES = (".csv", ".parquet", ".txt")
 """Suffixes that a dashboard offers for tables. The command line reads tables of any suffix."""
@@ -32,14 +39,23 @@ def suffixes() -> list[str]:
     return [*TABLE_SUFFIXES, *of_readers]
 
 
-def reader_of(path: Path) -> Reader:
-    """Return the reader of a file, by its suffix or, of a table, by its columns."""
+def reader_of(path: Path, columns: Mapping[str, str] = NONE_GIVEN) -> Reader:
+    """Return the reader of a file, by its suffix or, of a table, by its columns.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Headers of the file that the user names, by the column here.
+    """
     readers: list[Reader] = [named(READERS, "reader", name) for name in READERS]
     suffix = path.suffix.lower()
     for reader in readers:
         if suffix in reader.suffixes:
             return reader
-    headers = headers_of(path)
+    given = {header: name for name, header in columns.items()}
+    headers = [given.get(header, header) for header in headers_of(path)]
     tables = [reader for reader in readers if not reader.suffixes]
     return next((reader for reader in tables if reader.accepts(headers)), tables[-1])
 
@@ -66,6 +82,7 @@ def read_measured(
     with_routes: bool = False,
     reader: str | None = None,
     cars: CarTypes | None = None,
+    columns: Mapping[str, str] = NONE_GIVEN,
 ) -> Measured:
     """Read the trips of a file in one of the formats of `READERS`.
 
@@ -86,6 +103,8 @@ def read_measured(
     cars
         Types of the cars. Trips of cars of other types than the setting's are set aside.
         None for one type.
+    columns
+        Headers of the file that the user names, by the column here.
 
     Raises
     ------
@@ -95,20 +114,12 @@ def read_measured(
         If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
         used.
     """
-    chosen = reader_of(path) if reader is None else reader_named(reader)
-    names = sorted(names)
-    log = with_cars(chosen.log(path), names)
-    if with_routes and not chosen.has_routes:
-        raise EvrouteError(
-            f"trip table {path} has no routes, which this model and replays need. Give a log by "
-            "edges or points, or learn with model trips, exact or physics+gp"
-        )
-    if len(setting.of_types) > 1 and cars is not None:
-        measured = _of_types(chosen, log, setting, cars)
-    else:
-        measured = chosen.trips(log, setting, names)
-        if cars is not None:
-            measured = cars.of_type(measured, names)
+    chosen = reader_of(path, columns) if reader is None else reader_named(reader)
+    try:
+        log, measured = _read(chosen, path, setting, sorted(names), with_routes, cars, columns)
+    except MissingColumnError as error:
+        again = partial(_again, path, setting, sorted(names))
+        raise explained(error, path, columns, again) from None
     _keep_first(measured)
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
@@ -121,23 +132,64 @@ def read_measured(
     return measured
 
 
-def _of_types(chosen: Reader, log: Log, setting: Setting, cars: CarTypes) -> Measured:
-    """Return the trips of cars of several types, each read by its own type."""
-    found, skipped = Measured(), dict[str, str]()
-    for each in setting.of_types:
-        names = [each.vehicle.name]
-        of_type = cars.of_type(chosen.trips(log, each, names), names)
-        found.trips.extend(of_type.trips)
-        found.notes.extend(note for note in of_type.notes if note not in found.notes)
-        for name, values in of_type.unknown.items():
-            found.unknown.setdefault(name, {}).update(values)
-        skipped |= of_type.skipped
-    if "trip" in log.columns:  # in the order of the table
-        place = {name: row for row, name in enumerate(reversed(log.table["trip"].to_pylist()))}
-        found.trips.sort(key=lambda trip: -place.get(trip.trip, 0))
-    used = {trip.trip for trip in found.trips}
-    found.skipped.update({name: why for name, why in skipped.items() if name not in used})
-    return found
+def cars_in(
+    path: Path,
+    cars: CarTypes,
+    reader: str | None = None,
+    columns: Mapping[str, str] = NONE_GIVEN,
+) -> list[tuple[str, str]]:
+    """Return the trip, or else the row, and the car of each row of a trip table.
+
+    Parameters
+    ----------
+    path, reader, columns
+        As in `read_measured`.
+    cars
+        Types of the cars.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read, or names no cars.
+    """
+    chosen = reader_of(path, columns) if reader is None else reader_named(reader)
+    log = chosen.log(path, columns) if columns else chosen.log(path)
+    log = with_cars(log, set(cars.types.values()))
+    require(
+        CAR in log.columns,
+        f"trip table {path} names no cars, which {cars.path} needs. Name them in a column 'car'",
+    )
+    driven = log.table[CAR].to_pylist()
+    rows = [f"row {row}" for row in range(1, len(driven) + 1)]
+    trips = log.table["trip"].to_pylist() if "trip" in log.columns else rows
+    return [(str(trip), car or "") for trip, car in zip(trips, driven, strict=True)]
+
+
+def _read(
+    chosen: Reader,
+    path: Path,
+    setting: Setting,
+    names: Sequence[str],
+    with_routes: bool,
+    cars: CarTypes | None,
+    columns: Mapping[str, str],
+) -> tuple[Log, Measured]:
+    """Return the rows and the trips of a file, as `read_measured` does."""
+    log = with_cars(chosen.log(path, columns) if columns else chosen.log(path), names)
+    if with_routes and not chosen.has_routes:
+        raise EvrouteError(
+            f"trip table {path} has no routes, which this model and replays need. Give a log by "
+            "edges or points, or learn with model trips, exact or physics+gp"
+        )
+    measured = chosen.trips(log, setting, names)
+    return log, measured if cars is None else cars.of_type(measured, names)
+
+
+def _again(
+    path: Path, setting: Setting, names: Sequence[str], columns: Mapping[str, str]
+) -> Measured:
+    """Return the trips of a file with further columns named."""
+    return _read(reader_of(path, columns), path, setting, names, False, None, columns)[1]
 
 
 def _keep_first(measured: Measured) -> None:
@@ -157,6 +209,7 @@ def _keep_first(measured: Measured) -> None:
 def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
     """Return notes on columns that were not read and on energies of the wrong sign."""
     notes = [f"columns not read: {', '.join(log.ignored)}"] if log.ignored else []
+    notes.extend(log.notes)
     taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
     if taken_wh < 0 <= sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips):
         notes.append(

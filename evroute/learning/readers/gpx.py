@@ -6,6 +6,7 @@ name (``drive.csv`` in the folder of ``drive.gpx``) gives the readings by time.
 """
 
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
@@ -15,17 +16,17 @@ import pyarrow as pa
 
 from evroute import limits
 from evroute.errors import EvrouteError, require
-from evroute.learning.readers.base import Reader
+from evroute.learning.readers.base import NONE_GIVEN, TEXT, Reader
 from evroute.learning.readers.clocks import seconds
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meters import READINGS
 from evroute.learning.readers.points import COLUMNS, read_points
 from evroute.learning.readers.table import Log, check_columns, numbers, read_log
 
-NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
+NUMBERS = tuple(name for name in COLUMNS if name not in TEXT)
 
 
-def read_gpx(path: Path) -> Log:
+def read_gpx(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
     """Return the track points of a GPX file and their readings. Each track is a trip.
 
     Raises
@@ -36,7 +37,7 @@ def read_gpx(path: Path) -> Log:
         If it is beyond a limit of `evroute.limits`.
     """
     rows = _points(path)
-    columns = recognised(list(dict.fromkeys(name for row in rows for name in row)), COLUMNS)
+    columns = recognised(list(dict.fromkeys(name for row in rows for name in row)), COLUMNS, given)
     values = {name: [row.get(column.header) for row in rows] for name, column in columns.items()}
     try:
         for name in set(NUMBERS) & set(values):

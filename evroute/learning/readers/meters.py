@@ -1,5 +1,6 @@
 """Meters of a log: cumulative energy, the battery's volts and amps or its power, or its charge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,13 +8,15 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, require
+from evroute.errors import require
 from evroute.learning.measured import ImpossibleTripError
-from evroute.learning.readers.table import Log
+from evroute.learning.readers.table import Log, MissingColumnError, names_of
 
 READINGS = ("energy_wh", "volts", "amps", "power_w", "soc_percent")
 LARGEST_VOLTS, LARGEST_AMPS = 1500.0, 3000.0
 """Medians of volts and largest amps above these are thousandths."""
+FEW_STEPS = 4
+"""Number of steps of a display up to which single trips tell nothing."""
 COARSE_PERCENT = 0.5
 """A display with steps from here on is read at the ends of a trip, a finer one where it changes."""
 
@@ -24,12 +27,14 @@ class Meter:
 
     kind: ``energy``, ``power`` or ``charge``.  reading: (p,) Wh, W or %, or NaN where not read.
     step_percent: steps of the charge's display, 0 for other kinds.  notes: one sentence each.
+    columns: names of its columns.
     """
 
     kind: str
     reading: FloatArray
     step_percent: float = 0.0
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def variance_wh2(self, battery_wh: float) -> float:
         """Return the variance of a trip's energy by the steps of the display at both ends, Wh²."""
@@ -73,40 +78,38 @@ class Meter:
         return used_wh
 
 
-def meter_of(log: Log) -> Meter:
-    """Return the meter of a log. Its energy goes before its power, its power before its charge.
+def meters_of(log: Log) -> list[Meter]:
+    """Return the meters of a log. Its energy goes before its power, its power before its charge.
 
     Raises
     ------
-    EvrouteError
+    MissingColumnError
         If the log has none.
     """
-    names = set(log.columns)
+    names, found = set(log.columns), list[Meter]()
     if "energy_wh" in names:
-        return Meter("energy", log.numbers("energy_wh"))
+        found.append(Meter("energy", log.numbers("energy_wh"), columns=("energy_wh",)))
     if {"volts", "amps"} <= names:
         volts, volts_note = _scaled(log, "volts", "V", LARGEST_VOLTS)
         amps, amps_note = _scaled(log, "amps", "A", LARGEST_AMPS)
-        return Meter(
-            "power",
-            volts * amps,
-            notes=(f"energy is the integral of {volts_note} times {amps_note}",),
-        )
+        note = f"energy is the integral of {volts_note} times {amps_note}"
+        found.append(Meter("power", volts * amps, notes=(note,), columns=("volts", "amps")))
     if "power_w" in names:
         column = log.columns["power_w"]
         unit = "kW" if column.factor > 1 else "W"
-        return Meter(
-            "power",
-            log.numbers("power_w"),
-            notes=(f"energy is the integral of '{column.header}' in {unit}",),
-        )
+        note = f"energy is the integral of '{column.header}' in {unit}"
+        power_w = log.numbers("power_w")
+        found.append(Meter("power", power_w, notes=(note,), columns=("power_w",)))
     if "soc_percent" in names:
         percent = log.numbers("soc_percent")
-        return Meter("charge", percent, display_step(percent))
-    raise EvrouteError(
-        f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
-        f"soc_percent, or volts and amps. It has {', '.join(log.table.column_names)}"
-    )
+        found.append(Meter("charge", percent, display_step(percent), columns=("soc_percent",)))
+    found = [meter for meter in found if np.isfinite(meter.reading).any()] or found
+    if not found:
+        raise MissingColumnError(
+            f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
+            f"soc_percent, or volts and amps. It has {names_of(log.table.column_names)}"
+        )
+    return found
 
 
 def by_catalogue(vehicle: Vehicle) -> str:
@@ -115,6 +118,30 @@ def by_catalogue(vehicle: Vehicle) -> str:
         f"kWh are per cents of the vehicle file's usable battery of {vehicle.battery_kwh:g} kWh. "
         "The log has no meter of energy, so the real size stays unknown"
     )
+
+
+def coarse_words(step_percent: float, battery_kwh: float, trips_wh: Sequence[float]) -> list[str]:
+    """Return a sentence where single trips are few steps of a display, or none.
+
+    Parameters
+    ----------
+    step_percent, battery_kwh
+        Step of the display, and usable battery of the vehicle file.
+    trips_wh
+        Energy of each trip, Wh.
+    """
+    step_wh = step_percent * battery_kwh * 10.0
+    if step_percent < COARSE_PERCENT or not trips_wh:
+        return []
+    least, middle, most = np.quantile(np.abs(trips_wh) / step_wh, (0.1, 0.5, 0.9)).round()
+    if middle > FEW_STEPS:
+        return []
+    steps = f"{least:.0f} to {most:.0f}" if most > least else f"{most:.0f}"
+    percents = "whole per cents" if step_percent == 1.0 else f"steps of {step_percent:g} %"
+    return [
+        f"the charge is shown in {percents} of {battery_kwh:.2g} kWh, and a trip takes {steps} of "
+        "them: single trips tell nothing"
+    ]
 
 
 def display_step(percent: FloatArray) -> float:

@@ -5,47 +5,49 @@ vehicle, car and `AT_DEPARTURE`. Rows may lack a reading.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray
 from evroute.errors import require
 from evroute.learning.gate import WH_PER_KWH, admit, mean_reading, readings
 from evroute.learning.measured import (
     AT_DEPARTURE,
     ImpossibleTripError,
     Measured,
-    MeasuredTrip,
     car_of,
     check_times,
 )
-from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.base import Reader, columns_reader
-from evroute.learning.readers.clocks import since_1970
+from evroute.learning.readers.clocks import times_of
 from evroute.learning.readers.cuts import Piece, cut, rise
-from evroute.learning.readers.degrees import without_minutes
+from evroute.learning.readers.drives import FEWEST_READINGS, Drive, trip_of, with_end
 from evroute.learning.readers.headers import recognised
 from evroute.learning.readers.meter_noise import meter_std_wh
 from evroute.learning.readers.meters import (
-    COARSE_PERCENT,
     READINGS,
     Meter,
     by_catalogue,
-    meter_of,
+    coarse_words,
+    meters_of,
 )
+from evroute.learning.readers.raw.degrees import without_minutes
+from evroute.learning.readers.raw.doubts import clock_doubt, energy_doubt
 from evroute.learning.readers.table import Log, check_columns, trips_of
 from evroute.methods.setting import Setting
-from evroute.network.places.map_matching import FARTHEST_M, MapMatcher, Match
-from evroute.network.places.positions import JUNCTION_M
+from evroute.network.places.map_matching import FARTHEST_M, MapMatcher
+from evroute.network.road_network import RoadNetwork
 
 COLUMNS = (
     "trip",
+    "date",
     "time",
     "lat",
     "lon",
     *READINGS,
+    "speed_mps",
     "vehicle",
     "car",
     *AT_DEPARTURE,
@@ -54,22 +56,10 @@ COLUMNS = (
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s. Power is not integrated over longer ones."""
-FEWEST_READINGS = 8
-"""Readings of a trip whose even and odd ones are compared."""
-SHORTEST_M = 300.0
-"""Parts of trips below this length on the roads are set aside."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Drive:
-    """A connected part of a trip on the roads. ``match`` counts the (p,) rows of its piece."""
-
-    name: str
-    rows: IntArray
-    match: Match
-    time_s: FloatArray
-    used_wh: FloatArray
-    car: str
+UNITS = "Check the units"
+"""Part of the reason for which an impossible energy sets a trip aside."""
 
 
 def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Measured:
@@ -90,11 +80,33 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         If a column is missing, or a position is not on the earth.
     """
     check_columns(log.path, log.table.column_names, ("time", "lat", "lon"))
-    meter = meter_of(log)
+    time_s, notes = times_of(log, setting.network)
+    doubts, tried = list[str](), list[Measured]()
+    for meter in meters_of(log):
+        measured = _by_meter(log, time_s, meter, setting, vehicle_names)
+        tried.append(measured)
+        doubt = _doubt(meter, measured, setting)
+        if not doubt and measured.trips:
+            break
+        if not doubt:
+            continue
+        headers = " and ".join(f"'{log.columns[name].header}'" for name in meter.columns)
+        doubts.append(f"{headers} left out: {doubt}")
+        measured.skipped.update({trip.trip: doubts[-1] for trip in measured.trips})
+        measured.trips.clear()
+    measured = next((each for each in tried if each.trips), tried[0])
+    measured.notes[:0] = [*notes, *doubts]
+    return measured
+
+
+def _by_meter(
+    log: Log, time_s: FloatArray, meter: Meter, setting: Setting, vehicle_names: Sequence[str]
+) -> Measured:
+    """Return the trips of a log by one of its meters."""
     measured = Measured(notes=list(meter.notes))
     if meter.kind == "charge":
         measured.notes.append(by_catalogue(setting.vehicle))
-    drives = _drives(log, meter, setting, vehicle_names, measured)
+    drives = _drives(log, time_s, meter, setting, vehicle_names, measured)
     if meter.kind == "power":
         drives = _discharging(log, drives, setting, measured)
         measured.notes.extend(_unknown(meter, drives))
@@ -105,14 +117,36 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         if np.isnan(read.values["auxiliary_mean_w"]):
             read.values["auxiliary_mean_w"] = mean_reading(of_day["auxiliary_w"][inside])
         try:
-            driven = _trip(drive, meter, setting, read.values)
+            driven = trip_of(drive, meter, setting, read.values)
             if meter.kind != "charge":
-                driven = _with_end(driven, drive, of_day["soc_percent"][drive.rows])
+                driven = with_end(driven, drive, of_day["soc_percent"][drive.rows])
         except ImpossibleTripError as error:
             measured.skipped[drive.name] = str(error)
         else:
             admit(measured, driven, setting, read.ignored)
+    if meter.kind == "charge":
+        trips_wh = [float(trip.energy_wh.sum()) for trip in measured.trips]
+        battery_kwh = setting.vehicle.battery_kwh
+        measured.notes.extend(coarse_words(meter.step_percent, battery_kwh, trips_wh))
     return measured
+
+
+def _doubt(meter: Meter, measured: Measured, setting: Setting) -> str:
+    """Return why a meter cannot be the battery's, in words, or empty."""
+    if meter.kind == "charge":
+        return ""
+    if not measured.trips:
+        return next((why for why in measured.skipped.values() if UNITS in why), "")
+    length_m = setting.network.length_m
+    lengths_m = [
+        float((each.share(length_m) * length_m[each.edge]).sum()) for each in measured.trips
+    ]
+    falls = np.array([each.soc_percent - each.soc_end_percent for each in measured.trips])
+    known = np.isfinite(falls)
+    fall = float(falls[known].sum()) if known.all() else np.nan
+    fall_wh = fall / 100 * setting.vehicle.battery_kwh * WH_PER_KWH
+    energies_wh = [each.energy_wh for each in measured.trips]
+    return energy_doubt(energies_wh, lengths_m, fall_wh, fall)
 
 
 def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
@@ -125,6 +159,8 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
     """
     lat, lon = log.numbers("lat"), log.numbers("lon")
     lat, lon = without_minutes(lat, lon) or (lat, lon)
+    without_fix = (lat == 0.0) & (lon == 0.0)
+    lat, lon = (np.where(without_fix, np.nan, each) for each in (lat, lon))
     row = int(((np.abs(lat) > 90) | (np.abs(lon) > 180)).argmax())
     require(
         not (abs(lat[row]) > 90 or abs(lon[row]) > 180),
@@ -136,31 +172,34 @@ def _positions(log: Log) -> tuple[FloatArray, FloatArray]:
 
 def _drives(
     log: Log,
+    time_s: FloatArray,
     meter: Meter,
     setting: Setting,
     vehicle_names: Sequence[str],
     measured: Measured,
-) -> list[_Drive]:
+) -> list[Drive]:
     """Return the drives of a log: its trips, cut at stops and gaps, on the roads.
 
     Parameters
     ----------
-    log, meter
-        Table, and its meter.
+    log, time_s, meter
+        Table, its times, and a meter of it.
     setting, vehicle_names
         Network and vehicle of the trips.
     measured
         Gets the trips that are set aside, and notes.
     """
     lat, lon = _positions(log)
-    time_s = since_1970(log.path, log.table["time"].to_pylist(), setting.network)
+    speed_mps = log.numbers("speed_mps")
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
-    matcher = MapMatcher(setting.network)
-    drives: list[_Drive] = []
+    matcher = _matcher(setting.network)
+    drives: list[Drive] = []
     for trip, rows in trips_of(log.path, log.table):
         try:
             car = car_of(log.table, rows, vehicle_names)
             check_times(time_s[rows])
+            doubt = clock_doubt(time_s[rows], lat[rows], lon[rows], speed_mps[rows])
+            require(not doubt, doubt, ImpossibleTripError)
             used_wh = meter.used_wh(rows, time_s[rows], battery_wh)
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
@@ -173,13 +212,13 @@ def _drives(
             battery_wh=battery_wh,
             gap_s=POWER_GAP_S if meter.kind == "power" else GAP_S,
         )
-        found: list[_Drive] = []
+        found: list[Drive] = []
         for piece in pieces:
             its = rows[piece.rows]
             for match in matcher.match(lat[its], lon[its]):
                 name = f"{trip}/{len(found) + 1}" if found else trip
                 used = used_wh[piece.rows]
-                found.append(_Drive(name, its, match, time_s[its], used, car))
+                found.append(Drive(name, its, match, time_s[its], used, car))
         if not found:
             measured.skipped[trip] = (
                 f"no two points lie within {FARTHEST_M:.0f} m of the roads with a way between "
@@ -191,9 +230,15 @@ def _drives(
     return drives
 
 
+@lru_cache(maxsize=2)
+def _matcher(network: RoadNetwork) -> MapMatcher:
+    """Return the matcher of a network, which the files of a call share."""
+    return MapMatcher(network)
+
+
 def _discharging(
-    log: Log, drives: list[_Drive], setting: Setting, measured: Measured
-) -> list[_Drive]:
+    log: Log, drives: list[Drive], setting: Setting, measured: Measured
+) -> list[Drive]:
     """Return drives whose power is positive while the battery discharges. Note a changed sign."""
     if not _reversed(log, drives, setting):
         return drives
@@ -203,7 +248,7 @@ def _discharging(
     return [replace(drive, used_wh=-drive.used_wh) for drive in drives]
 
 
-def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list[str]:
+def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[Drive]) -> list[str]:
     """Return one sentence for the cuts of a trip, and one for its points that are off the roads."""
     reasons = [piece.reason for piece in pieces if piece.reason]
     notes = [f"{trip}: cut where there were {'; '.join(reasons)}"] if reasons else []
@@ -217,7 +262,7 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
     return notes
 
 
-def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
+def _unknown(meter: Meter, drives: Sequence[Drive]) -> list[str]:
     """Return a sentence on the energy that readings of power leave unknown, if there are enough."""
     readings = [
         (drive.time_s[read], meter.reading[drive.rows[read]])
@@ -230,12 +275,12 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
     time_s, power_w = zip(*readings, strict=True)
     step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
     return [
-        f"power read every {step_s:.3g} s leaves ± {meter_std_wh(time_s, power_w):.0f} Wh of a "
-        "trip unknown"
+        f"power read every {step_s:.3g} s leaves ± {abs(meter_std_wh(time_s, power_w)):.0f} Wh of "
+        "a trip unknown"
     ]
 
 
-def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
+def _reversed(log: Log, drives: Sequence[Drive], setting: Setting) -> bool:
     """Return whether the fall of the charge, or else eq. 8, contradicts the sign of the power."""
     evidence, charge = 0.0, log.numbers("soc_percent")
     for drive in drives:
@@ -246,127 +291,6 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
         edges = [setting.prior.mean_wh[drive.match.edges] for drive in drives]
         evidence = spent_wh * sum(float(mean_wh.sum()) for mean_wh in edges)
     return evidence < 0
-
-
-def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) -> MeasuredTrip:
-    """Return the edges that a drive measured, with their energies."""
-    match, used_wh = drive.match, drive.used_wh
-    inside = np.arange(match.position[0], match.position[-1] + 1)
-    read = inside[np.isfinite(used_wh[inside])]
-    if meter.kind == "charge" and meter.step_percent >= COARSE_PERCENT:
-        read = read[[0, -1]] if len(read) > 1 else read
-    elif meter.kind == "charge":
-        # a display is exact where it changes; between two changes the charge may be any value
-        read = read[1:][np.diff(used_wh[read]) != 0]
-    at_m = np.interp(read, match.position, match.at_m)
-    driven_m = match.at_m[-1] - match.at_m[0]
-    require(
-        driven_m >= SHORTEST_M,
-        f"only {driven_m:.0f} m of it lie on the roads in one piece",
-        ImpossibleTripError,
-    )
-    require(
-        len(read) > 1 and at_m[-1] > at_m[0],
-        "no two readings of energy lie apart on the roads. A trip needs energy at two points",
-        ImpossibleTripError,
-    )
-    edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
-    require(len(edges), "its readings of energy lie at one place", ImpossibleTripError)
-    kept = slice(edges[0], edges[-1] + 1)
-    start_m, end_m = _ends(match.edges, at_m, kept, setting)
-    return MeasuredTrip(
-        drive.name,
-        match.edges[kept],
-        energy_wh,
-        _times(match, drive.time_s, kept, at_m, setting),
-        departed_s=float(drive.time_s[match.position[0]]),
-        whole=len(read) == 2,
-        start_m=start_m,
-        end_m=end_m,
-        known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
-        car=drive.car,
-        **first,
-    )
-
-
-def _ends(edges: IntArray, at_m: FloatArray, kept: slice, setting: Setting) -> tuple[float, float]:
-    """Return the metres along the first and the last edge between two readings, or NaN at its end.
-
-    Parameters
-    ----------
-    edges
-        (e,) edges of a route.
-    at_m
-        (r,) distances of readings along it, m.
-    kept
-        Edges between the first and the last of them.
-    setting
-        Network of the trip.
-    """
-    length_m = setting.network.length_m[edges]
-    ends_m = np.cumsum(length_m)
-    first, last = kept.start, kept.stop - 1
-    start_m = float(at_m[0] - (ends_m[first] - length_m[first]))
-    left_m = float(ends_m[last] - at_m[-1])
-    start_m = start_m if start_m > JUNCTION_M else 0.0
-    return start_m, float(length_m[last]) - left_m if left_m > JUNCTION_M else np.nan
-
-
-def _with_end(trip: MeasuredTrip, drive: _Drive, soc_percent: FloatArray) -> MeasuredTrip:
-    """Return a trip with the charge at its end, by the fall per energy between two readings.
-
-    Parameters
-    ----------
-    trip
-        Trip of the drive.
-    drive
-        Rows with energies.
-    soc_percent
-        (p,) charge at these rows, %, or NaN where there is none.
-    """
-    inside = np.arange(drive.match.position[0], drive.match.position[-1] + 1)
-    read = inside[np.isfinite(drive.used_wh[inside] + soc_percent[inside])]
-    if len(read) < FEWEST_READINGS:
-        return trip
-    used_wh = float(drive.used_wh[read[-1]] - drive.used_wh[read[0]])
-    fall = float(soc_percent[read[0]] - soc_percent[read[-1]])
-    if used_wh <= 0.0:
-        return trip
-    end = trip.soc_percent - fall * float(trip.energy_wh.sum()) / used_wh
-    possible = 0.0 <= end <= 100.0 and trip.soc_percent <= 100.0
-    return replace(trip, soc_end_percent=end) if possible else trip
-
-
-def _times(
-    match: Match, time_s: FloatArray, kept: slice, at_m: FloatArray, setting: Setting
-) -> FloatArray:
-    """Return the time on each edge between two readings, by interpolation, s.
-
-    The first and the last edge have the times of their parts between the readings.
-
-    Parameters
-    ----------
-    match
-        Matched positions.
-    time_s
-        (n,) times of all positions, s.
-    kept
-        The e edges of the trip between the readings.
-    at_m
-        (r,) distances of the readings, m.
-    setting
-        Network of the trip.
-
-    Returns
-    -------
-    FloatArray
-        (e,) s.
-    """
-    length_m = setting.network.length_m[match.edges]
-    ends_m = np.cumsum(length_m)[kept]
-    begun_m = max(at_m[0], ends_m[0] - length_m[kept.start])
-    passed_m = np.concatenate([[begun_m], ends_m[:-1], [min(at_m[-1], ends_m[-1])]])
-    return np.diff(np.interp(passed_m, match.at_m, time_s[match.position]))
 
 
 def _has_positions(headers: Sequence[str]) -> bool:

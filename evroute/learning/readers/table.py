@@ -1,32 +1,31 @@
 """CSV and Parquet files as logs: a table under the names used here, and the columns it left out.
 
-A CSV file is separated by commas, semicolons or tabulators. Its numbers have a decimal point or a
-decimal comma.
+Headers are read without blanks around them. Rows that repeat an earlier row are left out of logs.
 """
 
-import csv
-import io
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError, require
-from evroute.learning.readers.degrees import in_degrees
-from evroute.learning.readers.headers import Column, recognised
-from evroute.text import check_printable
+from evroute.learning.readers.headers import Column, forms_of, recognised, scale_of
+from evroute.learning.readers.raw import csv_files
+from evroute.learning.readers.raw.degrees import in_degrees
+from evroute.learning.readers.raw.number_texts import numbers_of
+from evroute.text import check_printable, counted
 
-SEPARATORS = ",;\t"
 POSITIONS = ("lat", "lon")
+SHOWN = 8
+"""Headers of a table that a message shows."""
+_CLOCKS = ("time", "departed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,12 +33,14 @@ class Log:
     """A file of measurements.
 
     path: the file, named in messages.  table: its columns under their names here.  columns: the
-    header and unit factor of each recognised column.
+    header and unit factor of each recognised column.  notes: how it differs from a plain table, one
+    sentence each.
     """
 
     path: Path
     table: pa.Table
     columns: Mapping[str, Column]
+    notes: tuple[str, ...] = ()
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column in the unit of its name, (rows,), or NaN where there is no number."""
@@ -58,7 +59,21 @@ class Log:
         return [name for name in self.table.column_names if name not in {*self.columns, *read}]
 
 
-def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
+@dataclass(frozen=True, slots=True, eq=False)
+class Raw:
+    """A file as a table, with a unit that stands after all numbers of a column, by header."""
+
+    table: pa.Table
+    units: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def read_log(
+    path: Path,
+    text: Sequence[str],
+    number: Sequence[str],
+    given: Mapping[str, str] = MappingProxyType({}),
+) -> Log:
     """Read a CSV or Parquet file of measurements, whose columns may have a logger's names.
 
     Parameters
@@ -67,16 +82,59 @@ def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
         CSV or Parquet file.
     text, number
         Names of the columns here that hold text and numbers. Others are left as they are.
+    given
+        Headers that the user names, by the column here.
 
     Raises
     ------
     EvrouteError
-        As `read_table`.
+        As `read_table`, or if the user names a header that the file lacks.
     """
-    columns = recognised(headers_of(path), (*text, *number))
+    headers = headers_of(path)
+    for name, header in given.items():
+        require(
+            not headers or header in headers,
+            f"trip table {path} has no column '{header}', which --column {name} names. It has "
+            f"{', '.join(headers)}",
+        )
+    columns = recognised(headers, (*text, *number), given)
     renamed = {column.header: name for name, column in columns.items()}
     added = [header for column in columns.values() for header, _ in column.more]
-    return Log(path, read_table(path, text, [*number, *added], renamed), columns)
+    raw = _read(path, text, [*number, *added], renamed)
+    table, repeats = raw.table, tuple[str, ...]()
+    if set(_CLOCKS) & columns.keys():
+        table, repeats = _without_repeats(raw.table)
+    scaled = {
+        name: _in_unit(name, column, raw.units.get(column.header, ""))
+        for name, column in columns.items()
+    }
+    return Log(path, table, scaled, (*raw.notes, *repeats))
+
+
+def _in_unit(name: str, column: Column, unit: str) -> Column:
+    """Return a column whose cells have a unit and whose header has none."""
+    if any(of_header for _, of_header in forms_of(column.header)) or column.factor != 1.0:
+        return column
+    scale = scale_of(name, unit)
+    return column if scale is None else replace(column, factor=scale[0], offset=scale[1])
+
+
+def _without_repeats(table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return a table without rows that equal an earlier one, and their number in words."""
+    names = [name for name in table.column_names if not pa.types.is_null(table[name].type)]
+    if len(pc.unique(table[_CLOCKS[0] if _CLOCKS[0] in names else _CLOCKS[1]])) == table.num_rows:
+        return table, ()  # by far the fastest test
+    table = pa.table({name: _decoded(table[name]) for name in table.column_names})
+    row = "row"
+    while row in table.column_names:
+        row += "_"
+    numbered = table.select(names).append_column(row, pa.array(np.arange(table.num_rows)))
+    first = numbered.group_by(names, use_threads=False).aggregate([(row, "min")])
+    kept = np.sort(first[f"{row}_min"].to_numpy())
+    if len(kept) == table.num_rows:
+        return table, ()
+    repeats = counted(table.num_rows - len(kept), "row")
+    return table.take(kept), (f"{repeats} left out that repeat an earlier row",)
 
 
 def read_table(
@@ -103,70 +161,115 @@ def read_table(
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
-    from evroute.tables import check_texts, read_foreign, texts_of_cells
+    return _read(path, text, number, renamed).table
 
-    headers = headers_of(path)
-    try:
-        if path.suffix == ".parquet":
-            table = read_foreign(path)
-        else:
-            table = _read_csv(path, [each for each in headers if renamed.get(each, each) in text])
-            check_texts(path, table)
-            limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        raise EvrouteError(
-            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
-        ) from None
-    require(table.num_rows, f"trip table {path} has no rows")
+
+def _read(
+    path: Path, text: Sequence[str], number: Sequence[str], renamed: Mapping[str, str]
+) -> Raw:
+    is_csv = path.suffix != ".parquet"
+    texts = [each for each in headers_of(path) if renamed.get(each, each) in text]
+    table, notes = _opened(path, texts)
     table = table.rename_columns([renamed.get(each, each) for each in table.column_names])
+    table = _without_unused_doubles(path, table, {*text, *number})
+    headers = {name: header for header, name in renamed.items()}
+    found = _Numbers(csv_files.separator_of(path) if is_csv else "", {}, notes)
     for name in table.column_names:
-        require(table.column_names.count(name) == 1, f"trip table {path} has two columns '{name}'")
         if name not in {*text, *number}:
             continue
-        column = table[name]
+        header = headers.get(name, name)
         try:
-            if pa.types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
+            column = _decoded(table[name])
             if name in POSITIONS:
                 column = in_degrees(column)
             if name in number:
-                column = _numbers(column)
-            elif path.suffix != ".parquet":
-                column = texts_of_cells(column)
+                column = found.of(column, header)
+            elif is_csv:
+                column = _texts(column)
             column = column.cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
-            header = next((each for each in headers if renamed.get(each) == name), name)
             raise EvrouteError(
                 f"trip table {path}, column '{header}': {str(error).splitlines()[0]}"
             ) from None
         table = table.set_column(table.column_names.index(name), name, column)
-    return table
+    if found.comma:
+        notes.append("numbers are read with a decimal comma")
+    return Raw(table, found.units, tuple(notes))
 
 
-def _read_csv(path: Path, texts: Sequence[str]) -> pa.Table:
-    """Read a CSV file, with the columns ``texts`` as text, in which a quoted "NA" is a text."""
-    options = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(texts, pa.string()),
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    with limits.unpacked(path) as stream:
-        return pyarrow.csv.read_csv(
-            stream,
-            # its threads can abort the process at exit (apache/arrow issue 34314)
-            pyarrow.csv.ReadOptions(use_threads=False),
-            pyarrow.csv.ParseOptions(delimiter=_separator(path), newlines_in_values=True),
-            options,
-        )
+@dataclass(slots=True)
+class _Numbers:
+    """Numbers of a file: units by header, notes, and whether one has a decimal comma."""
 
+    separator: str
+    units: dict[str, str]
+    notes: list[str]
+    comma: bool = False
 
-def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of numbers, of which texts may have a decimal comma or be empty."""
-    if not pa.types.is_string(column.type):
+    def of(self, column: pa.ChunkedArray, header: str) -> pa.ChunkedArray:
+        """Return a column as it is cast to numbers."""
+        if not pa.types.is_string(column.type):
+            return column
+        column, self.units[header], comma, odd = numbers_of(column, self.separator)
+        self.comma = self.comma or comma
+        if odd:
+            self.notes.append(f"{counted(odd, 'value')} of '{header}' left out: no numbers")
         return column
-    texts = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
-    empty = pc.is_in(texts, pa.array(pyarrow.csv.ConvertOptions().null_values))
-    return pc.if_else(empty, pa.scalar(None, pa.string()), texts)
+
+
+def _opened(path: Path, texts: Sequence[str]) -> tuple[pa.Table, list[str]]:
+    """Return a file as a table with its own headers, and notes on it."""
+    from evroute.tables import check_texts, read_foreign
+
+    notes = list[str]()
+    try:
+        if path.suffix == ".parquet":
+            table = read_foreign(path)
+        else:
+            table, notes = csv_files.read_csv(path, texts)
+            table = _with_headers(table)
+            check_texts(path, table)
+            limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
+    except csv_files.DAMAGED as error:
+        raise EvrouteError(
+            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
+        ) from None
+    require(table.num_rows, f"trip table {path} has no rows")
+    return table, notes
+
+
+def _with_headers(table: pa.Table) -> pa.Table:
+    """Return a table whose headers have no blanks around them, without columns of no header."""
+    table = table.rename_columns(csv_files.stripped(table.column_names))
+    kept = [k for k, name in enumerate(table.column_names) if name]
+    return table.select(kept) if len(kept) < table.num_columns else table
+
+
+def _without_unused_doubles(path: Path, table: pa.Table, used: set[str]) -> pa.Table:
+    """Return a table without the second of two unused columns of one name.
+
+    Raises
+    ------
+    EvrouteError
+        If two columns have a name that is used.
+    """
+    names = table.column_names
+    for name in used.intersection(names):
+        require(names.count(name) == 1, f"trip table {path} has two columns '{name}'")
+    first = [k for k, name in enumerate(names) if names.index(name) == k]
+    return table.select(first) if len(first) < len(names) else table
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    from evroute.tables import texts_of_cells
+
+    return texts_of_cells(column)
 
 
 def headers_of(path: Path) -> list[str]:
@@ -183,25 +286,19 @@ def headers_of(path: Path) -> list[str]:
     try:
         if path.suffix == ".parquet":
             return list(pyarrow.parquet.read_schema(path).names)
-        with limits.unpacked(path) as stream:
-            lines = limits.lines(_decoded(stream, "strict"), f"trip table {path}")
-            return next(csv.reader(lines, delimiter=_separator(path)), [])
-    except (pa.ArrowException, OSError, EOFError, ValueError, csv.Error, zlib.error):
+        return [header for header in csv_files.header_of(path) if header]
+    except (*csv_files.DAMAGED, ValueError):
         return []
 
 
-def _separator(path: Path) -> str:
-    """Return the separator of the columns, by the first line."""
-    with limits.unpacked(path) as stream:
-        line = next(limits.lines(_decoded(stream, "replace"), f"trip table {path}"), "")
-    separator = max(SEPARATORS, key=line.count)
-    columns = line.count(separator) + 1
-    limits.check("columns", columns, f"trip table {path} has {{}} columns or more")
-    return separator
+class MissingColumnError(EvrouteError):
+    """A table that lacks a column which its format needs."""
 
 
-def _decoded(stream: io.BufferedReader, errors: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline="")
+def names_of(headers: Sequence[str]) -> str:
+    """Return the first headers of a table, and the number of the others, in words."""
+    more = len(headers) - SHOWN
+    return ", ".join(headers[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_columns(
@@ -222,12 +319,16 @@ def check_columns(
 
     Raises
     ------
+    MissingColumnError
+        If a column is missing. The message names it.
     EvrouteError
-        If a column is missing or unknown. The message names it.
+        If a column is unknown.
     """
     for name in needed:
         require(
-            name in names, f"trip table {path} has no column '{name}'. It has {', '.join(names)}"
+            name in names,
+            f"trip table {path} has no column '{name}'. It has {names_of(names)}",
+            MissingColumnError,
         )
     for name in names:
         require(

@@ -5,29 +5,18 @@ power of the battery is in kW, positive while discharging. Rows without a drive 
 and are left out.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evroute.errors import require
-from evroute.learning.readers.base import Reader, headers_reader
-from evroute.learning.readers.headers import Column
-from evroute.learning.readers.points import read_points
-from evroute.learning.readers.table import Log, headers_of
-
-COLUMNS = {
-    "trip": Column("drive_id"),
-    "time": Column("date"),
-    "lat": Column("latitude"),
-    "lon": Column("longitude"),
-    "power_w": Column("power", 1000.0),
-    "soc_percent": Column("battery_level"),
-    "temperature_c": Column("outside_temp"),
-}
-NEEDED = ("drive_id", "date", "latitude", "longitude")
-USABLE = {"soc_percent": Column("usable_battery_level")}
-"""Charge of the battery as it can be used now, which newer versions record."""
+from evroute.learning.readers.base import NONE_GIVEN, Reader, columns_reader
+from evroute.learning.readers.headers import programs_of
+from evroute.learning.readers.points import COLUMNS, read_points
+from evroute.learning.readers.table import Log
 
 
 def in_utc(times: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -37,7 +26,7 @@ def in_utc(times: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.fill_null(known, True), times, marked)
 
 
-def read_positions(path: Path) -> Log:
+def read_positions(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
     """Return the positions of all drives of a file.
 
     Raises
@@ -45,18 +34,17 @@ def read_positions(path: Path) -> Log:
     EvrouteError
         If the file cannot be read, or has no drive.
     """
-    usable = USABLE if USABLE["soc_percent"].header in headers_of(path) else {}
-    log = headers_reader(COLUMNS | usable)(path)
+    log = columns_reader(COLUMNS)(path, given)
     drive = pc.fill_null(log.table["trip"], "")
     table = log.table.filter(pc.not_equal(drive, ""))
     require(table.num_rows, f"trip table {path} has no position of a drive (drive_id)")
     place = table.column_names.index("time")
-    return Log(path, table.set_column(place, "time", in_utc(table["time"])), log.columns)
+    return replace(log, table=table.set_column(place, "time", in_utc(table["time"])))
 
 
 READER = Reader(
     about="Positions of TeslaMate, with the power of the battery, its charge and the temperature.",
     log=read_positions,
     trips=read_points,
-    accepts=lambda headers: set(NEEDED) <= set(headers),
+    accepts=lambda headers: "TeslaMate, positions" in programs_of(headers),
 )

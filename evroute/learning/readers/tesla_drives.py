@@ -4,32 +4,25 @@ It is the table ``drives`` joined with the first and the last of its positions, 
 and charges. The guide of logs has the query. Dates are UTC.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from evroute.errors import EvrouteError
 from evroute.learning.readers import notebook
-from evroute.learning.readers.base import Reader
+from evroute.learning.readers.base import NONE_GIVEN, Reader, columns_reader
 from evroute.learning.readers.headers import Column
-from evroute.learning.readers.table import Log, check_columns, read_table
+from evroute.learning.readers.table import Log, check_columns
 from evroute.learning.readers.tesla import in_utc
 
-COLUMNS = {
-    "trip": Column("id"),
-    "departed": Column("start_date"),
-    "soc_start": Column("start_battery_level"),
-    "soc_end": Column("end_battery_level"),
-    "odometer_km": Column("distance"),
-    "temperature_c": Column("outside_temp_avg"),
-}
 PLACES = ("start_latitude", "start_longitude", "end_latitude", "end_longitude")
-TEXT = ("trip", "departed")
 OWN = ("start_rated_range_km", "start_position_id", "start_ideal_range_km", *PLACES)
 """Columns by which the table is recognised."""
 
 
-def read_drives(path: Path) -> Log:
+def read_drives(path: Path, given: Mapping[str, str] = NONE_GIVEN) -> Log:
     """Return the drives of a file as a notebook.
 
     Raises
@@ -37,9 +30,8 @@ def read_drives(path: Path) -> Log:
     EvrouteError
         If the file cannot be read, or lacks a column.
     """
-    renamed = {column.header: name for name, column in COLUMNS.items()}
-    numbers = [name for name in COLUMNS if name not in TEXT]
-    table = read_table(path, TEXT, [*numbers, *PLACES], renamed)
+    log = columns_reader((*notebook.COLUMNS, *PLACES))(path, given)
+    table = log.table
     missing = [name for name in PLACES if name not in table.column_names]
     if missing:
         raise EvrouteError(
@@ -55,9 +47,9 @@ def read_drives(path: Path) -> Log:
         table = table.append_column(name, places)
     place = table.column_names.index("departed")
     table = table.set_column(place, "departed", in_utc(table["departed"]))
-    columns = {name: column for name, column in COLUMNS.items() if name in table.column_names}
-    read = columns | {name: Column(name) for name in (*ends, *PLACES)}
-    return Log(path, table, read)
+    return replace(
+        log, table=table, columns=dict(log.columns) | {name: Column(name) for name in ends}
+    )
 
 
 def _places(table: pa.Table, end: str) -> tuple[list[float], list[float]]:

@@ -32,13 +32,14 @@ class History:
 
     recorded: every trip by name, in the order recorded.  trips: those that pass the gate, as they
     are learned.  gate: trips and values that the gate left out.  rows: of the trips learned, in the
-    order learned.
+    order learned.  stored: number of rows in ``trips.parquet``, 0 where it is missing or damaged.
     """
 
     recorded: Mapping[str, MeasuredTrip]
     trips: Mapping[str, MeasuredTrip]
     gate: Measured
     rows: Sequence[dict[str, Any]]
+    stored: int
 
     @property
     def learned(self) -> list[MeasuredTrip]:
@@ -63,18 +64,18 @@ def read_history(folder: Path, setting: Setting) -> History:
     recorded, gate = read_parts(folder, setting.network), Measured()
     for trip in recorded.values():
         if trip.record is None:
-            admit(gate, trip, setting.of_car(trip.car))
+            admit(gate, trip, setting)
         else:  # it passed the gate on its own map
             gate.trips.append(trip)
     trips = {trip.trip: trip for trip in gate.trips}
-    rows = []
-    for row in _stored_rows(folder / "trips.parquet"):
+    rows, stored = [], _stored_rows(folder)
+    for row in stored:
         if (name := row["trip"]) not in trips:
             break
-        if not _is_of(row, measured_row(setting.of_car(trips[name].car), trips[name])):
+        if not _is_of(row, measured_row(setting, trips[name])):
             break
         rows.append(row)
-    return History(recorded, trips, gate, rows)
+    return History(recorded, trips, gate, rows, len(stored))
 
 
 def record(
@@ -110,9 +111,12 @@ def record(
         append_part(folder, list(kept.values()), learner.setting, manifest, terms)
 
 
-def _stored_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of ``trips.parquet`` without their numbers ``t``."""
+def _stored_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``trips.parquet`` without their numbers ``t``, or none if it is lost."""
+    path = folder / "trips.parquet"
     if not path.exists():
+        if any(folder.glob("beliefs/[!.]*.npz")):  # they are written after it
+            log.warning("%s is missing, computing it again from the measured trips", path)
         return []
     try:
         table = read_columns(path).drop_columns("t")

@@ -7,7 +7,6 @@ names none, from the manifest of the folder.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -16,13 +15,11 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from evroute.energy import defaults
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle
-from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError, require
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.base import Belief
-from evroute.learning.belief import KINDS, kind_of
+from evroute.learning.belief import KINDS, MIXED
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.mixture.two_physics import BOTH
-from evroute.learning.stored import types_of
 from evroute.learning.trips.energies import MODEL
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS, model_options
@@ -80,8 +77,7 @@ class Start:
             If the model or one of its options is unknown.
         """
         if self.model in KINDS:
-            kind = kind_of(self.model, self.options)
-            return kind.of_method(self.options, self.setting)
+            return KINDS[self.model].of_method(self.options, self.setting)
         return LearnedBelief.before_trips(
             checked_method({"model": self.model, "index": "greedy", **self.options}), self.setting
         )
@@ -101,7 +97,7 @@ class Start:
             manifest["profile"] = network.pieces.digest
         if self.charging:
             manifest["charging"] = dict(self.charging)
-        return manifest | types_of(self.setting)
+        return manifest
 
 
 @checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
@@ -116,12 +112,11 @@ class Manifest:
     kernel: str = DEFAULT_KERNEL
     profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
     charging: dict[str, Any] = Field(default_factory=dict)
-    types: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    types: dict[str, dict[str, Any]] = Field(default_factory=dict)  # of several, to be split
     cars: dict[str, str] = Field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check model, vehicle and types."""
-        cars_of(self.types, self.cars)
+        """Check model and vehicle."""
         if not isinstance(self.method.get("model"), str):
             raise ValueError("its method names no model")
         Vehicle(**self.vehicle, **self.charging)
@@ -171,7 +166,6 @@ def start_of(
     network: RoadNetwork | str | None,
     vehicle: Vehicle | str | None,
     choice: Choice,
-    cars: Mapping[str, Vehicle] = MappingProxyType({}),
 ) -> Start:
     """Return the start of a folder: the caller's choices, on top of its manifest.
 
@@ -185,13 +179,11 @@ def start_of(
         A vehicle, or its name or file, or None for the manifest's, or `defaults.VEHICLE`.
     choice
         Model, prior and terrain.
-    cars
-        Vehicle of each car of a fleet with several types, beside the manifest's cars.
 
     Raises
     ------
     EvrouteError
-        If a name is unknown, the model does not take an option, or a car has two types.
+        If a name is unknown, or the model does not take an option.
     """
     assumed = Prior(
         choice.prior or str(made.get("prior", DEFAULT_SPREAD)),
@@ -207,46 +199,10 @@ def start_of(
     if vehicle is None and "vehicle" in made:
         car = Vehicle(**made["vehicle"], **made.get("charging", {}))
         setting = Setting(setting.network, car, assumed)
-    setting = _with_cars(setting, made, cars)
-    model, options = _method_of(made, choice)
+    model, options = _method_of(made, choice, setting.network)
     _check_model(model, options, choice)
     charging = made.get("charging") if made else charging_of(setting.vehicle)
     return Start(setting, model, options, charging or {})
-
-
-def _with_cars(setting: Setting, made: Mapping[str, Any], cars: Mapping[str, Vehicle]) -> Setting:
-    """Return a setting with the cars of a manifest and of a table. Without cars it is the same."""
-    known = cars_of(made.get("types", {}), made.get("cars", {}))
-    for name in sorted(cars.keys() & known.keys()):
-        require(
-            cars[name].name == known[name].name,
-            f"car '{name}' is of type '{cars[name].name}' in the table of cars, and of type "
-            f"'{known[name].name}' in the folder. Correct the table, or give the car a new name",
-        )
-    if not (cars or known):
-        return setting
-    return Setting(setting.network, setting.vehicle, setting.assumed, cars=known | dict(cars))
-
-
-def cars_of(types: Mapping[str, Mapping[str, Any]], cars: Mapping[str, str]) -> dict[str, Vehicle]:
-    """Return the vehicle of each car of a manifest.
-
-    Parameters
-    ----------
-    types
-        Numbers of each type by its name.
-    cars
-        Name of the type of each car.
-
-    Raises
-    ------
-    ValueError
-        If a type is missing or not a vehicle.
-    """
-    vehicles = {name: Vehicle(**numbers) for name, numbers in types.items()}
-    if missing := sorted(set(cars.values()) - set(vehicles)):
-        raise ValueError(f"its types lack '{missing[0]}'")
-    return {car: vehicles[name] for car, name in cars.items()}
 
 
 def as_continued(stored: Mapping[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
@@ -266,9 +222,11 @@ def as_continued(stored: Mapping[str, Any], manifest: dict[str, Any]) -> dict[st
         return manifest
     networks = stored["networks"] != manifest["networks"]
     rebuilt = bool(stored.get("profile")) == bool(manifest.get("profile"))
-    own = {"networks", "vehicle", "charging", "types", "cars"} | (
-        {"profile"} if networks or rebuilt else set()
-    )
+    own = {"networks", "vehicle", "charging"}
+    if networks or rebuilt:
+        own.add("profile")
+    if stored["method"].get("physics") == MIXED:
+        own.add("method")
     kept = {key: value for key, value in manifest.items() if key not in own}
     return kept | {key: value for key, value in stored.items() if key in own}
 
@@ -283,9 +241,13 @@ def _setting(
     return Setting(on_terrain(roads, terrain), car, assumed)
 
 
-def _method_of(made: Mapping[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
+def _method_of(
+    made: Mapping[str, Any], choice: Choice, network: RoadNetwork
+) -> tuple[str, dict[str, Any]]:
     """Return a model and its options: those chosen, on top of the manifest's or the default's."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": BOTH}))
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": MIXED}))
+    if method.get("physics") == MIXED:
+        method["physics"] = defaults.physics_of(network)
     own, given = str(method.pop("model")), dict(choice.options or {})
     if choice.model not in (None, own if own == DEFAULT_MODEL else None):
         return str(choice.model), given

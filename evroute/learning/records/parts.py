@@ -10,8 +10,9 @@ departure is then 0.
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -24,7 +25,7 @@ import pyarrow.parquet as pq
 from evroute.arrays import IntArray
 from evroute.checked import digest_of
 from evroute.errors import DamagedFileError, require
-from evroute.files import replacing
+from evroute.files import inside, replacing
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.records.on_pieces import on_pieces, recorded_m
 from evroute.learning.roads.road_lines import LOST
@@ -112,34 +113,65 @@ def read_part(path: Path, network: RoadNetwork) -> list[MeasuredTrip]:
     DamagedFileError
         If the file is cut off or was changed. The message names the remedy.
     """
-    folder = path.parents[1]
-    try:
-        table = read_columns(path)
-        columns = {name: table[name].to_pylist() for name in table.column_names}
-        metadata = table.schema.metadata or {}
-        terms = metadata.get(_TERMS, b"").decode()
-        if digest_of(columns | ({"terms": [terms]} if terms else {})) != metadata[_DIGEST].decode():
-            raise ValueError("its digest differs")
+    with _reading(path):
+        columns, metadata, terms = _contents(path)
         lines = _lines(columns, metadata)
         rows_of = _rows(columns["edge"], lines, network, metadata)
         columns["departed_s"] = _departures(columns["departed_s"], metadata)
-        about = json.loads(metadata.get(_MANIFEST, b"{}"))
-        read = _trips(columns, rows_of, network, lines, json.loads(terms or "[]"))
-        trips = [_of_its_type(trip, about) for trip in read]
+        return list(_trips(columns, rows_of, network, lines, terms))
+
+
+def copy_part(path: Path, to: Path, cars: Collection[str], manifest: Mapping[str, Any]) -> None:
+    """Copy the trips of some cars from a file of measured trips, unless it is there or has none.
+
+    Parameters
+    ----------
+    path, to
+        The file, and the file to be written.
+    cars
+        Names of the cars.
+    manifest
+        Manifest of the folder of ``to``.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is cut off or was changed.
+    """
+    with _reading(path):
+        columns, metadata, terms = _contents(path)
+    rows = [row for row, car in enumerate(columns["car"]) if car in cars]
+    if not rows or to.exists():
+        return
+    kept = {name: [column[row] for row in rows] for name, column in columns.items()}
+    car_of = dict(zip(columns["trip"], columns["car"], strict=True))
+    of_trips = zip(dict.fromkeys(columns["trip"]), terms, strict=bool(terms))
+    own = {_UNKNOWN: metadata[_UNKNOWN], _CRS: metadata[_CRS], _MANIFEST: json.dumps(manifest)}
+    _write(to, kept, own, [each for trip, each in of_trips if car_of[trip] in cars])
+
+
+def _contents(path: Path) -> tuple[dict[str, list[Any]], Mapping[bytes, bytes], list[Terms]]:
+    """Return columns, metadata and terms of a file. ValueError if it was changed."""
+    table = read_columns(path)
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    metadata = table.schema.metadata or {}
+    terms = metadata.get(_TERMS, b"").decode()
+    if digest_of(columns | ({"terms": [terms]} if terms else {})) != metadata[_DIGEST].decode():
+        raise ValueError("its digest differs")
+    return columns, metadata, json.loads(terms or "[]")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Read a file of measured trips in this context. DamagedFileError if it is cut off."""
+    try:
+        yield
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
+        folder = path.parents[1]
         raise DamagedFileError(
             f"{path} is damaged ({_line(error)}). Set it aside by 'evroute learn --repair "
             f"{folder}', and learn the table of its trips again: evroute learn TABLE --out {folder}"
         ) from None
-    return trips
-
-
-def _of_its_type(trip: MeasuredTrip, about: Mapping[str, Any]) -> MeasuredTrip:
-    """Return a trip whose record has the numbers of the type of its car by a manifest."""
-    name = about.get("cars", {}).get(trip.car)
-    if trip.record is None or name is None:
-        return trip
-    return replace(trip, record=replace(trip.record, vehicle=about["types"][name]))
 
 
 def manifest_of(path: Path) -> dict[str, Any] | None:
@@ -195,15 +227,26 @@ def append_part(
     edge = np.array(columns["edge"], dtype=np.int64)
     columns["edge"] = [setting.network.edge_id[row] for row in edge]
     columns |= line_columns(setting, edge)
-    metadata = {_UNKNOWN: "NaN", _MANIFEST: json.dumps(manifest), _CRS: setting.network.crs}
+    last = max((int(path.stem) for path in part_paths(folder)), default=0)
+    about = {_UNKNOWN: "NaN", _MANIFEST: json.dumps(manifest), _CRS: setting.network.crs}
+    _write(inside(folder, "measured", f"{last + 1:04d}.parquet"), columns, about, terms)
+
+
+def _write(
+    path: Path,
+    columns: Mapping[str, list[Any]],
+    about: Mapping[bytes, Any],
+    terms: Sequence[Terms],
+) -> None:
+    """Write columns with their metadata, terms and digest. They are on the disk afterwards."""
+    metadata = dict(about)
     digest_columns: dict[str, Any] = dict(columns)
     if any(terms):
         metadata[_TERMS] = json.dumps(list(terms))
         digest_columns["terms"] = [metadata[_TERMS]]
     metadata[_DIGEST] = digest_of(digest_columns)
-    table = pa.table(columns).replace_schema_metadata(metadata)
-    last = max((int(path.stem) for path in part_paths(folder)), default=0)
-    with replacing(folder / "measured" / f"{last + 1:04d}.parquet") as temporary:
+    table = pa.table(dict(columns)).replace_schema_metadata(metadata)
+    with replacing(path) as temporary:
         pq.write_table(table, temporary, write_page_checksum=True)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
@@ -243,7 +286,7 @@ def new_aside(folder: Path, why: str) -> Path:
     """Return a new folder ``WHY-DATE`` in a folder, with a copy of its manifest."""
     aside = folder / f"{why}-{datetime.now():%Y%m%d-%H%M%S-%f}"
     aside.mkdir()
-    manifest = folder / "manifest.json"
+    manifest = inside(folder, "manifest.json")
     if manifest.is_file():
         with replacing(aside / manifest.name) as temporary:
             temporary.write_bytes(manifest.read_bytes())
@@ -276,8 +319,9 @@ def derived(folder: Path) -> list[Path]:
 
 def part_paths(folder: Path) -> list[Path]:
     """Return the files of measured trips of a folder, in the order of recording."""
-    paths = (folder / "measured").glob("*.parquet")
-    return sorted((path for path in paths if path.stem.isdecimal()), key=lambda p: int(p.stem))
+    found = (path for path in inside(folder, "measured").glob("*.parquet") if path.stem.isdecimal())
+    paths = [inside(folder, "measured", path.name) for path in found]
+    return sorted(paths, key=lambda path: int(path.stem))
 
 
 def _departures(departed_s: list[float], metadata: Mapping[bytes, bytes]) -> list[float | None]:

@@ -6,6 +6,7 @@ trips. Damaged files, the old manifest and the belief are moved to ``repair-DATE
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from evroute.energy.vehicle import Vehicle, charging_of, load_vehicle, numbers_o
 from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import stored
-from evroute.learning.learn import WAIT_S, Call, Learned, learn_locked
+from evroute.learning.learn import learn
+from evroute.learning.learned import Learned
 from evroute.learning.measured import Measured, MeasuredTrip
+from evroute.learning.one_call import WAIT_S, Call, learn_locked
 from evroute.learning.records.manifest import (
     Choice,
     Start,
@@ -34,6 +37,7 @@ from evroute.learning.records.parts import (
     part_paths,
     read_part,
 )
+from evroute.learning.records.split import split
 from evroute.network.road_network import RoadNetwork
 
 
@@ -79,16 +83,27 @@ def repair(
             f"--out {place.path}"
         )
     with place.locked(WAIT_S), threadpool_limits(1):
-        start = _start(place, network, vehicle, choice or Choice())
-        fresh = start.before_trips()
-        damaged = _damaged(place.path, start.setting.network, travels=fresh.travels)
-        manifest = start.manifest_of(fresh)
-        aside = new_aside(place.path, "repair")
-        place.write_manifest(manifest)
-        move([*damaged, *derived(place.path)], place.path, aside)
-        notes = [f"set aside: {reason}" for reason in damaged.values()]
-        call = Call(place, start, manifest, Measured(notes=notes), aside, on_progress)
-        return learn_locked(call, fresh)
+        made = next(_manifests(place), {})
+        if not made.get("types"):
+            start = _start(place, network, vehicle, choice or Choice())
+            return _learned_again(place, start, on_progress)
+        damaged = split(place.path, made)
+    learned = learn(None, place.path, network=network, on_progress=on_progress)
+    notes = [f"set aside: {reason}" for reason in damaged.values()]
+    return replace(learned, notes=[*learned.notes, *notes])
+
+
+def _learned_again(place: Folder, start: Start, on_progress: Callable[[int, int], None]) -> Learned:
+    """Set the damaged files aside, and learn the intact trips again."""
+    fresh = start.before_trips()
+    damaged = _damaged(place.path, start.setting.network, travels=fresh.travels)
+    manifest = start.manifest_of(fresh)
+    aside = new_aside(place.path, "repair")
+    place.write_manifest(manifest)
+    move([*damaged, *derived(place.path)], place.path, aside)
+    notes = [f"set aside: {reason}" for reason in damaged.values()]
+    call = Call(place, start, manifest, Measured(notes=notes), aside, on_progress)
+    return learn_locked(call, fresh)
 
 
 def _damaged(folder: Path, network: RoadNetwork, *, travels: bool) -> dict[Path, str]:
@@ -173,8 +188,7 @@ def _manifests(place: Folder) -> Iterator[dict[str, Any]]:
         if charging := charging_of(about.vehicle):
             manifest["charging"] = charging
         if about.types:
-            types = {n: numbers_of(v) | charging_of(v) for n, v in about.types.items()}
-            manifest |= {"types": types, "cars": about.cars}
+            manifest |= {"types": about.types, "cars": about.cars}
         yield manifest
     for path in reversed(part_paths(place.path)):
         try:

@@ -5,6 +5,7 @@ A trip may drive parts of edges, come to a standstill, and begin an edge with a 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,34 @@ from evroute.learning.trips.terms import (
 )
 from evroute.network.heights.stretches import Stretches
 from evroute.planning.spaces.edge_space import EdgeSpace
+
+PartTerms = Callable[[IntArray, Stretches], FloatArray]
+"""Returns the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
+KEPT_PARTS = 64
+"""Number of pairs of ends whose terms are kept. All routes of a request have the same ends."""
+MOST_ENDS = 4
+"""Number of parts up to which terms are kept."""
+
+
+def kept_parts(part_terms: PartTerms) -> PartTerms:
+    """Return a function that keeps the last terms of parts."""
+
+    @lru_cache(KEPT_PARTS)
+    def terms(*columns: bytes) -> FloatArray:
+        arms, edge = (np.frombuffer(each, dtype=np.int64) for each in columns[:2])
+        from_m, to_m = (np.frombuffer(each) for each in columns[2:4])
+        halts = np.frombuffer(columns[4], dtype=np.bool_)
+        found = part_terms(arms, Stretches(edge, from_m, to_m, halts))
+        found.setflags(write=False)
+        return found
+
+    def kept(arms: IntArray, parts: Stretches) -> FloatArray:
+        if len(arms) > MOST_ENDS:
+            return part_terms(arms, parts)
+        columns = arms, parts.edge, parts.from_m, parts.to_m, parts.halts
+        return terms(*(each.tobytes() for each in columns))
+
+    return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)

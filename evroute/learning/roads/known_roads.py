@@ -229,15 +229,11 @@ class KnownRoads:
         Parameters
         ----------
         state
-            Of a belief on this network or on another one. An empty state is one of an earlier
-            version, on this network.
+            Of a belief on this network or on another one.
         network
             The network.
         """
         known = cls(network)
-        same = np.arange(network.n_edges)
-        if not state:
-            return known, Moved(same, np.arange(network.n_junctions), network.n_edges)
         n_stored, n_edges, n_junctions = state["counts"].tolist()
         ways = RoadLines.restored(part_of(state, "lines"))
         points_m, sheets = placed(state["junctions_m"], ways.sheets, known.lost.sheets, network)

@@ -5,11 +5,12 @@ other networks keep their columns of the regression, which are 0 on the network.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, flat, part_of
+from evroute.arrays import FloatArray, IntArray, by_row, flat, part_of
 from evroute.learning.roads.known_roads import KnownRoads, Moved
 from evroute.learning.roads.sections import RoadSections
 from evroute.learning.trips.fields import NearFeatures, RiseFeatures, has_heights, junction_height
@@ -49,6 +50,12 @@ class TripPlaces:
         self.changed_after = 0
         self._unknown: dict[tuple[object, ...], FloatArray] = {}  # of the roads asked last
         self._of_all: NearFeatures | None = None
+
+    def beside(self) -> "TripPlaces":
+        """Return the same places with roads of their own, to which others can be added."""
+        own = copy(self)
+        own.known = copy(self.known)
+        return own
 
     def add(self, edge: IntArray, share: FloatArray, *, known: bool) -> None:
         """Add a trip.
@@ -115,7 +122,7 @@ class TripPlaces:
         km = self.known.length_m[edge] / 1000.0
         features = self.sections.features(edge, km if share is None else share * km)
         before = np.zeros((len(edge), len(self.earlier)))
-        return np.column_stack([before, features, features @ self.sections.root_km])
+        return np.column_stack([before, features, by_row(features, self.sections.root_km)])
 
     def features_of_roads(self) -> NearFeatures:
         """Return the features of all roads of the network, as in `road_features`.
@@ -176,7 +183,7 @@ class TripPlaces:
         share = driven.share(network)
         rise = np.zeros((len(edge), 0 if self.junctions is None else len(self.junctions)))
         if self.junctions is not None and self.heights_unknown:
-            at = self.junctions.features
+            at = self.junctions.features_one_by_one
             rise = at(network.head[edge]) - at(network.tail[edge])
         return [self.road_features(edge, share), share[:, np.newaxis] * rise]
 
@@ -243,14 +250,12 @@ class TripPlaces:
         moved
             Rows now by the rows of the state.
         """
-        self.changed_after = int(state.get("driven/changed", 0))
+        self.changed_after = int(state["driven/changed"])
         self._unknown, self._of_all = {}, None
         edge = moved.roads[state["driven/edge"]]
         ends = np.cumsum(state["driven/count"])
         self.driven = np.split(edge, ends)[:-1]
-        # an earlier version has whole roads alone
-        share = state.get("driven/share", np.ones(len(edge)))
-        self.shares = np.split(share, ends)[:-1]
+        self.shares = np.split(state["driven/share"], ends)[:-1]
         self.sections.restore(part_of(state, "sections"), moved)
         self.earlier.restore(part_of(state, "earlier"), moved)
         if "landmarks/junctions" in state:

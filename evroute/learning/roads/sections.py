@@ -124,7 +124,7 @@ class RoadSections:
         return {"edge": self.edge, "section": self.section, "km": self.km}
 
     def restore(self, state: Mapping[str, Any], moved: Moved) -> None:
-        """Take over a state. An empty one has no section.
+        """Take over a state.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class RoadSections:
         moved
             Rows now by the rows of the state.
         """
-        edge = moved.roads[state.get("edge", NO_EDGE)]
+        edge = moved.roads[state["edge"]]
         order = np.argsort(edge)
-        self.edge, self.section = edge[order], state.get("section", NO_EDGE)[order]
-        self.km = state.get("km", np.empty(0))
+        self.edge, self.section = edge[order], state["section"][order]
+        self.km = state["km"]

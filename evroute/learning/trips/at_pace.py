@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import speed_factors
+from evroute.energy.free_flow import flow_on
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.measured import MeasuredTrip
@@ -48,7 +48,7 @@ def terms_at_pace(
     edge
         (k,) network rows.
     moving
-        (k,) mean speed over the speed between stops, which sets the drag.
+        (k,) mean speed over the speed that has the mean drag.
     conditions
         Conditions of the day.
     stretches
@@ -107,7 +107,7 @@ class ArmTerms:
         self._map_spm = map_pace.paces(np.arange(network.n_edges))
         self.edge, self._moving = np.arange(network.n_edges), np.ones(network.n_edges)
         if driving:
-            self.edge, self._moving = setting.turn_table.entered, speed_factors(network)
+            self.edge, self._moving = setting.turn_table.entered, flow_on(network).moving
 
     def of_trip(
         self, pace: Pace, trip: MeasuredTrip, known: DrivingConditions, b: FloatArray
@@ -187,7 +187,7 @@ class ArmTerms:
         if not self.driving:
             return np.empty(0)
         energy = self._energy(conditions)
-        return energy.halt_wh(energy.limits_mps)
+        return energy.halt_wh(energy.usual_mps)
 
     def space(
         self, conditions: DrivingConditions, junction_wh: FloatArray, b: FloatArray
@@ -250,9 +250,9 @@ class ArmTerms:
         terms = at_pace(pace.paces(edge, conditions.departed_s))
         if self.driving:
             energy = self._energy(conditions)
-            plan_wh = energy.stretch_wh(arms, stretches, energy.limits_mps)
+            plan_wh = energy.stretch_wh(arms, stretches, energy.usual_mps)
             at_map_pace = at_pace(self._map_spm[edge])
-            terms = np.column_stack([terms, plan_wh - at_map_pace @ prior[:TURNING]])
+            terms = np.column_stack([terms, plan_wh - by_row(at_map_pace, prior[:TURNING])])
         if np.isfinite(soc_percent).any() and stretches is not None:
             whole = self.at(pace, arms, conditions, soc_percent)
             terms[:, FADE] = stretches.share(network) * whole[:, FADE]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from evroute.arms import Belief
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.heating import Heating
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.roads.driven_terms import DrivenTerms
@@ -179,7 +179,7 @@ class TripDay:
             (k,) arms, and the part of each arm's edge.
         """
         coefficients = self.belief.coefficients.coefficients[self.columns]
-        return self.part_terms(arms, stretches) @ coefficients
+        return by_row(self.part_terms(arms, stretches), coefficients)
 
     def forecast(
         self,

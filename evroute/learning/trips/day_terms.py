@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import speed_factors
+from evroute.energy.free_flow import flow_on, speed_factors
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trips.regression import CoefficientPrior
 from evroute.learning.trips.terms import (
@@ -142,7 +142,7 @@ def still_terms(
         *heights_m,
         network.time_s / factors / network.length_m,
         conditions.headwind_mps(network),
-        factors if driving else np.ones(network.n_edges),
+        flow_on(network).moving if driving else np.ones(network.n_edges),
     )
     numbers = loaded * np.stack([network.length_m / 1000.0, *heights_m])
     prior = coefficient_prior(vehicle, driving=driving)
@@ -156,7 +156,7 @@ def still_terms(
         portion = DrivenEdges(*(getattr(edges, name)[some] for name in edges.__slots__))
         at_map_pace[some] = _terms_at(vehicle, portion, conditions) @ prior.mean[:TURNING]
     entered = space.table.entered
-    turning_wh = space.energy.limits_wh - at_map_pace[entered]
+    turning_wh = space.energy.usual_wh - at_map_pace[entered]
     return StillTerms(numbers, edges, joining, entered, turning_wh)
 
 

@@ -218,11 +218,10 @@ class Departures:
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over a state. An empty one of an earlier version has no trips."""
-        self.ended_s = float(state.get("ended_s", UNKNOWN_S))
-        self.departed_s = float(state.get("departed_s", UNKNOWN_S))
-        self.place_days = float(state.get("place_days", 0.0))
-        self.known, self.trips = state.get("trips", np.zeros(2, dtype=np.int64)).tolist()
+        """Take over a state."""
+        self.ended_s, self.departed_s = float(state["ended_s"]), float(state["departed_s"])
+        self.place_days = float(state["place_days"])
+        self.known, self.trips = state["trips"].tolist()
 
 
 def _or_none(value: float) -> float | None:

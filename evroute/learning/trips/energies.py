@@ -1,7 +1,7 @@
 """TripEnergies: the default belief of ``evroute learn``: whole trips of one vehicle on one network.
 
 With ``physics="driving"`` its arms are the turns, and its mean before any trip is the energy of the
-driver's plan. With ``"eq8"`` they are the edges, at steady speed.
+driver's plan. With ``"eq8"`` they are the edges, at steady speed. `defaults.physics_of` chooses.
 
 A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`. This module makes
@@ -20,25 +20,25 @@ import numpy as np
 import pyarrow as pa
 
 from evroute.arrays import FloatArray, IntArray, part_of
-from evroute.energy.defaults import PAPER_PHYSICS, PHYSICS, check_physics
+from evroute.energy.defaults import PAPER_PHYSICS, check_physics, physics_of
 from evroute.energy.driving import DrivingConditions
 from evroute.learning.base import Belief, Expected, Part
 from evroute.learning.battery_size import BatterySize
 from evroute.learning.fleet.car_shares import Share, car_shares, ranking, resting
 from evroute.learning.fleet.car_states import CarState, CarStates
-from evroute.learning.fleet.type_fields import TypeFields
-from evroute.learning.fleet.typed_belief import belief_of_types, unknown_of
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.roads.driven_terms import kept_parts
 from evroute.learning.roads.known_roads import KnownRoads
 from evroute.learning.roads.places import TripPlaces
 from evroute.learning.roads.restated import learned_terms, recorded_terms
+from evroute.learning.roads.trip_fields import TripFields
 from evroute.learning.roads.trip_record import Terms
 from evroute.learning.trips.at_pace import ArmTerms
 from evroute.learning.trips.day import TripDay
 from evroute.learning.trips.day_terms import DayTerms
 from evroute.learning.trips.departures import Departures
 from evroute.learning.trips.fields import HEIGHT_STD_M
-from evroute.learning.trips.kept_trips import KM, ROAD, SectionsOfTrips
+from evroute.learning.trips.kept_trips import ROAD, SectionsOfTrips
 from evroute.learning.trips.noise_fit import START
 from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
@@ -49,10 +49,11 @@ from evroute.learning.trips.terms import (
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
-from evroute.learning.trips.usual import Weighed
+from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.heights.stretches import Stretches
+from evroute.network.places.zones import day_of
 from evroute.planning.forecasts.pace import Pace
 from evroute.text import counted
 
@@ -68,7 +69,7 @@ class TripEnergies(Belief):
     setting
         Network and vehicle.
     physics
-        One of `defaults.KINDS_OF_PHYSICS`.
+        One of `defaults.KINDS_OF_PHYSICS`, or None for the one that fits the network.
 
     Attributes
     ----------
@@ -85,31 +86,26 @@ class TripEnergies(Belief):
     of_fleets = True
     options = ("physics",)
 
-    def __init__(self, setting: Setting, *, physics: str = PHYSICS) -> None:
+    def __init__(self, setting: Setting, *, physics: str | None = None) -> None:
         self.setting = setting
         self.source = "this"
-        self.physics = check_physics(physics)
-        driving, network = physics == "driving", setting.network
+        network = setting.network
+        self.physics = check_physics(physics or physics_of(network))
+        driving = self.physics == "driving"
         self.places = TripPlaces(KnownRoads(network))
-        priors = [coefficient_prior(each.vehicle, driving=driving) for each in setting.of_types]
-        self.belief = belief_of_types(
-            priors,
-            setting.type_of,
+        prior = coefficient_prior(setting.vehicle, driving=driving)
+        self.belief = TripBelief(
+            prior,
             START.times(heaviness(setting.vehicle)),
             field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
             roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )
         self.times = TripTimes(self.places.known, driving=driving)
-        self._arms = [
-            ArmTerms(each, driving, prior, self.times.pace)
-            for each, prior in zip(setting.of_types, priors, strict=True)
-        ]
-        self.arms, self._type_of = self._arms[0], setting.type_of
+        self.arms = ArmTerms(setting, driving, prior, self.times.pace)
         self._departures = Departures()
         self.battery = BatterySize()
         self._states = CarStates()
         self._car: str | None = None
-        self._unknown = ""
 
     @classmethod
     def of_method(cls, method: Mapping[str, Any], setting: Setting) -> "TripEnergies":
@@ -166,34 +162,20 @@ class TripEnergies(Belief):
         rest = resting(self.belief.trips, self._car, own, of_fleet=bool(self.cars))
         return "; ".join(filter(None, (rest, self.places.known.elsewhere))) if rest else ""
 
-    @property
-    def members(self) -> tuple[Weighed, ...]:
-        """Its belief, with the whole weight."""
-        return (Weighed(1.0, self.belief.reported()),)
-
-    def findings(
-        self,
-        trips: pa.Table,
-        members: Sequence[Weighed] = (),
-        shares: Mapping[str, Share] | None = None,
-    ) -> list[str]:
+    def findings(self, trips: pa.Table) -> list[str]:
         """Return consumption, coefficients, roads, heights, noise and the rest, a sentence each.
 
         Parameters
         ----------
         trips
             Rows of ``trips.parquet``.
-        members
-            Beliefs of the consumption. Its own if empty.
-        shares
-            What each car takes more than its type. By its own coefficients if None.
         """
         junctions = self.places.junctions if self.places.heights_unknown else None
         places = None if junctions is None else len(junctions)
-        found = sentences(members or self.members, self.vehicle, trips, places, self.changed_after)
-        return found + ranking(self.car_shares() if shares is None else shares)
+        found = sentences(self.belief, self.vehicle, trips, places, self.changed_after)
+        return found + ranking(self.car_shares())
 
-    def placed(self, trip: MeasuredTrip) -> MeasuredTrip:
+    def _placed(self, trip: MeasuredTrip) -> MeasuredTrip:
         """Return a trip on the roads of the belief. Those that it lacks are added to them."""
         if trip.record is None:
             return trip
@@ -201,53 +183,57 @@ class TripEnergies(Belief):
         self.times.extend()
         return replace(trip, edge=edge)
 
+    def _beside(self, trip: MeasuredTrip) -> "TripEnergies":
+        """Return the belief to ask about a trip, with roads of its own where it may lack some."""
+        if trip.record is None:
+            return self
+        own = copy(self)
+        own.places = self.places.beside()
+        own.times = self.times.beside(own.places.known)
+        return own
+
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by the values known at its departure, (p,).
 
         A trip that is not wholly on the network has its recorded terms.
         """
-        arms = self._arms_of(trip.car)
         if trip.record is not None:
-            then = recorded_terms(trip.record, self.physics, arms.prior, arms.setting.vehicle)
-            return self._fields(arms).row(then, trip.edge, self.share(trip))
+            then = recorded_terms(trip.record, self.physics, self.belief.prior, self.vehicle)
+            return self._fields.row(then, trip.edge, self.share(trip))
         known = self._state(trip.car).departures.conditions(trip)
-        sums = arms.row(self.pace, trip, known, self.belief.shared(trip.car))
-        # the ends become landmarks where these are far
-        self.belief.widen(self.places.admit_ends(trip.edge))
-        row = self._fields(arms).row(sums, trip.edge, self.share(trip))
-        row[self.belief.kinds >= ROAD] *= trip.routes == 1
+        b = self.belief.coefficients.coefficients[: len(self.belief.prior.mean)]
+        return self._with_fields(self.arms.row(self.pace, trip, known, b), trip)
+
+    def _with_fields(self, terms: FloatArray, trip: MeasuredTrip) -> FloatArray:
+        """Return the row of a trip with its terms (p,)."""
+        row = self._fields.row(terms, trip.edge, self.share(trip))
+        row[self.belief.column >= ROAD] *= trip.routes == 1
         return row
 
     def terms_of(self, numbers: Sequence[int]) -> list[Terms]:
         """Return the terms of trips by their numbers, for files of measured trips."""
-        terms = learned_terms(self.belief.own_rows(), self.arms.prior.names, numbers)
+        terms = learned_terms(self.belief.state(), self.arms.prior.names, numbers)
         return [{self.physics: of_trip} for of_trip in terms]
 
     def expect(self, trip: MeasuredTrip) -> Expected:
         """Return the expected energy and time of a trip, and its row."""
-        trip = self.placed(trip)
-        share, routes = self.share(trip), trip.routes
-        time = self.times.expect(trip.edge, departed_s=trip.departed_s, routes=routes, share=share)
-        return replace(self.expect_energy(trip), time=time)
+        own = self._beside(trip)
+        return own._expect(own._placed(trip))
+
+    def _expect(self, trip: MeasuredTrip) -> Expected:
+        row = self.row(trip)
+        days = self._state(trip.car).departures.days_before(trip.departed_s)
+        belief = self.belief.of_car(trip.car, days)
+        known_wh2 = self._fields.known_wh2(trip, self.network)
+        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
+        time = self.times.expect(
+            trip.edge, departed_s=trip.departed_s, routes=trip.routes, share=self.share(trip)
+        )
+        return Expected(belief.expect(row, known_wh2 + season_wh2), time, row)
 
     def share(self, trip: MeasuredTrip) -> FloatArray:
         """Return the share of each edge of a placed trip that was driven, (k,)."""
         return trip.share(self.places.known.length_m)
-
-    def expect_energy(self, trip: MeasuredTrip) -> Expected:
-        """Return the expected energy of a trip, and its row."""
-        trip = self.placed(trip)
-        row = self.row(trip)
-        days = self._state(trip.car).departures.days_before(trip.departed_s)
-        belief = self.belief.of_car(trip.car, days)
-        season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        return Expected(
-            belief.expect(
-                row,
-                self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network) + season_wh2,
-            ),
-            row=row,
-        )
 
     def take(self, trip: MeasuredTrip, expected: Expected) -> None:
         """Learn the total energy of a trip, and its travel times.
@@ -259,26 +245,29 @@ class TripEnergies(Belief):
         expected
             Its expectation, with its row.
         """
-        trip = self.placed(trip)
+        trip, row = self._placed(trip), expected.row
+        if trip.record is None:  # its ends become landmarks where these are far
+            self.belief.widen(self.places.admit_ends(trip.edge))
+            row = self._with_fields(row[: len(self.belief.prior.mean)], trip)
         self.places.add(trip.edge, self.share(trip), known=trip.routes == 1)
         own = self._states.begin(trip.car) if trip.car else self._state("")
-        row, days = expected.row, own.departures.days_before(trip.departed_s)
+        days = own.departures.days_before(trip.departed_s)
         doubted = self._departures.season_unknown(trip)
         belief = self.belief.of_car(trip.car, days) if doubted else self.belief
         season_wh2 = self._departures.season_wh2(trip, row, belief.present)
-        vehicle = self._arms_of(trip.car).setting.vehicle
-        heating = self._departures.heating_wh(trip, vehicle, float(row[MINUTES]))
+        heating = self._departures.heating_wh(trip, self.vehicle, float(row[MINUTES]))
+        self.belief.on_day = self.times.errors.on_day = day_of(trip.departed_s, self.network)
         self.belief.learn(
             row,
             float(trip.energy_wh.sum()),
-            self._fields(self._arms_of(trip.car)).known_wh2(trip, self.network),
+            self._fields.known_wh2(trip, self.network),
             season_wh2,
             after_days=days,
             part_wh=heating.energy_wh,
             part_wh2=heating.variance_wh2,
             car=trip.car,
         )
-        fall, kwh = trip.soc_percent - trip.soc_end_percent, vehicle.battery_kwh
+        fall, kwh = trip.soc_percent - trip.soc_end_percent, self.vehicle.battery_kwh
         own.battery.learn(float(trip.energy_wh.sum()), fall, kwh, days)
         for departures in {own.departures, self._departures}:  # of the car, and of all
             departures.end(trip, 60.0 * float(row[MINUTES]))
@@ -296,11 +285,11 @@ class TripEnergies(Belief):
         """Return the energies of a day with these conditions."""
         network = self.network
         days = self._state(self._car or "").departures.days_until(conditions.date)
-        belief = self.belief.of_car(self._car or self._unknown, days)
+        belief = self.belief.of_car(self._car, days)
         b = belief.present
         slope = potential_slope(b, weight_wh_per_m(self.vehicle))
         slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
-        fields = self._fields(self.arms)
+        fields = self._fields
         features, columns, learned_wh = fields.of_edges(b)
         space = self.arms.space(conditions, slope * network.elevation_m + learned_wh, b)
         pace_spm = self.pace.paces(np.arange(network.n_edges), conditions.departed_s)
@@ -313,7 +302,7 @@ class TripEnergies(Belief):
                 network, self.vehicle, conditions, pace_spm, features, driving=driving
             ),
             columns,
-            lambda arms, stretches: self._part_terms(arms, stretches, conditions),
+            kept_parts(lambda arms, stretches: self._part_terms(arms, stretches, conditions)),
             lambda driven: fields.unknown_wh2(driven.edge, driven),
             self.places.sections,
             self.times,
@@ -329,19 +318,9 @@ class TripEnergies(Belief):
         return tuple(self._states.by_car)
 
     def of_car(self, car: str) -> "TripEnergies":
-        """Return the belief of one car. Parameters and errors as in `KnowsCars.of_car`."""
+        """Return the belief of one car. Parameters and errors as in `Belief.of_car`."""
         own = copy(super().of_car(car))
         own._car, own.battery = car, self._states.of(car).battery
-        own.arms = self._arms_of(car)
-        own.setting = own.arms.setting
-        return own
-
-    def of_type(self, k: int) -> "TripEnergies":
-        """Return the belief of an unknown car of a type, as `KnowsCars.of_type` does."""
-        own = copy(self)
-        own._unknown = unknown_of(k)
-        own.arms = self._arms[k]
-        own.setting = own.arms.setting
         return own
 
     def car_shares(self) -> dict[str, Share]:
@@ -370,28 +349,20 @@ class TripEnergies(Belief):
         self._departures.arrive(moved)
         self._states.arrive(moved)
 
-    def _arms_of(self, car: str) -> ArmTerms:
-        """Return the terms of the type of a car. The only type if its name is empty."""
-        return self._arms[self._type_of.get(car, 0)] if car else self.arms
-
-    def _fields(self, arms: ArmTerms) -> TypeFields:
-        """Return the fields for the type of some terms."""
-        first = self._arms[0]
-        ratio = arms.setting.vehicle.mass_kg / first.setting.vehicle.mass_kg
-        km_ratio = float(arms.prior.mean[KM] / first.prior.mean[KM])
-        return TypeFields(self.places, self.belief, ratio, km_ratio)
+    @property
+    def _fields(self) -> TripFields:
+        return TripFields(self.places, self.belief)
 
     def _choose_roads(self) -> None:
         self.places.choose_roads()
 
     def _roads_of(self, numbers: Sequence[int]) -> FloatArray:
         """Return the features of the roads of trips by their numbers, (n, m + 1)."""
-        ratio = np.array([self._fields(arms).road_ratio for arms in self._arms])
-        return ratio[self.belief.types_of(numbers)] * self.places.features_of_trips(numbers)
+        return self.places.features_of_trips(numbers)
 
     def _part_terms(
         self, arms: IntArray, stretches: Stretches, conditions: DrivingConditions
     ) -> FloatArray:
         """Return the terms of arms of whose edges a part is driven, and of fields, (k, c)."""
         terms = self.arms.at(self.pace, arms, conditions, stretches=stretches)
-        return self._fields(self.arms).of_parts(terms, stretches)
+        return self._fields.of_parts(terms, stretches)

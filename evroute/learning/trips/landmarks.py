@@ -10,9 +10,9 @@ product with independent standard normal coefficients. A place that the landmark
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.growing_factor import GrowingFactor
 
 TOLERANCE = 0.01
 LEAST_REST = 1e-4
@@ -35,7 +35,7 @@ class Landmarks:
     def __init__(self, covariance: Covariance) -> None:
         self._covariance = covariance
         self.places: IntArray = np.empty(0, dtype=np.int64)
-        self._factor: FloatArray = np.empty((0, 0))
+        self._factor = GrowingFactor()
         self._known: dict[bytes, FloatArray] = {}  # of the places asked last
 
     def __len__(self) -> int:
@@ -64,11 +64,8 @@ class Landmarks:
             rest = max(rest, LEAST_REST * own)
         elif rest <= TOLERANCE * own:
             return
-        m = len(self)
-        factor = np.zeros((m + 1, m + 1))
-        factor[:m, :m], factor[m, :m] = self._factor, row
-        factor[m, m] = np.sqrt(rest)
-        self._factor, self.places = factor, np.append(self.places, place)
+        self._factor.append(row, rest)
+        self.places = np.append(self.places, place)
         self._known = {}
 
     def features(self, places: IntArray) -> FloatArray:
@@ -78,8 +75,16 @@ class Landmarks:
         known, asked = self._known, places.tobytes()  # another thread may replace `_known`
         if asked not in known:
             between = self._covariance(self.places, places)
-            self._known = known = {asked: solve_triangular(self._factor, between, lower=True).T}
+            self._known = known = {asked: self._factor.features(between).T}
         return known[asked]
+
+    def features_one_by_one(self, places: IntArray) -> FloatArray:
+        """Return the features of places (k,), (k, m), each solved alone: it depends on no other."""
+        found = np.empty((len(places), len(self)))
+        for row, place in zip(found, places[:, np.newaxis], strict=True):
+            between = self._covariance(self.places, place)
+            row[:] = self._factor.features(between)[:, 0]
+        return found
 
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""

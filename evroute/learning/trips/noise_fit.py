@@ -21,7 +21,7 @@ from scipy.linalg import qr
 from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning.fleet.car_noise import DrivenCars, Independent, TripCovariance
+from evroute.learning.fleet.car_noise import DrivenCars
 from evroute.learning.trips.regression import inverse_factor
 
 LOG_STD = 2.0
@@ -201,11 +201,12 @@ def fit_scales(
     roads
         Single roads of the trips, or None if none has a column.
     """
-    own = [] if cars is None else cars.centre.tolist()
+    cars = cars or DrivenCars.none(len(km))
     stds = [std for _, std in fields]
-    centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *stds, *own])
+    of_cars = 3 + len(stds)
+    centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *stds, *cars.centre])
     log_std = np.full(len(centre), LOG_STD)
-    log_std[len(centre) - len(own) :] = LOG_STD_OF_CARS
+    log_std[of_cars:] = LOG_STD_OF_CARS
     fields = [(_narrowed(features), std) for features, std in fields]
     share = 0.0 if roads is None else roads.share
     learned_km = 0.0 if roads is None else roads.learned_km
@@ -220,9 +221,7 @@ def fit_scales(
         scale = centre * np.exp(log_ratio)
         parts = (scale[:3] ** 2)[:, np.newaxis] * powers
         variance = parts.sum(axis=0) + known_wh2
-        trips: TripCovariance = Independent(variance)
-        if cars is not None:
-            trips = cars.covariance(scale[-2:], variance)
+        trips = cars.covariance(scale[of_cars:], variance)
         z = np.hstack([rows, *(scale[place] * features for place, features in scaled)])
         weighted = trips.solved(z)
         inverse = inverse_factor(identity + weighted @ z)
@@ -239,7 +238,7 @@ def fit_scales(
             slope[place] += (
                 np.sum(weighted[first:last] * of_field.T) - np.sum((half @ of_field) ** 2)
             ) - np.sum((solved @ of_field) ** 2)
-        slope[len(centre) - len(own) :] = trips.slopes(half, solved)
+        slope[of_cars:] = trips.slopes(half, solved)
         return float(value), slope + log_ratio / log_std**2
 
     found = minimize(
@@ -250,7 +249,6 @@ def fit_scales(
         bounds=[(-4 * std, 4 * std) for std in log_std.tolist()],
     )
     fitted: list[float] = (centre * np.exp(found.x)).tolist()
-    of_cars = len(centre) - len(own)
     return FittedScales(
         TripNoiseScale(fitted[0], fitted[1], fitted[2], share),
         tuple(fitted[3:of_cars]),

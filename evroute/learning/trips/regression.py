@@ -21,8 +21,8 @@ class CoefficientPrior:
     """Independent normal priors of p coefficients, and the cone in which they are physical.
 
     mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``. c may be 0.
-    names: of the coefficients, for stored states. May be empty.  later: names that states of
-    earlier versions lack.  level: number of the coefficient of the level (`level`), or None.
+    names: of the coefficients, for stored states. May be empty.
+    level: number of the coefficient of the level (`level`), or None.
     multiplied: (p,) prior means of the terms that the level multiplies, others 0, or None for none.
     metered: columns whose sum a meter of its own may measure (`KeptTrip.part_wh`), or None.
     by_car: function that returns the coefficients (p, 2) by which single cars deviate, times a
@@ -33,7 +33,6 @@ class CoefficientPrior:
     std: FloatArray
     cone: FloatArray
     names: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()
     level: int | None = None
     multiplied: FloatArray | None = None
     metered: slice | IntArray | None = None

@@ -1,6 +1,6 @@
 """Sentences on what a belief of whole trips learned: coefficients, roads, noise and refusals."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from evroute.learning.trips.terms import (
     WARM_UP,
 )
 from evroute.learning.trips.trip_belief import TripBelief
-from evroute.learning.trips.usual import Weighed, is_learned, usual_trip
+from evroute.learning.trips.usual import is_learned, usual_trip
 from evroute.text import counted
 
 COMPARED_TRIPS = 10
@@ -38,8 +38,8 @@ FIELDS = (
     "drag or front_m2",
     "full_battery_fade",
     "auxiliary_w",
-    "heat_pump",
-    "heat_pump",
+    "heater",
+    "heater",
     "auxiliary_w",
     "mass_kg or propulsion_efficiency",
     "mass_kg or recuperation_efficiency",
@@ -48,7 +48,7 @@ FIELDS = (
 
 
 def sentences(
-    members: Sequence[Weighed],
+    belief: TripBelief,
     vehicle: Vehicle,
     trips: pa.Table,
     places: int | None,
@@ -58,8 +58,8 @@ def sentences(
 
     Parameters
     ----------
-    members
-        Beliefs after the trips. The first has the coefficients.
+    belief
+        Coefficients after the trips.
     vehicle
         The vehicle.
     trips
@@ -70,9 +70,8 @@ def sentences(
         Number of trips before the last detected change, or 0 if there was none.
     """
     km = np.array(trips["length_m"].to_pylist(), dtype=float) / 1000
-    belief = members[0].belief
     found = [
-        *usual_words(members, vehicle),
+        *usual_words(belief, vehicle),
         coefficients(belief, vehicle),
         heating(belief),
         *contradictions(belief),
@@ -82,24 +81,21 @@ def sentences(
         *refusals(belief, trips["trip"].to_pylist()),
     ]
     if changed_after:
-        found.append(
-            f"errors grew by trip {changed_after}, as if roads had changed: their speeds and "
-            "deviations, and the intervals, are learned anew since"
-        )
+        found.append(f"errors grew since trip {changed_after}; the last trips count more now")
     return found
 
 
-def usual_words(members: Sequence[Weighed], vehicle: Vehicle) -> list[str]:
+def usual_words(belief: TripBelief, vehicle: Vehicle) -> list[str]:
     """Return the consumption at the usual speed in words, or none without a usual trip.
 
     Parameters
     ----------
-    members
-        Beliefs of the trips, with their weights.
+    belief
+        Belief of the trips.
     vehicle
         The car.
     """
-    usual = usual_trip(members, vehicle)
+    usual = usual_trip(belief, vehicle)
     return [] if usual is None else [usual.words]
 
 

@@ -19,7 +19,7 @@ stops and turns        driver's physics less all above, Wh         1            
 
 The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
 the start, the turns and the end of a route, at the speeds of the map, so the prior mean of a trip
-is the energy of the driver's plan. Drag then is taken at the speed between stops.
+is the energy of the driver's plan. Drag then is taken at the mean square of the speed.
 
 Heating, warm-up and cooling are 0 where the temperature is unknown. An auxiliary power that is
 known at departure includes them, so its term is less by their energy at the prior means: before any
@@ -43,7 +43,7 @@ from functools import partial
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, by_row
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.heating import PRIOR_STD_WH, Heating, heating_coefficients
 from evroute.energy.vehicle import Vehicle
@@ -66,8 +66,6 @@ NAMES = (
     "level",
     "stops and turns",
 )
-LATER = ("heating", "warm-up", "cooling", "level")
-"""Terms that the files of earlier versions lack."""
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11
@@ -115,7 +113,6 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         std[:p],
         cone[: len(positive) + 1 + driving, :p],
         names=NAMES[:p],
-        later=LATER,
         level=LEVEL,
         multiplied=multiplied[:p],
         metered=BY_TEMPERATURE,
@@ -164,7 +161,7 @@ class DrivenEdges:
     headwind_mps
         (k,) headwind, or one for all. Drag goes with the signed square of ``speed + headwind``.
     moving
-        (k,) mean speed over the speed between stops, which sets the drag.
+        (k,) mean speed over the speed that has the mean drag.
     """
 
     length_m: FloatArray
@@ -251,7 +248,7 @@ def with_level(terms: FloatArray, prior: CoefficientPrior) -> FloatArray:
     if prior.multiplied is None:
         return terms
     whole = terms.copy()
-    whole[:, LEVEL] = terms[:, : len(prior.mean)] @ prior.multiplied
+    whole[:, LEVEL] = by_row(terms[:, : len(prior.mean)], prior.multiplied)
     return whole
 
 

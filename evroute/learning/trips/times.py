@@ -6,6 +6,7 @@ whose coefficient is 1.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -72,33 +73,8 @@ class TripTimes:
         share
             (k,) shares of the edges that are driven.
         """
-        return measures_s(
-            self.predict(
-                edge,
-                departed_s=departed_s,
-                speed_factor=speed_factor,
-                routes=routes,
-                share=share,
-            )
-        )
-
-    def predict(
-        self,
-        edge: IntArray,
-        *,
-        departed_s: float | None = None,
-        speed_factor: float = 1.0,
-        routes: int = 1,
-        share: FloatArray | float = 1.0,
-    ) -> TripPrediction:
-        """Return the prediction of the travel time of a trip, in s.
-
-        Parameters
-        ----------
-        edge, departed_s, speed_factor, routes, share
-            As in `expect`.
-        """
-        return self.errors.expect(self._row(edge, departed_s, speed_factor, share) / routes)
+        row = self._row(edge, departed_s, speed_factor, share) / routes
+        return measures_s(self.errors.expect(row))
 
     def learn(
         self,
@@ -126,6 +102,12 @@ class TripTimes:
             row = self._row(edge[measured], departed_s, share=share[measured])
             self.errors.learn(row, float(travel_s[measured].sum()), car=car)
         self.pace.learn(edge, np.where(share < 1.0, np.nan, travel_s), departed_s)
+
+    def beside(self, roads: KnownRoads) -> "TripTimes":
+        """Return the same times over other roads, to which some can be added."""
+        own = copy(self)
+        own._roads, own.pace = roads, copy(self.pace)
+        return own
 
     def extend(self) -> None:
         """Add the roads that became known since."""

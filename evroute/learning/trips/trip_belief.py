@@ -27,14 +27,13 @@ import numpy.typing as npt
 from scipy.linalg import block_diag
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.errors import require
 from evroute.learning.fleet.car_effects import CarEffects, CarTime
 from evroute.learning.fleet.car_errors import CarErrors
-from evroute.learning.fleet.one_type import OneType
 from evroute.learning.fleet.scales import STD_OF_CARS, Fit
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trips import kept_trips, noise_fit
 from evroute.learning.trips.cone import Physical, constrained_mode
-from evroute.learning.trips.earlier import with_later_terms
 from evroute.learning.trips.kept_trips import FIELD, KM, LEARNED_KM, NUMBERS, ROAD, TERM, KeptTrip
 from evroute.learning.trips.level import drift
 from evroute.learning.trips.noise_fit import START, TripNoiseScale
@@ -48,7 +47,7 @@ INFLATION = 10.0
 MAX_INFLATIONS = 3
 
 
-class TripBelief(OneType):
+class TripBelief:
     """Belief about whole trips of one car or a fleet: p coefficients and the noise around them.
 
     Parameters
@@ -66,10 +65,10 @@ class TripBelief(OneType):
 
     Attributes
     ----------
-    km_factor
-        Factor on the kilometres of learned roads in rows, for the type of one car (`joint_types`).
-    seen
-        Number of trips, refused ones included.
+    column
+        Kinds of the columns of the row of a trip, (p + f,).
+    seen, on_day
+        Number of trips, refused ones included, and of the day of the next one, or NaN.
     regression
         Posterior of the coefficients and of the features of the fields.
     cars
@@ -89,7 +88,7 @@ class TripBelief(OneType):
         self.roads, self.unit = roads, unit
         self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
-        self.km_factor = 1.0
+        self.on_day = np.nan
         self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
@@ -129,8 +128,8 @@ class TripBelief(OneType):
 
     @property
     def km_by_column(self) -> FloatArray:
-        """(p,) kilometres of roads with a column of their own, by column of the rows."""
-        return np.where(self.column == LEARNED_KM, self.km_factor, 0.0)
+        """(p,) 1 where a column has kilometres of roads with columns of their own, else 0."""
+        return np.where(self.column == LEARNED_KM, 1.0, 0.0)
 
     @property
     def present(self) -> FloatArray:
@@ -223,8 +222,7 @@ class TripBelief(OneType):
         after_days
             Days since the trip before, of the same car, at least 0.
         part_wh, part_wh2
-            Measured energy of the columns `CoefficientPrior.metered`, Wh, and its variance, Wh².
-            0 where it was not measured. It teaches after the trip.
+            Measured energy of the columns `CoefficientPrior.metered`, Wh, and variance, or 0.
         car
             Name of the car, or empty for the only one.
 
@@ -237,7 +235,7 @@ class TripBelief(OneType):
         day = (time.day if car else self._day) + after_days
         numbers = (energy_wh, known_wh2, doubt_wh2, day, part_wh, part_wh2)
         of_trip = dict(zip(NUMBERS, map(float, numbers), strict=True))
-        terms = self.kept_row(row, car)
+        terms = np.array(row, dtype=np.float64)
         trip = KeptTrip(self.seen, terms, car=car, loosened=time.loosened, **of_trip)
         self.seen += 1
         self._day += after_days * (not car)
@@ -246,7 +244,7 @@ class TripBelief(OneType):
             self._refused.append(trip)
             expected = self._expect_kept(trip)
             unit_wh = self._unit_wh(trip) or expected.sd_wh
-            self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car)
+            self._errors.refuse(energy_wh - expected.mean_wh, unit_wh, car=car, day=self.on_day)
         self._recent = [*self._recent, refused][-RECENT:]
         suspect = sum(self._recent) >= SUSPECT and not self.changed
         if inflated := suspect and self.inflations < MAX_INFLATIONS:
@@ -297,9 +295,15 @@ class TripBelief(OneType):
         Raises
         ------
         ValueError
-            If the state has another number of coefficients.
+            If the state has other coefficients.
         """
-        state = with_later_terms(state, self.prior)
+        names, p = tuple(state["terms"].tolist()), int((state["column"] == TERM).sum())
+        require(
+            names == self.prior.names and p == len(self.prior.mean),
+            f"a state of {p} coefficients ({', '.join(names)}), expected "
+            f"{len(self.prior.mean)} ({', '.join(self.prior.names)})",
+            ValueError,
+        )
         self.column = state["column"]
         self.field_std = float(state["field_std"])
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
@@ -335,7 +339,8 @@ class TripBelief(OneType):
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
-        self._errors.add(error_wh, expected.sd_wh, self._unit_wh(trip), car=trip.car)
+        errors = error_wh, expected.sd_wh, self._unit_wh(trip)
+        self._errors.add(*errors, car=trip.car, day=self.on_day)
         self._learned.append(trip)
         refit = noise_fit.is_refit_due(self.trips)
         if refit or (self.roads is not None and noise_fit.is_choice_of_roads_due(self.trips)):
@@ -347,7 +352,7 @@ class TripBelief(OneType):
         return True
 
     def _expect_kept(self, trip: KeptTrip) -> TripPrediction:
-        own = TripBelief.of_car(self, trip.car)  # the rows kept are those of this class
+        own = self.of_car(trip.car)
         return own.expect(trip.row, trip.known_wh2 + trip.doubt_wh2)
 
     def _unit_wh(self, trip: KeptTrip) -> float | None:

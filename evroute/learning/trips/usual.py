@@ -42,14 +42,6 @@ LEARNED_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
-    """A belief of trips and its weight in a mixture."""
-
-    weight: float
-    belief: TripBelief
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Consumption:
     """Mean and standard deviation of the energy of a kilometre, (k,) Wh each."""
 
@@ -63,21 +55,25 @@ class Usual:
 
     Parameters
     ----------
-    members
-        Beliefs, whose weights sum to 1.
+    belief
+        Belief of its trips.
     vehicle
         The car.
     km, minutes
         Length and duration of the usual trip.
-    rows
-        Terms of a kilometre of it by each belief, (p,) each.
+    row
+        (p,) terms of a kilometre of it.
+    trips, measured_wh
+        Number of the trips that it is the mean of, and their measured energy a kilometre, Wh.
     """
 
-    members: Sequence[Weighed]
+    belief: TripBelief
     vehicle: Vehicle
     km: float
     minutes: float
-    rows: Sequence[FloatArray] = field(repr=False)
+    row: FloatArray = field(repr=False)
+    trips: int
+    measured_wh: float
 
     @property
     def speed_kmh(self) -> float:
@@ -97,75 +93,71 @@ class Usual:
 
     @property
     def words(self) -> str:
-        """Consumption at the usual speed, and its change in the cold, in words."""
+        """Consumption at the usual speed, its change in the cold, and as measured, in words."""
         mild = self.by_temperature([MILD_C])
         cold = self.by_temperature([COLD_C])
         more = float(cold.mean_wh[0] / mild.mean_wh[0]) - 1.0
         usual = (
             f"{mild.mean_wh[0]:.0f} ± {mild.std_wh[0]:.0f} Wh/km at your usual speed of "
-            f"{self.speed_kmh:.0f} km/h"
+            f"{self.speed_kmh:.0f} km/h, on the level at {MILD_C:.0f} °C"
         )
+        measured = (
+            f"Your last {self.trips} trips took {self.measured_wh:.0f} Wh/km, with their hills, "
+            "weather and known power"
+        )
+        if self.vehicle.heater == "none":
+            return usual
         in_cold = f"{more:+.0%} at {COLD_C:.0f} °C after a cold start"
-        if any(is_learned(self.members[0].belief, k) for k in (HEATING, WARM_UP)):
-            return f"{usual}, {in_cold}"
-        return f"{usual}, by physics {in_cold}, not learned yet"
+        if any(is_learned(self.belief, k) for k in (HEATING, WARM_UP)):
+            return f"{usual}, {in_cold}. {measured}"
+        return f"{usual}, by physics {in_cold}, not learned yet. {measured}"
 
-    def _at(self, temperature_c: float, speed_kmh: float) -> list[FloatArray]:
-        """Return the terms of a kilometre by each belief, (p,) each."""
+    def _at(self, temperature_c: float, speed_kmh: float) -> FloatArray:
+        """Return the terms of a kilometre, (p,)."""
         faster = speed_kmh / self.speed_kmh
         heating = Heating(self.vehicle, temperature_c).of_trip(self.minutes / faster) / self.km
         thinner = air_density_kgpm3(temperature_c) / AIR_DENSITY_KGPM3
-        found = []
-        for row, member in zip(self.rows, self.members, strict=True):
-            changed = row.copy()
-            changed[MINUTES] /= faster
-            changed[DRAG] *= faster**2 * thinner
-            changed[BY_TEMPERATURE] = heating
-            found.append(with_level(changed[np.newaxis], member.belief.prior)[0])
-        return found
+        changed = self.row.copy()
+        changed[MINUTES] /= faster
+        changed[DRAG] *= faster**2 * thinner
+        changed[BY_TEMPERATURE] = heating
+        return with_level(changed[np.newaxis], self.belief.prior)[0]
 
-    def _consumption(self, cases: Sequence[Sequence[FloatArray]]) -> Consumption:
-        """Return mean and deviation of the mixture for the terms of cases."""
-        weight = np.array([member.weight for member in self.members])
-        mean_wh, variance = np.zeros((2, len(cases), len(weight)))
-        for case, rows in enumerate(cases):
-            for place, (row, member) in enumerate(zip(rows, self.members, strict=True)):
-                mean_wh[case, place] = row @ member.belief.coefficients.coefficients
-                variance[case, place] = member.belief.regression.variance(row)
-        mixed_wh = mean_wh @ weight
-        spread = (variance + (mean_wh - mixed_wh[:, np.newaxis]) ** 2) @ weight
-        return Consumption(mixed_wh, np.sqrt(spread))
+    def _consumption(self, rows: Sequence[FloatArray]) -> Consumption:
+        """Return mean and deviation for rows of terms, (p,) each."""
+        variance = [self.belief.regression.variance(row) for row in rows]
+        return Consumption(
+            np.array(rows) @ self.belief.coefficients.coefficients, np.sqrt(variance)
+        )
 
 
-def usual_trip(members: Sequence[Weighed], vehicle: Vehicle) -> Usual | None:
+def usual_trip(belief: TripBelief, vehicle: Vehicle) -> Usual | None:
     """Return the usual trip by the newest trips, or None if they are fewer than `FEWEST`.
 
     Parameters
     ----------
-    members
-        Beliefs of the same trips, whose weights sum to 1.
+    belief
+        Belief of the trips.
     vehicle
         The car.
     """
-    rows = []
-    km = minutes = 0.0
-    for member in members:
-        kept = member.belief.kept.rows[-NEWEST:]
-        if len(kept) < FEWEST:
-            return None
-        km += member.weight * float(kept[:, KM].mean())
-        minutes += member.weight * float(kept[:, MINUTES].mean())
-        per_km = kept.mean(axis=0) / kept[:, KM].mean()
-        climb_m = (per_km[UP] - per_km[DOWN]) / 2.0
-        row = np.zeros(kept.shape[1])
-        own = slice(0, len(member.belief.prior.mean))
-        row[own] = per_km[own]
-        row[[AUXILIARY, FADE]] = 0.0
-        row[BY_TEMPERATURE] = 0.0
-        row[UP] = climb_m
-        row[DOWN] = -climb_m
-        rows.append(row)
-    return Usual(tuple(members), vehicle, km, minutes, tuple(rows))
+    kept = belief.kept.rows[-NEWEST:]
+    if len(kept) < FEWEST:
+        return None
+    usual = kept.mean(axis=0)
+    per_km = usual / usual[KM]
+    climb_m = (per_km[UP] - per_km[DOWN]) / 2.0
+    row = np.zeros(len(usual))
+    own = slice(0, len(belief.prior.mean))
+    row[own] = per_km[own]
+    row[[AUXILIARY, FADE]] = 0.0
+    row[BY_TEMPERATURE] = 0.0
+    row[UP] = climb_m
+    row[DOWN] = -climb_m
+    energy_wh = belief.kept.energy_wh[-NEWEST:]
+    measured_wh = float(energy_wh.sum() / kept[:, KM].sum())
+    lengths = float(usual[KM]), float(usual[MINUTES])
+    return Usual(belief, vehicle, *lengths, row, len(energy_wh), measured_wh)
 
 
 def is_learned(belief: TripBelief, k: int) -> bool:

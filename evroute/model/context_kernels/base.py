@@ -36,22 +36,6 @@ class ContextKernel(Protocol):
             (a, b) values, 1 at distance 0.
         """
 
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale.
-
-        Parameters
-        ----------
-        x, y, lengthscales
-            As in a call.
-
-        Returns
-        -------
-        tuple of FloatArray and list of FloatArray
-            (a, b) values, and d arrays (a, b).
-        """
-
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies from the spectral density at lengthscale 1 (Bochner's theorem).
 
@@ -95,22 +79,6 @@ def distances(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatAr
     return scaled
 
 
-def squared_differences(
-    x: FloatArray, y: FloatArray, lengthscales: FloatArray
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Return squared scaled distances (a, b), and their summands (a, b) for each dimension.
-
-    Parameters
-    ----------
-    x, y
-        (a, d) and (b, d) contexts.
-    lengthscales
-        (d,) positive.
-    """
-    squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
-    return sum(squares, np.zeros((len(x), len(y)))), squares
-
-
 def fixed(kernel: "Kernel", lengthscales: FloatArray) -> "Kernel":
     """Return a gpytorch kernel in float64 with fixed lengthscales (d,), without gradient."""
     import torch
@@ -130,21 +98,6 @@ class Sum:
     def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
         """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
         return 0.5 * (self.first(x, y, lengthscales) + self.second(x, y, lengthscales))
-
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
-        return 0.5 * (k_1 + k_2), [0.5 * (a + b) for a, b in zip(by_1, by_2, strict=True)]
 
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size), each from the first or the second with equal probability.
@@ -183,21 +136,6 @@ class Product:
         """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
         return self.first(x, y, lengthscales) * self.second(x, y, lengthscales)
 
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
-        return k_1 * k_2, [a * k_2 + k_1 * b for a, b in zip(by_1, by_2, strict=True)]
-
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): sums of independent draws from both kernels.
 
@@ -218,12 +156,6 @@ class Product:
         return (
             self.first.torch_kernel(lengthscales) * self.second.torch_kernel(lengthscales)
         ).requires_grad_(False)
-
-
-def _both(
-    pair: Sum | Product, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-) -> list[tuple[FloatArray, list[FloatArray]]]:
-    return [kernel.log_gradient(x, y, lengthscales) for kernel in (pair.first, pair.second)]
 
 
 def torch_values(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.model.context_kernels.base import distances, fixed, squared_differences
+from evroute.model.context_kernels.base import distances, fixed
 
 if TYPE_CHECKING:
     from gpytorch.kernels import Kernel
@@ -15,30 +15,6 @@ class Matern:
     """Frequencies and gpytorch's form of a Matérn kernel of smoothness ``nu``."""
 
     nu: ClassVar[float]
-
-    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
-        return self._profile(np.sqrt(2.0 * self.nu) * distances(x, y, lengthscales))[0]
-
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        squared, squares = squared_differences(x, y, lengthscales)
-        kernel, slope = self._profile(np.sqrt(2.0 * self.nu * squared))
-        return kernel, [slope * each for each in squares]
-
-    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the kernel at ``r = sqrt(2 nu) D``, and its derivative by ``-D²/2``."""
-        raise NotImplementedError
 
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 2 nu degrees of freedom.
@@ -71,10 +47,10 @@ class Matern12(Matern):
 
     nu = 0.5
 
-    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        kernel = np.exp(-r)
-        # each summand is at most r², so its quotient by r tends to 0 with r
-        return kernel, np.divide(kernel, r, out=np.zeros_like(r), where=r > 0)
+    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
+        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
+        kernel: FloatArray = np.exp(-distances(x, y, lengthscales))
+        return kernel
 
 
 class Matern32(Matern):
@@ -82,9 +58,11 @@ class Matern32(Matern):
 
     nu = 1.5
 
-    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        decay = np.exp(-r)
-        return (1.0 + r) * decay, 3.0 * decay
+    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
+        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
+        r = np.sqrt(3.0) * distances(x, y, lengthscales)
+        kernel: FloatArray = (1.0 + r) * np.exp(-r)
+        return kernel
 
 
 class Matern52(Matern):
@@ -103,7 +81,3 @@ class Matern52(Matern):
         np.negative(r, out=r)
         kernel *= np.exp(r, out=r)
         return kernel
-
-    def _profile(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        decay = np.exp(-r)
-        return (1.0 + r + r**2 / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
-from evroute.model.context_kernels.base import fixed, squared_differences
+from evroute.model.context_kernels.base import fixed
 
 if TYPE_CHECKING:
     from gpytorch.kernels import Kernel
@@ -19,22 +19,6 @@ class RBF:
         """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
         squared: FloatArray = cdist(x / lengthscales, y / lengthscales, "sqeuclidean")
         return np.exp(-0.5 * squared)
-
-    def log_gradient(
-        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
-
-        Parameters
-        ----------
-        x, y
-            (a, d) and (b, d) contexts.
-        lengthscales
-            (d,) positive.
-        """
-        squared, squares = squared_differences(x, y, lengthscales)
-        kernel = np.exp(-0.5 * squared)
-        return kernel, [kernel * each for each in squares]
 
     def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): standard normal.

@@ -26,7 +26,6 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import require
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
-from evroute.model.kernels.graph_matern import GraphMatern
 
 
 class Covariance(Protocol):
@@ -190,19 +189,6 @@ class EdgeContextKernel:
         covariance = self.graph.block(edge_a, edge_b)
         self._mix(covariance, edge_a, features_a, edge_b, features_b)
         return covariance
-
-    @property
-    def matern(self) -> GraphMatern:
-        """The graph Matérn kernel k_G, if the arms are edges.
-
-        Raises
-        ------
-        TypeError
-            If the arms are not edges.
-        """
-        if not isinstance(self.graph, GraphMatern):
-            raise TypeError(f"{type(self.graph).__name__} is not a graph Matérn kernel on edges")
-        return self.graph
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior variance of each arm, (a,) Wh². k_f and k_f' are 1 there."""

@@ -16,6 +16,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.checked import read_mapped, write_mapped
 from evroute.errors import DamagedFileError, require
+from evroute.files import inside
 from evroute.model.base import lower_factor
 from evroute.model.kernels import graph_matern
 from evroute.model.kernels.arms import EdgeContextKernel
@@ -112,4 +113,6 @@ def cache_path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
     digest
         Digest of the values that the array depends on.
     """
-    return None if cache_dir is None else cache_dir / "kernels" / f"{kind}-{digest[:24]}.npy"
+    if cache_dir is None:
+        return None
+    return inside(cache_dir / "kernels", f"{kind}-{digest[:24]}.npy")

@@ -126,37 +126,6 @@ def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
     return total.hexdigest()
 
 
-def filter_blocks(
-    laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return blocks of ``(I + L / s)^-nu`` and ``(I + L / s)^-(nu + 1)``, (k, k) each.
-
-    s is ``2 nu / kappa²``.
-
-    The first is proportional to k_G. -2 nu times their difference is its derivative by log kappa.
-
-    Parameters
-    ----------
-    laplacian
-        (n, n) ``LineGraph.laplacian``.
-    nu, kappa
-        Smoothness, whole, and lengthscale.
-    edges
-        (k,) rows and columns of the blocks.
-    """
-    solves, shift = _SparseSolves(laplacian, nu, kappa), 2 * nu / kappa**2
-    low, high = np.empty((2, laplacian.shape[0], len(edges)))
-    for start in range(0, len(edges), _SOLVE_BLOCK):
-        some = edges[start : start + _SOLVE_BLOCK]
-        unit = np.zeros((laplacian.shape[0], len(some)), order="F")
-        unit[some, np.arange(len(some))] = 1.0
-        half = solves.solve(unit, nu // 2)
-        block = slice(start, start + len(some))
-        low[:, block], high[:, block] = half, solves.solve(half, 1)
-    first, second = (low.T @ high, high.T @ high) if nu % 2 else (low.T @ low, low.T @ high)
-    return shift**nu * first, shift ** (nu + 1) * second
-
-
 class _SparseSolves:
     """``A^-nu`` by repeated solves."""
 

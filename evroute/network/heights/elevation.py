@@ -170,8 +170,7 @@ def set_heights(
             *notes,
             f"{steep} edges are steeper than {STEEP:.0%}: check their heights",
         )
-    return replace(
-        network,
+    return network.changed(
         elevation_m=smooth_m,
         length_m=length_m,
         source=replace(

@@ -64,9 +64,7 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
         )
     if terrain != "edge" or network.pieces is None:
         return network
-    one_slope = network.with_tables({})
-    vars(one_slope)["pieces"] = None
-    return one_slope
+    return network.without_table("profile")
 
 
 def same_profile(network: RoadNetwork, other: RoadNetwork) -> bool:
@@ -75,17 +73,6 @@ def same_profile(network: RoadNetwork, other: RoadNetwork) -> bool:
         return True
     profiles = [roads.pieces and roads.pieces.digest for roads in (network, other)]
     return profiles[0] == profiles[1]
-
-
-def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
-    """Return the table ``profile`` of another network for the edges that are left."""
-    if "profile" not in origin.tables:
-        return {}
-    start, height_m = (np.asarray(origin.tables["profile"][c]) for c in ("start", "height_m"))
-    rows = [origin.row_of[edge_id] for edge_id in network.edge_id]
-    offsets = np.concatenate([[0], np.cumsum(np.diff(start)[rows])])
-    inner = [height_m[start[row] : start[row + 1]] for row in rows]
-    return {"profile": {"start": offsets, "height_m": np.concatenate(inner)}}
 
 
 def sampled(

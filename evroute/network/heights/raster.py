@@ -1,8 +1,14 @@
-"""Heights at points from one raster file (GeoTIFF, HGT or any GDAL format), in any projection."""
+"""Heights at points from one raster file (GeoTIFF, HGT or ASCII grid), in any projection.
+
+Other formats of GDAL, such as VRT, can name addresses and files that GDAL then reads, and so can
+files beside a raster and a tag of GeoTIFF. Nothing but the raster and the ``.prj`` of an ASCII grid
+is read.
+"""
 
 import math
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +29,12 @@ AROUND_CELLS = 16
 SHALLOWEST_PIT_M, PIT_SLOPE = 20.0, 0.1
 """Cells at 0 m are a pit if all around lie higher by this, and by this slope of a cell."""
 M_PER_DEGREE = 111_320.0
+_FORMATS = ("GTiff", "SRTMHGT", "AAIGrid")
+"""Names of GDAL for the formats that are read."""
+HGT_BYTES = 2 * 7201**2
+"""Size of the largest HGT file, of half a second."""
+_ALONE = {"GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR", "GDAL_PAM_ENABLED": "NO"}
+"""Options of GDAL by which masks, overviews and descriptions beside a raster are not opened."""
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
@@ -51,7 +63,7 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     Parameters
     ----------
     path
-        The raster, of any format that GDAL reads.
+        The raster: a GeoTIFF, an HGT file of SRTM or an Arc/Info ASCII grid.
     crs
         Coordinate system of the points, in metres.
     x_m, y_m
@@ -62,18 +74,17 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     MissingPackageError
         If rasterio is not installed.
     NetworkFormatError
-        If the file is missing, not a raster, without a coordinate system, or with heights not in
-        metres.
+        If the file is missing, not such a raster, without a coordinate system, with heights not in
+        metres, or if it names other files.
     LimitError
         If a block of it is too large to be unpacked.
     """
     heights_m = np.full(len(x_m), np.nan)
     in_pit = np.zeros(len(x_m), dtype=bool)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
-            dataset = rasterio.open(path)
-        with dataset:
+        with ExitStack() as stack:
+            stack.enter_context(rasterio.Env(**_ALONE))
+            dataset = _opened(path, stack)
             column, row = _cell_positions(dataset, path, crs, x_m, y_m)
             inside = (
                 (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
@@ -93,6 +104,41 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     ) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
     return RasterHeights(heights_m, inside, in_pit, cell_m)
+
+
+def _opened(path: Path, stack: ExitStack) -> Any:
+    """Return a raster that is open until the end of a stack, as a dataset of rasterio."""
+    require(
+        path.is_file(), f"cannot read the raster {path}: there is no such file", NetworkFormatError
+    )
+    errors = []
+    for name in _FORMATS:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
+                dataset = stack.enter_context(_dataset(path, name, stack))
+        except rasterio.errors.RasterioIOError as error:
+            errors.append(error)
+            continue
+        require(
+            not dataset.tags(ns="OVERVIEWS"),
+            f"the raster {path} names other files for its overviews. Write it again without them",
+            NetworkFormatError,
+        )
+        return dataset
+    raise NetworkFormatError(
+        f"cannot read the raster {path}: it is no GeoTIFF, HGT or ASCII grid ({errors[0]})"
+    )
+
+
+def _dataset(path: Path, name: str, stack: ExitStack) -> Any:
+    """Return a raster as a dataset of rasterio, opened by one format of GDAL."""
+    if name == "SRTMHGT":  # GDAL opens files beside it whatever its options are
+        if ".hgt" not in path.name.lower() or path.stat().st_size > HGT_BYTES:
+            raise rasterio.errors.RasterioIOError(f"{path.name} is no HGT file")
+        memory = rasterio.io.MemoryFile(path.read_bytes(), filename=path.name)
+        return stack.enter_context(memory).open(driver=name)
+    return rasterio.open(path.absolute(), driver=name)
 
 
 def _cell_positions(

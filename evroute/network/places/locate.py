@@ -1,5 +1,6 @@
 """Find the edges for a user's text: the name of a place, ``lat,lon``, or an edge id."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -13,6 +14,8 @@ from evroute.network.places.names import FARTHEST_M, Place
 from evroute.network.places.suggestions import spellings
 from evroute.network.road_network import RoadNetwork
 
+SIDE_M = 10.0
+"""A place lies also on the other side of its street where that is at most so much farther, m."""
 # Edges whose distance differs by less lie equally near: both directions of a street that share one
 # line.
 _SAME_DISTANCE_M = 0.01
@@ -21,8 +24,8 @@ _SAME_DISTANCE_M = 0.01
 def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[int, ...]:
     """Return the rows of the edges at a place.
 
-    Distances are planar, to the edge's shape. Several rows are the directions of one street,
-    equally near, or the edges of a junction.
+    Distances are planar, to the edge's shape. Several rows are the directions of one street, or the
+    edges of a junction.
 
     Parameters
     ----------
@@ -117,13 +120,18 @@ def nearest(
     EvrouteError
         If the position is not on the earth, or no road is as near.
     """
-    return tuple(edge for edge, _ in nearest_lines(network, lat, lon, farthest_m))
+    near, sides = nearest_lines(network, lat, lon, farthest_m)
+    return tuple(edge for edge, _ in near + sides)
 
 
 def nearest_lines(
     network: RoadNetwork, lat: float, lon: float, farthest_m: float = FARTHEST_M
-) -> list[tuple[int, float]]:
-    """Return the edges of the nearest road, and the share of each before the position, 0 to 1.
+) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """Return the nearest edges of a position, equally near, and the other sides of their streets.
+
+    The other side of an edge is the nearest edge between the same two junctions in the other
+    direction, at most `SIDE_M` farther. Motorways and trunk roads have no other side. Each edge
+    comes with the share of its line before the position, 0 to 1.
 
     Parameters
     ----------
@@ -132,7 +140,7 @@ def nearest_lines(
     lat, lon
         WGS 84 position, degrees. It is projected onto the shapes of the edges.
     farthest_m
-        Greatest distance of the road, m.
+        Greatest distance of the nearest edge, m.
 
     Raises
     ------
@@ -157,11 +165,49 @@ def nearest_lines(
             f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
             f"'{network.name}' (at most {farthest_m:.0f} m)"
         )
-    near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
-    return [
-        (edge, float(tree.geometries[edge].project(point, normalized=True)))
-        for edge in sorted(near.tolist())
+    around = np.sort(tree.query(point, predicate="dwithin", distance=distance_m + SIDE_M))
+    apart_m = dict(
+        zip(around.tolist(), shapely.distance(tree.geometries[around], point), strict=True)
+    )
+    near = [edge for edge, m in apart_m.items() if m <= distance_m + _SAME_DISTANCE_M]
+    sides = {side for edge in near for side in _other_side(network, edge, apart_m)}
+
+    def shares(edges: list[int]) -> list[tuple[int, float]]:
+        lines = tree.geometries
+        return [(edge, float(lines[edge].project(point, normalized=True))) for edge in edges]
+
+    return shares(near), shares(sorted(sides.difference(near)))
+
+
+def is_fast(network: RoadNetwork, edge: int) -> bool:
+    """Return True for a motorway or a trunk road, along which no car stops."""
+    road_class = network.road_class[edge]
+    return "motorway" in road_class or "trunk" in road_class
+
+
+def _other_side(network: RoadNetwork, edge: int, apart_m: Mapping[int, float]) -> list[int]:
+    """Return the nearest of some edges that lead back between the junctions of an edge, or none.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edge
+        Network row.
+    apart_m
+        Distance of the position to each of the edges around it, m.
+    """
+    ends = network.head[edge], network.tail[edge]
+    back = [
+        other
+        for other in apart_m
+        if other != edge
+        and (network.tail[other], network.head[other]) == ends
+        and not is_fast(network, other)
     ]
+    if not back or is_fast(network, edge):
+        return []
+    return [min(back, key=apart_m.__getitem__)]
 
 
 @lru_cache(maxsize=2)

@@ -229,7 +229,9 @@ def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
     rows, _ = roads.query_nearest(points, max_distance=FARTHEST_M, all_matches=False)
     near = [places[row] for row in sorted(rows.tolist())]
     added: dict[str, Table] = {"names": {"junction": _derived(network)}}
-    return network.with_tables(added | ({"places": place_table(near)} if near else {}))
+    if near:
+        added["places"] = place_table(near)
+    return network.without_table("places").with_tables(added)
 
 
 def _derived(network: RoadNetwork) -> tuple[str, ...]:

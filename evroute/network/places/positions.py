@@ -1,6 +1,6 @@
 """Positions on roads: an edge and the metres along it, for the places that a user gives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,11 +30,12 @@ class Position:
 
 
 def positions(network: RoadNetwork, text: str, *, leaving: bool) -> tuple[Position, ...]:
-    """Return the positions at which a trip may begin or end at a place, in the order of the edges.
+    """Return the positions at which a trip may begin or end at a place, the nearest first.
 
-    A position on a two-way street is one of either direction. A junction is the beginning of the
-    edges that leave it for a start, and the end of those that lead to it for a destination. An edge
-    id is the whole edge: its beginning for a start, its end for a destination.
+    A place on a two-way street is one position in either direction, also where the directions have
+    lines of their own (`locate.nearest_lines`), each by its own projection. A junction is the
+    beginning of the edges that leave it for a start, and the end of those that lead to it for a
+    destination. An edge id is the whole edge: its beginning for a start, its end for a destination.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def whole_edges(
 def nearest_positions(
     network: RoadNetwork, lat: float, lon: float, *, leaving: bool
 ) -> tuple[Position, ...]:
-    """Return the positions nearest to coordinates, on one road or at one junction.
+    """Return the positions nearest to coordinates, on both sides of one road or at one junction.
 
     Parameters
     ----------
@@ -93,19 +94,23 @@ def nearest_positions(
         WGS 84 position, degrees. The shapes of edges are stretched to their lengths.
     leaving
         As in `positions`. Where several edges meet, those on which no metre is left for a start, or
-        none is driven for a destination, are left out.
+        none is driven for a destination, are left out. At the end of a lone road half of
+        `JUNCTION_M` is driven, so that the car starts from standstill there, and stops.
 
     Raises
     ------
     EvrouteError
         If the position is not on the earth, or too far from all roads.
     """
-    near = [
-        Position(edge, share * float(network.length_m[edge]))
-        for edge, share in nearest_lines(network, lat, lon)
-    ]
-    kept = [each for each in near if _driven_m(network, each, leaving) > JUNCTION_M]
-    return tuple(kept or near)
+    near, sides = (
+        [Position(edge, share * float(network.length_m[edge])) for edge, share in lines]
+        for lines in nearest_lines(network, lat, lon)
+    )
+    driven, other = (
+        [each for each in found if _driven_m(network, each, leaving) > JUNCTION_M]
+        for found in (near, sides)
+    )
+    return (*(driven or [_inside(network, each) for each in near]), *other)
 
 
 def apart_m(network: RoadNetwork, one: Position, other: Position) -> float:
@@ -135,6 +140,12 @@ def point(network: RoadNetwork, position: Position) -> "shapely.Point":
     start, end = network.shape_start[position.edge], network.shape_start[position.edge + 1]
     line = np.column_stack([network.shape_x_m[start:end], network.shape_y_m[start:end]])
     return shapely.LineString(line).interpolate(share, normalized=True)
+
+
+def _inside(network: RoadNetwork, position: Position) -> Position:
+    """Return a position at an end of its edge, moved inside by half of `JUNCTION_M`."""
+    most_m = float(network.length_m[position.edge]) - JUNCTION_M / 2
+    return replace(position, along_m=max(min(position.along_m, most_m), JUNCTION_M / 2))
 
 
 def _driven_m(network: RoadNetwork, position: Position, leaving: bool) -> float:

@@ -6,10 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import IntArray
-from evroute.network import crossings
 from evroute.network.coordinates import transformer
 from evroute.network.geo import shapely
-from evroute.network.heights.profile import carried
 from evroute.network.places.names import add_tables
 from evroute.network.road_network import RoadNetwork
 
@@ -49,10 +47,7 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
     source = replace(
         network.source, notes=(*network.source.notes, note), attribution="; ".join(credits)
     )
-    named = replace(network, street=tuple(street), source=source)
-    return add_tables(named, network, donor).with_tables(
-        carried(named, network) | crossings.carried(named, network)
-    )
+    return add_tables(network.changed(street=tuple(street), source=source), network, donor)
 
 
 def _votes(network: RoadNetwork, edges: IntArray, donor: RoadNetwork) -> Counter[tuple[int, str]]:

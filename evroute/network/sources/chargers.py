@@ -19,7 +19,7 @@ import numpy as np
 
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.optional_tables import Table
-from evroute.network.places.locate import nearest
+from evroute.network.places.locate import is_fast, nearest
 from evroute.network.places.names import clean
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import ListedStation, read_stations
@@ -161,8 +161,8 @@ def with_stations(
         return network, +counts
     counts[USED] = len(kept)
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
-    credited = replace(network, source=replace(network.source, attribution="; ".join(credits)))
-    return credited.with_tables({**network.tables, "chargers": _table(kept)}), +counts
+    credited = network.changed(source=replace(network.source, attribution="; ".join(credits)))
+    return credited.with_tables({"chargers": _table(kept)}), +counts
 
 
 def _station(listed: ListedStation) -> Station:
@@ -280,7 +280,7 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
 
 
 def edges_at(network: RoadNetwork, station: Station) -> tuple[int, ...]:
-    """Return the edges at whose end a car can stop at a station: the directions of one street.
+    """Return the edges on which a car can stop at a station: the directions of one street.
 
     None where the nearest road is farther than `FARTHEST_M`, or one on which no car may stop.
     """
@@ -288,9 +288,7 @@ def edges_at(network: RoadNetwork, station: Station) -> tuple[int, ...]:
         edges = nearest(network, station.lat, station.lon, FARTHEST_M)
     except EvrouteError:
         return ()
-    classes = [network.road_class[edge] for edge in edges]
-    fast = any("motorway" in each or "trunk" in each for each in classes)
-    return () if fast else edges
+    return () if any(is_fast(network, edge) for edge in edges) else edges
 
 
 def _apart_m(first: Station, second: Station) -> float:

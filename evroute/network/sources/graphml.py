@@ -8,7 +8,8 @@ from xml.parsers import expat
 from evroute import limits
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network.geo import osmnx
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources.osmnx_graph import columns_of
 
 

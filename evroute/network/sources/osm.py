@@ -18,7 +18,8 @@ from evroute import limits
 from evroute.errors import EvrouteError, NetworkFormatError
 from evroute.network.geo import osmium, osmnx, requests
 from evroute.network.memory import check_memory
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources import osm_roads, osm_tags, overpass
 from evroute.network.sources.osm_roads import Extract, Way
 from evroute.network.sources.osm_tags import ATTRIBUTION

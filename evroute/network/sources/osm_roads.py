@@ -22,7 +22,8 @@ from evroute.network.coordinates import WGS84, check_places, transformer, utm_zo
 from evroute.network.geo import pyproj
 from evroute.network.memory import check_memory
 from evroute.network.places.names import place_table
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources import osm_tags, restrictions, speed_limits
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
 from evroute.network.sources.osm_tags import Tags

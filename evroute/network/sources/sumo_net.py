@@ -31,7 +31,8 @@ from evroute.network import controls
 from evroute.network.crossings import mean_into, table_of
 from evroute.network.memory import check_memory
 from evroute.network.optional_tables import Table
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import RoadNetwork
+from evroute.network.source import Source
 from evroute.network.sources.columns import Places, edge_lengths, junction_rows, shape_starts
 from evroute.network.sources.sumo_crossings import InternalLanes
 

@@ -32,7 +32,7 @@ def export(network: RoadNetwork, path: Path) -> None:
         f"'{path.name}' names no format to export. Use one of {', '.join(WRITERS)}",
     )
     try:
-        with replacing(path) as temporary:
+        with replacing(path, follow=True) as temporary:
             WRITERS[suffix](network, temporary)
     except ImportError as error:
         raise MissingPackageError(error.name or "geopandas", "geo") from error

@@ -250,15 +250,11 @@ class Shortage:
             return NotEnoughChargeError(
                 f"a reserve of {held} leaves no charge to drive with. Choose a smaller reserve"
             )
-        full = battery.start_wh == battery.reserve_wh
-        missing_wh = self._least_missing_wh(
-            replace(battery, start_wh=battery.capacity_wh) if full else battery, least
-        )
+        missing_wh = self._least_missing_wh(replace(battery, start_wh=battery.capacity_wh), least)
         return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
-            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
-            f"{100 if full else start_percent:.4g} %. Charge on the way, or take a vehicle with a "
-            "larger battery"
+            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with 100 %. "
+            "Charge on the way, or take a vehicle with a larger battery"
         )
 
     def _least_missing_wh(self, battery: Battery, least: Route | None) -> float:

@@ -1,9 +1,8 @@
 """Recommended routes of a matrix: the fastest of each pair, or the detour that pays.
 
-Three trees from each origin decide most pairs: the fastest routes, routes of least energy and time
-together, and routes of least energy, without which no detour saves enough. Where the second route
-breaks a limit of the recommendation, such as the longest extra time, and the third could still keep
-it, the pair is planned singly.
+Trees from each origin decide most pairs: the fastest routes, and routes of least energy and time
+together, in the cold by both lines of the warm-up. Where such a route takes longer than the longest
+extra time, the pair is planned singly.
 """
 
 from dataclasses import replace
@@ -14,7 +13,6 @@ from evroute.arrays import BoolArray
 from evroute.planning.dispatch.exits import (
     ENERGY_WH,
     FASTEST,
-    LEAST_ENERGY,
     TIME_S,
     Chosen,
     Exits,
@@ -43,7 +41,7 @@ class Detours:
     def __init__(self, exits: Exits, request: PlanRequest) -> None:
         self.exits, self.request = exits, request
         self.rule = Rule.of(request)
-        worths = FASTEST, Worth(1.0, self.rule.per_s), LEAST_ENERGY
+        worths = FASTEST, Worth(1.0, self.rule.per_s)
         self._worths = [(worth, exits.lines(worth)) for worth in worths]
 
     def chosen(self, origin: Stop, apart: BoolArray) -> Chosen:
@@ -56,20 +54,20 @@ class Detours:
         apart
             (d,) whether each destination is at another place than the origin.
         """
-        quick, relaxed, least = (self.exits.best(origin, *each) for each in self._worths)
+        quick, relaxed = (self.exits.best(origin, *each) for each in self._worths)
         tree, single = np.zeros(len(apart), dtype=np.int64), dict[int, tuple[DrivenArms, float]]()
         (fastest,), detours = quick.trees, relaxed.values
-        least_wh = least.values[:, ENERGY_WH]
         less_wh, less_s = (quick.values - detours)[:, [ENERGY_WH, TIME_S]].T
         pays = apart & (less_wh + self.rule.per_s * less_s > NO_GAP_WH)
         for row in np.flatnonzero(pays).tolist():
             energy_wh, time_s, _, taken_wh = fastest.values[row].tolist()
-            first = Totals(energy_wh, time_s)
             detour = Totals(*detours[row, [ENERGY_WH, TIME_S]].tolist())
-            most_wh = self.rule.limits(first, taken_wh).energy_wh
-            if self.rule.best(first, taken_wh, [detour]) is not None:
+            most_wh, most_s = self.rule.limits(Totals(energy_wh, time_s), taken_wh)
+            if self.rule.cost(detour) > most_wh:
+                continue  # no route costs less
+            if detour.time_s <= most_s:
                 tree[row] = 1 + relaxed.tree[row]
-            elif least_wh[row] <= most_wh + NO_GAP_WH:
+            else:
                 tree[row] = -1
                 single[row] = self._planned(origin, self.exits.destinations[row])
         return Chosen((fastest, *relaxed.trees), tree, single)

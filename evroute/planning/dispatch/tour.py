@@ -137,7 +137,7 @@ def tour_asked(planner: Planner, places: Sequence[str], request: TourRequest) ->
         leg_s.append(problem.taken_s(route))
     whole = joined(on_day.network, legs)
     battery = Battery.of_percent(on_day.vehicle.battery_kwh, request.soc, request.reserve)
-    driven = on_day.describe(whole, battery, risky=True)
+    driven = on_day.describe(whole, battery)
     charge = driven.charge_forecast
     assert charge is not None  # there are a battery and a day of forecasts
     energy = driven.energy_forecast

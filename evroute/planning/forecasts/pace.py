@@ -13,7 +13,7 @@ quarter of the day (`DayProfile`) for the logarithms of driven over the map's ti
 """
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -215,8 +215,7 @@ class Pace:
         if len(edges) == len(self._map_s):  # all of them, in the order of their rows
             row, column, near = self._near_roads.of(driven)
         else:
-            places = self._middle_m[edge].tobytes(), self._middle_m[driven].tobytes()
-            row, column, near = _near_of_trips(*places, self._middle_m.shape[1])
+            row, column, near = _near(self._middle_m[edge], self._middle_m[driven])
         other = edges[row] != driven[column]  # its own trips count in `times`
         weight = other * near
         driven_s = self._seconds[driven] / self._passes[driven]
@@ -270,8 +269,6 @@ class Pace:
         ValueError
             If the state has another number of edges.
         """
-        if not state:  # a belief of an earlier version, without a pace
-            return
         require(
             state["seconds"].shape == self._seconds.shape,
             f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}",
@@ -284,21 +281,15 @@ class Pace:
         self._profile = DayProfile(len(self._passes), state.get("profile"))
 
 
-def _near(here: bytes, there: bytes, dimensions: int) -> tuple[IntArray, IntArray, FloatArray]:
+def _near(here: FloatArray, there: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the pairs of places near each other, and their weights, (p,) each.
 
     Parameters
     ----------
     here, there
-        Coordinates of places, m.
-    dimensions
-        Number of coordinates of a place.
+        Coordinates of places, (k, d) and (l, d) m.
     """
-    trees = (KDTree(np.frombuffer(each).reshape(-1, dimensions)) for each in (here, there))
-    one, other = trees
-    near = one.sparse_distance_matrix(other, REACH * LOCAL_M, output_type="coo_matrix")
+    near = KDTree(here).sparse_distance_matrix(
+        KDTree(there), REACH * LOCAL_M, output_type="coo_matrix"
+    )
     return near.row, near.col, np.exp(-0.5 * (near.data / LOCAL_M) ** 2)
-
-
-_near_of_trips = lru_cache(maxsize=4)(_near)
-"""`_near` of the roads of trips: two beliefs that weigh two physics ask for the same."""

@@ -16,7 +16,7 @@ from evroute.planning.searches.labels import LabelSearch
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.lower_bounds import Rests
 from evroute.planning.spaces.request_arrays import RequestArrays
-from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES, at_least_0
 
 NO_GAP_WH = 1e-6
 TIE_PER_WH = 1e-9
@@ -143,7 +143,7 @@ class SearchProblem:
 
     @cached_property
     def _weights(self) -> FloatArray:
-        return self._combined(_at_least_0, self.above_wh)
+        return self._combined(at_least_0, self.above_wh)
 
     def _weighted(self, rule: str) -> FloatArray:
         rise_wh = self.head_wh - self.tail_wh
@@ -368,10 +368,6 @@ def _above(
 ) -> FloatArray:
     rise_wh = np.subtract(head_wh, tail_wh, out=out)
     return np.subtract(energy_wh, rise_wh, out=rise_wh)
-
-
-def _at_least_0(values: FloatArray, out: FloatArray | None = None) -> FloatArray:
-    return np.maximum(values, 0.0, out=out)
 
 
 def _sum(

@@ -12,14 +12,11 @@ from evroute.arms import Feedback
 from evroute.arrays import FloatArray
 from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.forecasts.day_profile import QUARTERS
 from evroute.planning.forecasts.pace import Pace
-from evroute.planning.spaces.speed_filter import ROUNDING, smoothed
+from evroute.planning.spaces.speed_filter import smoothed
 
 PREFIX = "space_pace_"
 """Of the keys of the state."""
-EARLIER = "space_log_ratio_"
-"""Of the keys of earlier versions: moments of the logarithms of measured over known speeds."""
 
 
 class DrivenSpeeds:
@@ -102,23 +99,6 @@ class DrivenSpeeds:
         return {f"{PREFIX}{name}": values for name, values in self._pace.state().items()}
 
     def restore(self, state: State) -> None:
-        """Take over a state, also from an earlier version. Other entries are ignored."""
-        if f"{EARLIER}count" in state:
-            self._pace.restore(self._earlier(state))
-            return
+        """Take over a state. Other entries are ignored."""
         own = (name for name in state if name.startswith(PREFIX))
         self._pace.restore({name.removeprefix(PREFIX): state[name] for name in own})
-
-    def _earlier(self, state: State) -> State:
-        """Return the state of a pace whose speeds come from an earlier version."""
-        count, total = state[f"{EARLIER}count"], state[f"{EARLIER}sum"]
-        square = state.get(f"{EARLIER}square")
-        moments = np.zeros((3, QUARTERS + 1, len(self.map_s)))
-        if square is None:  # without times of departure
-            moments[:, QUARTERS] = count, -total, total**2 / np.maximum(count, ROUNDING)
-        else:
-            moments[:] = count, -total, square
-        passes, log_ratio = moments[0].sum(axis=0), moments[1].sum(axis=0)
-        seconds = passes * self.map_s * np.exp(log_ratio / np.maximum(passes, 1.0))
-        totals = np.array([seconds.sum(), passes @ self.map_s, float(passes.any())])
-        return {"seconds": seconds, "passes": passes, "totals": totals, "profile": moments}

@@ -16,7 +16,6 @@ from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import TurnRegressors
 from evroute.energy.turn_prior import TurnEnergy, fit
@@ -122,24 +121,20 @@ class TurnSpace:
         return (
             self.energy.mean_wh(self._rows, self._expected_mps)
             if self._speeds.trips
-            else self.energy.limits_wh
+            else self.energy.usual_wh
         )
 
     @cached_property
     def _expected_mps(self) -> FloatArray:
         """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
-        return self._speeds.driven_mps(self.energy.limits_mps, self.edges.conditions.departed_s)
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) travel time of every edge at the expected speeds, s."""
-        return self._driven_m / self._expected_mps
+        return self._speeds.driven_mps(self.energy.usual_mps, self.edges.conditions.departed_s)
 
     @cached_property
-    def _driven_m(self) -> FloatArray:
-        """(n,) lengths over the share of the speed that is driven on average, m."""
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the expected speeds, s."""
         network = self.edges.network
-        return network.length_m / (speed_factors(network) if self.energy.free_flow else 1.0)
+        every = np.arange(network.n_edges)
+        return self.energy.time_s(every, network.length_m, self._expected_mps)
 
     @cached_property
     def regressors(self) -> TurnRegressors:
@@ -187,7 +182,7 @@ class TurnSpace:
         kinetic
             Share of the kinetic energy in the potential.
         """
-        _ = self._expected_wh, self._driven_m, self.halt_wh, self._part_wh  # computed once for all
+        _ = self._expected_wh, self.time_s, self.halt_wh, self._part_wh  # computed once for all
         other = copy(self)
         vars(other).pop("states", None)
         other.edges, other.kinetic = edges, kinetic
@@ -252,14 +247,16 @@ class TurnSpace:
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each.
 
-        ``auxiliary`` is for the expected time. ``turning`` is all else above eq. 8.
+        ``auxiliary`` is for the expected time. ``turning`` is all else above eq. 8, in free flow at
+        the drag of `free_flow`.
         """
-        parts, arms = self.edges.parts_wh(route), self.arms_of_route(route)
-        time_s = self._driven_m[route.rows] / self._expected_mps[route.rows]
+        arms, stretches = self.arms_of_route(route), Stretches.of_route(self.edges.network, route)
+        parts = self.edges.parts_wh(route)
+        if self.energy.free_flow:
+            parts |= self.energy.steady_wh(stretches, self._expected_mps)
+        time_s = self.energy.time_s(stretches.edge, stretches.length_m, self._expected_mps)
         expected_wh = self._expected_wh[arms]
         if not route.whole:
-            stretches = Stretches.of_route(self.edges.network, route)
-            time_s = time_s * stretches.share(self.edges.network)
             cut = np.unique([0, len(arms) - 1])
             ends = arms[cut].tolist(), stretches.from_m[cut].tolist(), stretches.to_m[cut].tolist()
             expected_wh[cut] = [self._part_wh(*end) for end in zip(*ends, strict=True)]
@@ -337,8 +334,8 @@ class TurnSpace:
 
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
-        of_speeds = ("reference", "states", "halt_wh", "_expected_wh", "_expected_mps", "_part_wh")
-        for name in ("_of", *of_speeds):
+        of_speeds = ("reference", "states", "time_s", "halt_wh", "_expected_wh", "_expected_mps")
+        for name in ("_of", "_part_wh", *of_speeds):
             self.__dict__.pop(name, None)
 
     @cached_property

@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT = 290, 220
 
 
 def trip_points(trips: Sequence[MeasuredTrip], network: RoadNetwork) -> "pd.DataFrame":
-    """Return consumption, temperature and mean speed of measured trips on one route.
+    """Return consumption, temperature and mean speed of measured trips on one route, as driven.
 
     Parameters
     ----------
@@ -37,11 +37,14 @@ def trip_points(trips: Sequence[MeasuredTrip], network: RoadNetwork) -> "pd.Data
     """
     rows = []
     for trip in trips:
-        km = float(network.length_m[trip.edge].sum()) / 1000.0 if trip.record is None else 0.0
-        if trip.routes > 1 or km < SHORTEST_KM:
+        if trip.routes > 1 or trip.record is not None:
+            continue
+        driven_m = trip.share(network.length_m) * network.length_m[trip.edge]
+        km = float(driven_m.sum()) / 1000.0
+        if km < SHORTEST_KM:
             continue
         measured = np.isfinite(trip.travel_s)
-        timed_m = float(network.length_m[trip.edge][measured].sum())
+        timed_m = float(driven_m[measured].sum())
         speed_kmh = np.nan
         if timed_m > 500.0 * km:  # on at least half of the way
             speed_kmh = 3.6 * timed_m / float(trip.travel_s[measured].sum())

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from evroute.learning.fleet.car_noise import DrivenCars, OfCars
+from evroute.learning.fleet.car_noise import DrivenCars, TripCovariance
 from evroute.learning.trips.noise_fit import LOG_STD, LOG_STD_OF_CARS, START, fit_scales
 
 N = 40
@@ -28,7 +28,7 @@ def test_products_with_the_inverse_are_the_dense_ones(trips) -> None:
     rng, _, features, group = trips
     variance = rng.uniform(500, 5000, N)
     covariance = dense(0.1 * features, group, variance)
-    found = OfCars(0.1 * features, group, variance)
+    found = TripCovariance(0.1 * features, group, variance)
     columns = rng.normal(size=(N, 3))
     inverse = np.linalg.inv(covariance)
     np.testing.assert_allclose(found.solved(columns), columns.T @ inverse, rtol=1e-9)

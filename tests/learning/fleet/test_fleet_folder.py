@@ -50,21 +50,10 @@ def test_a_plan_by_hand_equals_shared_and_own_numbers(belief) -> None:
     plan = evroute.plan("denver", *NAMES, belief=belief, car="van-3")
     route = plan.recommended_route.route
     planner = evroute.Planner(belief.network, None, belief)
-    more = 0.0
-    for day, member in (
-        (planner.learned.driving, belief.driving),
-        (planner.learned.steady, belief.steady),
-    ):
-        arms = (
-            planner.numbers.driven(route).arms
-            if member.physics == "driving"
-            else np.array(route.rows)
-        )
-        along = day.along(arms, None, planner.numbers.driven(route).stretches)
-        effects = member.belief.cars
-        own = effects.moments(member.belief.regression, "van-3")[0]
-        weight = belief.weight.first if member.physics == "driving" else 1 - belief.weight.first
-        more += weight * float(effects.features(along.row) @ own)
+    driven, effects = planner.numbers.driven(route), belief.belief.cars
+    along = planner.learned.along(driven.arms, None, driven.stretches)
+    own = effects.moments(belief.belief.regression, "van-3")[0]
+    more = float(effects.features(along.row) @ own)
 
     def free_wh(described) -> float:
         """Return the energy before it is moved into the cone, and held above the potential."""

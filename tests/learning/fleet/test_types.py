@@ -1,205 +1,143 @@
-"""Fleets with cars of several types: the joint posterior against a dense one, and at the doors."""
+"""Fleets with cars of several types: a folder for each type, which every door finds by the car."""
 
-import numpy as np
+import json
+
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
 import evroute
 from evroute.cli import app as cli
-from evroute.energy.vehicle import load_vehicle
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, UnknownNameError
 from evroute.learning.belief import load_belief
-from evroute.learning.fleet.scales import STD_OF_CARS
-from evroute.learning.fleet.typed_belief import belief_of_types
 from evroute.learning.learn import learn
-from evroute.learning.trips import trip_belief
-from evroute.learning.trips.noise_fit import TripNoiseScale
-from evroute.learning.trips.terms import DOWN, KM, MINUTES, UP, coefficient_prior, with_level
+from evroute.service.planners import Planners
 
 from .conftest import LEAF, rows_of
 
 VAN = "ford-e-transit"
 NAMES = ("Walnut Street & 33rd Street", "Broadway & 20th Street")
-TYPE_OF = {"leaf-1": 0, "leaf-2": 0, "van-1": 1}
+FACTORS = {"leaf-1": 0.9, "leaf-2": 1.1, "van-1": 1.8, "van-2": 2.2}
 
 
-def made_rows(rng, prior, n):
-    rows = np.zeros((n, len(prior.mean)))
-    rows[:, KM] = rng.lognormal(1.5, 0.5, n)
-    rows[:, MINUTES] = rows[:, KM] * rng.uniform(1.0, 3.0, n)
-    rows[:, UP], rows[:, DOWN] = rng.uniform(0, 60, n), -rng.uniform(0, 60, n)
-    rows[:, 4] = rows[:, KM] * rng.uniform(40, 90, n)
-    rows[:, 7] = rows[:, MINUTES] * rng.uniform(0, 15, n)
-    return with_level(rows, prior)
-
-
-@pytest.mark.parametrize("car", ["leaf-2", "van-1", None])
-def test_the_joint_belief_is_the_dense_posterior(monkeypatch, car) -> None:
-    """By one Gaussian over both types' coefficients and all cars' effects, with no structure."""
-    monkeypatch.setattr(trip_belief.noise_fit, "is_refit_due", lambda n: False)
-    priors = [coefficient_prior(load_vehicle(name)) for name in (LEAF, VAN)]
-    p, rng, noise = len(priors[0].mean), np.random.default_rng(3), TripNoiseScale(20.0, 30.0, 15.0)
-    belief = belief_of_types(priors, TYPE_OF, noise, field_std=0.0, roads=None)
-    cars = list(TYPE_OF)
-    # the stated prior: b_1, b_2, then (u, h) of each car
-    first, second = priors
-    ratio = np.ones(p)
-    both = (first.mean != 0) & (second.mean != 0)
-    ratio[both] = second.mean[both] / first.mean[both]
-    shared = np.diag(0.5 * first.std**2)
-    covariance = np.zeros((2 * p + 6, 2 * p + 6))
-    covariance[:p, :p] = np.diag(first.std**2)
-    covariance[p : 2 * p, p : 2 * p] = np.diag(0.5 * second.std**2) + shared * ratio**2
-    covariance[:p, p : 2 * p] = covariance[p : 2 * p, :p] = shared * ratio
-    covariance[2 * p :, 2 * p :] = np.diag(np.tile(STD_OF_CARS**2, 3))
-    mean = np.concatenate([first.mean, second.mean, np.zeros(6)])
-    weights = [prior.by_car(prior.mean) for prior in priors]
-    design, energy, variance = [], [], []
-
-    def dense_row(row, name):
-        k, whole = TYPE_OF[name], np.zeros(2 * p + 6)
-        whole[k * p : (k + 1) * p] = row
-        at = 2 * p + 2 * cars.index(name)
-        whole[at : at + 2] = row @ weights[k]
-        return whole
-
-    for n in range(30):
-        name = cars[n % 3]
-        k = TYPE_OF[name]
-        row = made_rows(rng, priors[k], 1)[0]
-        wh = float(row @ priors[k].mean) * rng.normal(1.05 + 0.1 * k, 0.03)
-        belief.learn(row, wh, car=name)
-        km = row[KM] * (ratio[KM] if k else 1.0)
-        design.append(dense_row(row, name))
-        energy.append(wh)
-        variance.append(float(noise.variance(km)))
-    assert belief.trips == 30
-    x, v = np.array(design), np.array(variance)
-    gain = np.linalg.solve(x @ covariance @ x.T + np.diag(v), x @ covariance).T
-    dense_mean = mean + gain @ (np.array(energy) - x @ mean)
-    dense = covariance - gain @ x @ covariance
-    own = belief.of_car(car)
-    k = TYPE_OF.get(car, 0)
-    take = np.zeros((p, 2 * p + 6))
-    take[:, k * p : (k + 1) * p] = np.eye(p)
-    expected = take @ dense @ take.T
-    if car is None:  # a Leaf that did not drive
-        expected = expected + (weights[0] * STD_OF_CARS**2) @ weights[0].T
-    else:
-        at = 2 * p + 2 * cars.index(car)
-        take[:, at : at + 2] = weights[k]
-        expected = take @ dense @ take.T
-    scale = np.abs(priors[k].std)
-    np.testing.assert_allclose(
-        own.regression.mean / scale, take @ dense_mean / scale, rtol=1e-9, atol=1e-9
-    )
-    found = own.regression.covariance / np.outer(scale, scale)
-    np.testing.assert_allclose(found, expected / np.outer(scale, scale), rtol=1e-9, atol=1e-9)
-
-
-def test_a_type_without_trips_follows_half_of_the_ratio() -> None:
-    """Leafs that take a third more make vans take about a sixth more, before any van drove."""
-    priors = [coefficient_prior(load_vehicle(name)) for name in (LEAF, VAN)]
-    belief = belief_of_types(priors, TYPE_OF, TripNoiseScale(), field_std=0.0, roads=None)
-    rng = np.random.default_rng(4)
-    for n, row in enumerate(made_rows(rng, priors[0], 200)):
-        wh = 1.33 * float(row @ priors[0].mean) * rng.normal(1.0, 0.03)
-        belief.learn(row, wh, car=("leaf-1", "leaf-2")[n % 2])
-    row = made_rows(rng, priors[1], 1)[0]
-    more = belief.of_car("van-1").expect(row).mean_wh / float(row @ priors[1].mean) - 1.0
-    assert 0.05 < more < 0.3
+def table_of(rows, path):
+    pyarrow.csv.write_csv(pa.table(rows), path)
+    return path
 
 
 @pytest.fixture(scope="module")
 def mixed(leaf_setting, tmp_path_factory):
-    """Return a table of 4 cars, its table of cars, and the folder that learned both."""
-    import pyarrow as pa
-    import pyarrow.csv
-
+    """Return a folder with a table of 4 cars, its table of cars and the fleet that learned them."""
     place = tmp_path_factory.mktemp("mixed")
-    factors = {"leaf-1": 0.9, "leaf-2": 1.1, "van-1": 1.8, "van-2": 2.2}
-    pyarrow.csv.write_csv(pa.table(rows_of(leaf_setting, 80, 2, factors)), place / "t.csv")
-    lines = [f"{car},{LEAF if car < 'v' else VAN}" for car in factors]
+    table = table_of(rows_of(leaf_setting, 80, 2, FACTORS), place / "t.csv")
+    lines = [f"{car},{LEAF if car < 'v' else VAN}" for car in FACTORS]
     (place / "cars.csv").write_text("\n".join(["car,vehicle", *lines]) + "\n")
-    learned = learn(place / "t.csv", place / "mixed", cars=place / "cars.csv")
-    return place, learned
+    learned = learn(table, place / "fleet", cars=place / "cars.csv")
+    assert (learned.new, learned.trips.num_rows, learned.skipped) == (80, 80, {})
+    return place
 
 
-def test_cars_of_two_types_are_learned_and_planned_by_their_own(mixed) -> None:
-    place, learned = mixed
-    assert learned.new == 80
-    belief = load_belief(place / "mixed")
-    assert [each.vehicle.name for each in belief.setting.of_types] == [LEAF, VAN]
-    shares = belief.car_shares()
-    assert shares["leaf-1"].mean < shares["leaf-2"].mean
-    assert shares["van-1"].mean < shares["van-2"].mean
-    plans = {
-        car: evroute.plan("denver", *NAMES, belief=belief, car=car).recommended_route.energy_wh
-        for car in ("leaf-1", "leaf-2", "van-1", "van-2")
-    }
-    assert plans["leaf-1"] < plans["leaf-2"] < plans["van-1"] < plans["van-2"]
-    planner = evroute.Planner(belief.network, None, belief)
-    assert planner.vehicle.name == LEAF
-    assert planner.of_car("van-1").vehicle.name == VAN
-    # an unknown car is of the type that the plan names
-    of_type = evroute.plan("denver", *NAMES, belief=belief, vehicle=VAN).recommended_route
-    assert plans["leaf-2"] < of_type.energy_wh < plans["van-2"]
-    known = evroute.plan("denver", *NAMES, belief=belief, car="van-1").recommended_route
-    assert of_type.energy_forecast.std_wh > known.energy_forecast.std_wh
-    for vehicle, car in ((VAN, "leaf-1"), (LEAF, "van-1")):
-        with pytest.raises(
-            EvrouteError, match=rf"car '{car}' is of type .*, not .*. Leave that out"
-        ):
-            evroute.plan("denver", *NAMES, belief=belief, vehicle=vehicle, car=car)
-    # eq. 8 of a row is that of the type
-    rows = {row["car"]: row for row in learned.trips.to_pylist()}
-    assert rows["van-1"]["eq8_wh"] / rows["van-1"]["length_m"] > (
-        rows["leaf-1"]["eq8_wh"] / rows["leaf-1"]["length_m"]
-    )
+def test_each_type_is_the_belief_of_its_trips_alone(mixed, leaf_setting, tmp_path) -> None:
+    """Against folders that learned the trips of one type each."""
+    names = [path.name for path in (mixed / "fleet").iterdir() if path.name[0] != "."]
+    assert sorted(names) == ["cars.csv", VAN, LEAF]
+    rows = rows_of(leaf_setting, 80, 2, FACTORS)
+    for vehicle, first in ((LEAF, "leaf"), (VAN, "van")):
+        own = [k for k, car in enumerate(rows["car"]) if car.startswith(first)]
+        table = table_of(
+            {name: [each[k] for k in own] for name, each in rows.items()}, tmp_path / "t.csv"
+        )
+        learn(table, tmp_path / vehicle, vehicle=vehicle)
+        alone, there = load_belief(tmp_path / vehicle), load_belief(mixed / "fleet" / vehicle)
+        assert there.vehicle.name == vehicle
+        assert there.trips == alone.trips == 40
+        for name, numbers in alone.state().items():
+            assert (there.state()[name] == numbers).all(), name
 
 
-def test_a_folder_of_types_comes_back_and_learns_on_without_the_table(mixed, leaf_setting) -> None:
-    import pyarrow as pa
-    import pyarrow.csv
+def test_commands_find_the_folder_by_the_car_or_the_vehicle(mixed) -> None:
+    command = [
+        "route",
+        "--from",
+        NAMES[0],
+        "--to",
+        NAMES[1],
+        "--belief",
+        str(mixed / "fleet"),
+        "--json",
+    ]
+    wh = {}
+    for words in (["--car", "leaf-1"], ["--car", "van-1"], ["--vehicle", VAN]):
+        done = CliRunner().invoke(cli, [*command, *words])
+        assert done.exit_code == 0, done.output
+        wh[words[1]] = json.loads(done.stdout)["routes"]["energy"]["energy_wh"]
+    for car, vehicle in (("leaf-1", LEAF), ("van-1", VAN)):
+        belief = load_belief(mixed / "fleet", car=car)
+        assert belief.vehicle.name == vehicle
+        plan = evroute.plan("denver", *NAMES, belief=belief, car=car)
+        assert wh[car] == pytest.approx(plan.routes["energy"].energy_wh, rel=1e-9)
+    belief = load_belief(mixed / "fleet" / VAN)
+    plan = evroute.plan("denver", *NAMES, belief=belief)
+    assert wh[VAN] == pytest.approx(plan.routes["energy"].energy_wh, rel=1e-9)
+    reach = ["range", "--from", NAMES[0], "--soc", "5", "--belief", str(mixed / "fleet"), "--car"]
+    roads = [CliRunner().invoke(cli, [*reach, car]) for car in ("leaf-1", "van-2")]
+    assert all(done.exit_code == 0 for done in roads), roads[0].output
+    assert roads[0].stdout != roads[1].stdout
 
-    place, _ = mixed
-    before = load_belief(place / "mixed").state()
-    more = rows_of(leaf_setting, 4, 9, {"van-1": 1.8, "leaf-1": 0.9})
-    pyarrow.csv.write_csv(pa.table(more), place / "more.csv")
-    assert learn(place / "more.csv", place / "mixed").new == 4
-    belief = load_belief(place / "mixed")
-    assert belief.trips == 84
-    rows = "driving/trips/learned_rows"
-    n = len(before[rows])
-    np.testing.assert_array_equal(belief.state()[rows][:n, :36], before[rows][:, :36])
-    again = CliRunner().invoke(cli, ["learn", "--repair", str(place / "mixed"), "--quiet"])
-    assert again.exit_code == 0, again.output
-    repaired = load_belief(place / "mixed")
-    for car, share in belief.car_shares().items():
-        assert repaired.car_shares()[car].mean == pytest.approx(share.mean, abs=1e-6)
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--car", "van-9"], "is the folder of a fleet without car 'van-9'. It knows van-"),
+        (["--vehicle", "fiat-500e"], "without cars of type 'fiat-500e'. There are"),
+        ([], f"with several types. Name the car, or one of the vehicles {VAN}, {LEAF}"),
+    ],
+)
+def test_a_car_that_no_type_has_is_refused_in_one_line(mixed, words, line) -> None:
+    command = ["route", "--from", NAMES[0], "--to", NAMES[1], "--belief", str(mixed / "fleet")]
+    done = CliRunner().invoke(cli, [*command, *words])
+    assert isinstance(done.exception, EvrouteError), done.output
+    assert line in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_the_service_finds_the_folder_by_the_car(mixed) -> None:
+    planners = Planners(mixed)
+    assert planners.folder("fleet", "van-1") == mixed / "fleet" / VAN
+    assert planners.folder("fleet", vehicle=LEAF) == mixed / "fleet" / LEAF
+    with pytest.raises(UnknownNameError, match=r"without car 'x'"):
+        planners.folder("fleet", "x")
+
+
+def test_a_fleet_learns_on_without_its_table_of_cars(mixed, leaf_setting, tmp_path) -> None:
+    more = table_of(rows_of(leaf_setting, 4, 9, {"van-1": 1.8, "leaf-1": 0.9}), tmp_path / "m.csv")
+    first = learn(more, mixed / "fleet")
+    assert (first.new, first.trips.num_rows, set(first.by_type)) == (4, 84, {LEAF, VAN})
+    again = learn(more, mixed / "fleet")
+    assert (again.new, again.known) == (0, 4)
+    assert [load_belief(mixed / "fleet" / name).trips for name in (LEAF, VAN)] == [42, 42]
+    assert learn(None, mixed / "fleet").trips.num_rows == 84
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (f"leaf-1,{VAN}\n", "car 'leaf-1' is of type 'ford-e-transit' in the table of cars, and"),
+        (f"leaf-1,{VAN}\n", "car 'leaf-1' is of type 'ford-e-transit' in"),
         (f"truck,{VAN}\n", "of car 'other', which is not in"),
     ],
 )
 def test_a_table_that_contradicts_the_folder_is_refused_in_one_line_and_changes_nothing(
     mixed, leaf_setting, tmp_path, text, line
 ) -> None:
-    import pyarrow as pa
-    import pyarrow.csv
+    def files():
+        return {path: path.read_bytes() for path in mixed.glob("fleet/**/*.*") if path.is_file()}
 
-    place, _ = mixed
-    parts = sorted((place / "mixed" / "measured").iterdir())
-    pyarrow.csv.write_csv(
-        pa.table(rows_of(leaf_setting, 2, 11, {"other": 1.0})), tmp_path / "t.csv"
-    )
+    before = files()
+    table = table_of(rows_of(leaf_setting, 2, 11, {"other": 1.0}), tmp_path / "t.csv")
     (tmp_path / "cars.csv").write_text("car,vehicle\n" + text)
     with pytest.raises(EvrouteError) as caught:
-        learn(tmp_path / "t.csv", place / "mixed", cars=tmp_path / "cars.csv")
+        learn(table, mixed / "fleet", cars=tmp_path / "cars.csv")
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert sorted((place / "mixed" / "measured").iterdir()) == parts
+    assert files() == before

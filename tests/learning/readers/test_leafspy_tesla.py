@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.learning.readers.clocks import seconds
-from evroute.learning.readers.degrees import degrees_of, without_minutes
+from evroute.learning.readers.clocks import DAY_FIRST, MONTH_FIRST, date_order, seconds
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.readers.leafspy import DAY_FIRST, MONTH_FIRST, date_format
+from evroute.learning.readers.raw.degrees import degrees_of, without_minutes
 from evroute.methods.setting import Setting, load_setting
 
 EXAMPLES = Path(__file__).parents[3] / "data/examples"
@@ -64,7 +63,7 @@ def test_numbers_of_degrees_times_hundred_are_degrees_and_minutes() -> None:
     ],
 )
 def test_the_order_of_day_and_month(texts, form) -> None:
-    assert date_format(texts) == form
+    assert date_order(texts) == form
 
 
 def test_dates_of_both_orders_are_refused_in_one_line(tmp_path) -> None:

@@ -45,7 +45,9 @@ def test_a_trip_stands_for_its_plausible_routes(setting, notebook) -> None:
     network = setting.network
     measured = read_measured(notebook, setting, ["renault-zoe"])
     assert [trip.trip for trip in measured.trips] == ["one", "two"]
-    of_battery, columns = sorted(measured.notes, reverse=True)
+    columns, numbers, steps, of_battery = sorted(measured.notes, key=len)
+    assert "a trip takes 1 to 2 of them: single trips tell nothing" in steps
+    assert numbers == "numbers are read with a decimal comma"
     assert "per cents of the vehicle file's usable battery of 52 kWh" in of_battery
     assert columns == "columns not read: mood"
     assert "no plausible route between its ends is 9 km long" in measured.skipped["far"]

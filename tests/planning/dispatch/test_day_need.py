@@ -119,6 +119,6 @@ def test_the_needed_charge_of_one_trip_keeps_the_reserve_of_its_plan(
 
 
 def test_a_day_beyond_a_full_battery_is_refused(folder: Path) -> None:
-    day = need_of(planner_of(folder, "physics"), *[(HOME, WORK), (WORK, HOME)] * 40)
-    with pytest.raises(NotEnoughChargeError, match="keeps 5 % over 80 trips with probability"):
+    day = need_of(planner_of(folder, "physics"), *[(HOME, WORK), (WORK, HOME)] * 60)
+    with pytest.raises(NotEnoughChargeError, match="keeps 5 % over 120 trips with probability"):
         day.need(5.0, 0.95)

@@ -1,1 +1,0 @@
-"""Mixture: two beliefs of whole trips, weighed by the trips that both expected."""

@@ -1,0 +1,1 @@
+"""Tables as programs write them: encodings, widths of rows, numbers and repeats."""

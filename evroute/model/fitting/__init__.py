@@ -1,1 +1,0 @@
-"""Fitting: hyper-parameters chosen by the likelihood of the driven trips."""

@@ -1,0 +1,54 @@
+"""GrowingFactor: the Cholesky factor of a covariance of points that are added one at a time.
+
+With L the lower factor of the covariance of the points, ``L^-1 k(points, x)`` are the features of
+an x: their products are the part of the covariance of two x that the points explain.
+"""
+
+import numpy as np
+from scipy.linalg.blas import dtrsm
+
+from evroute.arrays import FloatArray
+
+
+class GrowingFactor:
+    """The lower Cholesky factor of m points.
+
+    Parameters
+    ----------
+    lower
+        (m, m) factor to begin with. None for no point.
+
+    Attributes
+    ----------
+    lower
+        (m, m) factor.
+    """
+
+    def __init__(self, lower: FloatArray | None = None) -> None:
+        self.lower = np.empty((0, 0)) if lower is None else lower
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def features(self, between: FloatArray) -> FloatArray:
+        """Return ``L^-1`` times the covariance of the points with others, (m, a). It is used up."""
+        if not between.size:
+            return np.empty(between.shape)
+        # on the right of the transpose, which is column-major: nothing is copied
+        return dtrsm(1.0, self.lower.T, between.T, side=1, overwrite_b=1).T
+
+    def append(self, features: FloatArray, rest: float) -> None:
+        """Add a point.
+
+        Parameters
+        ----------
+        features
+            (m,) its features.
+        rest
+            The part of its variance that they do not explain, positive.
+        """
+        m = len(self)
+        lower = np.zeros((m + 1, m + 1))
+        lower[:m, :m], lower[m, :m] = self.lower, features
+        lower[m, m] = np.sqrt(rest)
+        self.lower = lower
