@@ -50,7 +50,7 @@ def test_the_legs_are_the_pairs_of_the_matrix(belief, by: str) -> None:
 
 def test_a_tour_of_one_leg_is_the_plan(belief) -> None:
     warm = {"temperature_c": -5, "preheated": True}  # legs of a tour are planned without a warm-up
-    day = {"soc": 6, "reserve": 4, "conditions": warm, "depart": "08:15"}
+    day = {"soc": 5.5, "reserve": 4, "conditions": warm, "depart": "08:15"}
     tour = evroute.tour("denver", (DEPOT, STOPS[0]), belief=belief, **day)
     plan = evroute.plan("denver", DEPOT, STOPS[0], belief=belief, **day)
     route = plan.least_energy
