@@ -1,8 +1,8 @@
-"""Fits `evroute.energy.free_flow` on SUMO's drives: ``python studies/driving_fit.py``.
+"""Counts SUMO's stops, and compares drivers' plans with its drives: ``studies/driving_fit.py``.
 
 Eq. 8 routes of 200 random pairs each in Luxembourg and Monaco (seed 0), driven once. Half of each
-city's routes (seed 0) fit the stops, the share of braking and the speed factors; the others judge:
-error of the energy and time of routes. Needs ``evroute[sumo]`` and ``EVROUTE_DATA_DIR``.
+city's routes (seed 0) count the stops; the others judge: error of the energy and time of routes.
+Needs ``evroute[sumo]`` and ``EVROUTE_DATA_DIR``.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from world_figures import City, routes
 from evroute.arrays import FloatArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.energy.defaults import VEHICLE
-from evroute.energy.free_flow import BRAKING, speed_factors
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import edge_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
@@ -67,11 +67,10 @@ class Drives:
         driving = TurnEnergy(network, car, table, free_flow=True)
         eq8 = edge_parts(network, car).total_wh
         at = [table.rows_along(trace.rows) for trace in self.traces]
-        self.wasted = summed(turns.wasted_wh(rows, network.speed_mps), at)
         self.expected = {
             "eq. 8": np.array([eq8[trace.rows].sum() for trace in self.traces]),
             "turns": summed(turns.mean_wh(rows, network.speed_mps), at),
-            "driving": summed(driving.mean_wh(rows, network.speed_mps), at),
+            "driving": summed(driving.usual_wh, at),
         }
         driven_s = network.time_s / speed_factors(network)
         self.limit_s = np.array([network.time_s[trace.rows].sum() for trace in self.traces])
@@ -102,11 +101,6 @@ def fit(cities: list[Drives]) -> None:
         print(f"speed factor {kind}: {limit_s / took_s:.3f} ({took_s:.0f} s)")
     for kind, (count, passages) in stopped.items():
         print(f"stops {kind}: {count / passages:.3f} of {passages:.0f}")
-    left = np.concatenate(
-        [(c.wh - c.expected["driving"] + BRAKING * c.wasted)[c.fits] for c in cities]
-    )
-    wasted = np.concatenate([c.wasted[c.fits] for c in cities])
-    print(f"share of braking, least squares: {left @ wasted / (wasted @ wasted):.3f}")
 
 
 def judge(name: str, city: Drives) -> None:

@@ -23,11 +23,11 @@ The constants are measured, none is fitted to plans (docs/figures/cars.md has th
 `studies/driven_speeds.py` prints them).
 
 - `REACHED_MPS2`: median of ``v^2 / L`` over roads of 50 to 500 m between two stops: 0.37 in 127
-  drives of a Renault Twizy at 1 Hz, 0.40 in 13 of the cycles UDDS and WLTC (low phase).
+  drives of a Renault Twizy at 1 Hz (0.48 in the 15 of the cycles UDDS, HWFET and WLTC).
 - `ACCELERATION_MPS2`, `BRAKING_MPS2`: from standstill to 80 % of the speed reached, and back. The
-  medians over distance are 0.53 and 0.56 in 325 drives of the Twizy, 0.49 and 0.84 in 26 of UDDS,
-  HWFET and WLTC. They give a mean square of the speed of 0.67 of the square that is reached. The
-  same drives of 50 to 500 m have 0.65 (Twizy) and 0.69 (cycles).
+  medians over distance are 0.53 and 0.56 in 325 drives of the Twizy, 0.53 and 0.77 in 27 of the
+  cycles, here weighted by their numbers. They give a mean square of the speed of 0.67 of the square
+  that is reached. Drives of 50 to 500 m have 0.65 (Twizy) and 0.69 (cycles).
 - `LOST_SPMPS`: the time of these drives beyond that at the speed reached: 1.2 s and 1.04 s.
 - `WAIT_S`: a stop takes 14 s in the median (Twizy), 15.4 s in the mean (UDDS).
 - `OUTSIDE`: 0.80 in the average traffic of England's motorways and trunk roads (55.9 of 70 mph;
