@@ -36,6 +36,7 @@ COMMANDS = {
     "network": ("network.app", "Road networks: list, inspect, build, export, close roads."),
     "vehicle": ("vehicle.app", "Vehicles of the catalogue, and your own TOML files."),
     "check-model": ("check_model.check_model", "Check an energy model for what no vehicle can do."),
+    "benchmark": ("benchmark.benchmark", "Compare programs that expect the energy of trips."),
     "method": ("method.app", "Models, indices, methods and kernels."),
 }
 """Module and name of the function or group of each command, and its line in the help."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.conservation import Loop, gaining_loop
 from evroute.planning.planner import Planner
 from evroute.planning.searches.search import Search, shared_search
+
+if TYPE_CHECKING:
+    from evroute.learning.base import Belief
 
 FEATURES = ("speed_mph", "slope_percent")
 ENERGY = "kwh_per_mile"
@@ -49,7 +53,7 @@ class ModelCheck:
 
 
 def check_model(
-    model: str | Path,
+    model: "str | Path | Belief",
     network: RoadNetwork | str | Path = "denver",
     *,
     physics: str | None = None,
@@ -67,9 +71,9 @@ def check_model(
     ----------
     model
         A vehicle (a name or a ``.toml`` file), a table (``.csv`` with ``speed_kmh``,
-        ``slope_percent`` and ``wh_per_km``), an ``.onnx`` model, or the folder of a belief.
+        ``slope_percent`` and ``wh_per_km``), an ``.onnx`` model, a belief, or its folder.
     network
-        A network, its name, or the path of a stored one.
+        A network, its name, or the path of a stored one. A belief is checked on its own network.
     physics
         For vehicles, as in `Planner`.
     mass_kg
@@ -93,15 +97,14 @@ def check_model(
     >>> evroute.check_model("nissan-leaf-40").holds
     True
     """
+    if not isinstance(model, str | Path):
+        return _of_belief(repr(model), model)
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     path = Path(model)
     if path.is_dir():
         from evroute.learning.belief import load_belief  # slow, and not needed by other models
 
-        belief = load_belief(path, network=roads)
-        planner = Planner(belief.network, None, belief)
-        reason = "not checked: a belief is about roads, not about speed and slope"
-        return _checked(f"belief {path}", planner, [Law("speed and slope", None, reason)])
+        return _of_belief(f"belief {path}", load_belief(path, network=roads))
     if path.suffix in {".csv", ".onnx"}:
         of = of_table(path, mass_kg) if path.suffix == ".csv" else None
         function = of or of_onnx(path, mass_kg, features, energy)
@@ -109,6 +112,13 @@ def check_model(
     vehicle = load_vehicle(model)
     planner = Planner(roads, vehicle, physics=physics)
     return _checked(f"vehicle '{vehicle.name}'", planner, laws(of_vehicle(vehicle)))
+
+
+def _of_belief(name: str, belief: "Belief") -> ModelCheck:
+    """Return the checks of a belief: the loops alone."""
+    reason = "not checked: a belief is about roads, not about speed and slope"
+    planner = Planner(belief.network, None, belief)
+    return _checked(name, planner, [Law("speed and slope", None, reason)])
 
 
 def _checked(name: str, planner: Planner, found: list[Law]) -> ModelCheck:

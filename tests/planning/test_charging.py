@@ -41,7 +41,7 @@ N_CASES, N_COMPILED = 330, 40
 STOPS = 4
 """Greatest number of stops of the plans by brute force; more would not be faster here."""
 FRVCPY = Path(__file__).with_name("frvcpy_times.json")
-TWIZY = Path(__file__).parents[2] / "studies/vehicles/twizy.toml"
+TWIZY = Path(__file__).parents[2] / "data/benchmark/twizy.toml"
 Problems = Callable[..., SearchProblem]
 
 
