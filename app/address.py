@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from state import given, ignored, key
 from stop_wishes import NUMBERS, inputs_of_arrival
 
+from evroute.planning.fields import MEAN
 from evroute.planning.request import PLACES, entries
 
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
@@ -33,7 +34,7 @@ INPUTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "soc": lambda percent: {"soc": round(percent)},
     "reserve": lambda percent: {"reserve": round(percent)},
     "charge": lambda charges: {"charge": charges},
-    "risk": lambda share: {"risk": 100 * share},
+    "risk": lambda risk: {"risk": 0.0 if risk == MEAN else 100 * risk},
     "arrive": inputs_of_arrival,
     "avoid_stations": lambda stations: {"avoid_stations": list(stations)},
     "depart": lambda clock: {"depart": clock},
@@ -60,6 +61,7 @@ _OLDER = {"places", "by", "clicks"}
 _LONGEST = 2000
 _READ = "address_read"
 _WHOLE = "address_whole"
+_WITHOUT_RISK = "address_without_risk"
 
 
 def read_address() -> bool:
@@ -73,6 +75,7 @@ def read_address() -> bool:
     st.session_state[KEPT] = {}
     texts = st.query_params.to_dict()
     st.session_state[_WHOLE] = "soc" in texts
+    st.session_state[_WITHOUT_RISK] = "soc" in texts and "risk" not in texts
     for name, text in texts.items():
         values = {} if len(text) > _LONGEST else _values(name, text)
         if values is None:
@@ -91,6 +94,11 @@ def read_address() -> bool:
 def is_whole_plan() -> bool:
     """Return True if the address has the charge of a plan, and so all inputs that it needs."""
     return bool(st.session_state.get(_WHOLE))
+
+
+def is_without_risk() -> bool:
+    """Return True if the address is of a version whose plans went by expected energies."""
+    return bool(st.session_state.get(_WITHOUT_RISK))
 
 
 def _values(name: str, text: str) -> dict[str, Any] | None:

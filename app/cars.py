@@ -13,6 +13,7 @@ from evroute.energy.vehicle import find_vehicles, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.fields import MEAN
 from evroute.planning.plan import Plan, gained
 
 WIDTHS = {"Car": 122, "kWh": 45, "Arrive": 52, "min": 40}
@@ -85,7 +86,7 @@ def compare_cars(
         try:
             made = planner(roads, car, conditions, "", "").plan(
                 plan.request.model_copy(
-                    update={"vehicle": car, "car": None, "risk": None, "charge": False}
+                    update={"vehicle": car, "car": None, "risk": MEAN, "charge": False}
                 )
             )
         except EvrouteError:

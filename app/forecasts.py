@@ -43,7 +43,7 @@ def refused_fastest(planner: Planner, plan: Plan) -> PlannedRoute | None:
     battery, request = plan.battery, plan.request
     if battery is None or request.charge:
         return None
-    wishes = {"soc": None, "reserve": None, "risk": None}
+    wishes = {"soc": None, "reserve": None}
     try:
         fastest = planner.plan(request.model_copy(update=wishes)).routes["time"]
     except EvrouteError:
@@ -54,9 +54,7 @@ def refused_fastest(planner: Planner, plan: Plan) -> PlannedRoute | None:
     assert described.charge is not None
     assert described.charge_forecast is not None
     falls = described.charge.low_wh.min() < battery.reserve_wh
-    risky = request.risk is not None and (
-        described.charge_forecast.never_below_reserve < 1.0 - request.risk
-    )
+    risky = described.charge_forecast.never_below_reserve < 1.0 - (request.most_risk or 1.0)
     return described if falls or risky else None
 
 

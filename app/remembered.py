@@ -13,7 +13,7 @@ WORDS: Mapping[str, Callable[[Value], str]] = {
     "soc": lambda percent: f"charge {percent} %",
     "reserve": lambda percent: f"keep {percent} %",
     "charge": lambda charges: "charging on the way" if charges else "no charging on the way",
-    "risk": lambda percent: f"risk at most {percent:g} %" if percent else "any risk",
+    "risk": lambda percent: f"risk at most {percent:g} %" if percent else "plans on average",
     "price": lambda price: f"{price:g} per kWh",
     "time_value": lambda value: f"{value:g} per hour",
     "stop_from": lambda percent: f"arrive at stations with {percent:g} %",

@@ -27,6 +27,7 @@ from evroute.learning.trips.fields import has_heights
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import stations
 from evroute.planning.battery import Battery
+from evroute.planning.fields import MEAN, PROMISE
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
@@ -43,7 +44,7 @@ CARS = "cars"
 LOWERED = "lowered_reserve"
 """Wished charge to keep, and the charge to keep that it gave, %."""
 RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
-"""Offered limits of risk, %. 0 is none."""
+"""Offered limits of risk, %. 0 is a plan by expected energies."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Request:
     @property
     def risk(self) -> float | None:
         """Greatest probability of ever falling below the reserve, or None for no limit."""
-        return self.wishes.risk
+        return self.wishes.most_risk
 
     def asked(self) -> PlanRequest:
         """Return the request between its places. A stop may still be empty."""
@@ -239,9 +240,12 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
     """
     soc = starting("soc", 80, (1, 100))
     reserve = _reserve(soc)
-    percent = starting("risk", 0.0, (0.0, 50.0))
+    usual = 100 * PROMISE
+    percent = starting("risk", usual, (0.0, 50.0))
+    limits = {0.0: "on average", usual: ""}
+    words = limits.get(percent, f"risk {percent:g} %")
     title = f"{soc:d} %, keep {reserve:d} %"
-    title = f"{title}, risk {percent:g} %" if percent else f"Charge {title}"
+    title = f"{title}, {words}" if words else f"Charge {title}"
     with st.popover(literal(title), key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"), persist_state=WHILE_CLOSED)
         starting("range", False)
@@ -254,11 +258,12 @@ def _ask_battery(roads: RoadNetwork) -> dict[str, Any]:
         st.pills(
             "Chance of ever falling below the charge to keep, at most",
             sorted({*RISKS, percent}),
-            format_func=lambda each: f"{each:g} %" if each else "no limit",
+            format_func=lambda each: f"{each:g} %" if each else "on average",
+            required=True,
             key=key("risk"),
             persist_state=WHILE_CLOSED,
         )
-    return {"soc": soc, "reserve": reserve, "charge": charges, "risk": percent / 100 or None}
+    return {"soc": soc, "reserve": reserve, "charge": charges, "risk": percent / 100 or MEAN}
 
 
 def _reserve(soc: int) -> int:
@@ -327,11 +332,9 @@ def clock_of(text: str) -> str:
 def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
     """Ask for departure, prices and the greatest extra time. A price of 0 leaves money out.
 
-    A plan that may charge on the way has no limit of the extra time. With a limit of risk it has no
-    value of time.
+    A plan that may charge on the way has no limit of the extra time.
     """
     depart = clock_of(starting("depart", ""))
-    risky = charges and bool(starting("risk", 0.0, (0.0, 50.0)))
     with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
         st.text_input("Departure (HH:MM)", key=key("depart"))
         limited = starting("limited", False)
@@ -363,12 +366,12 @@ def _ask_time_and_money(*, charges: bool) -> dict[str, Any]:
             step=1.0,
             key=key("time_value"),
             persist_state=WHILE_CLOSED,
-            disabled=risky or not price,
-            help="With a price, the plan of least cost is recommended. Not with stops and a risk.",
+            disabled=not price,
+            help="With a price, the plan of least cost is recommended.",
         )
     return {
         "depart": depart or None,
         "price": price or None,
-        "time_value": value if price and value and not risky else None,
+        "time_value": value if price and value else None,
         "max_extra_time": extra / 100 if limited and not charges else None,
     }

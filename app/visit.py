@@ -11,7 +11,7 @@ from typing import Any
 import example
 import memory
 import streamlit as st
-from address import is_whole_plan, read_address
+from address import is_whole_plan, is_without_risk, read_address
 from lan import READS_ONLY, reads_only
 from literal import literal, sentence
 from own_trips import OWN_NUMBERS
@@ -23,6 +23,10 @@ PLACES = "remembered_places"
 FIRST = "first_inputs"
 INPUTS = ("network", "vehicle", "soc", "reserve", "charge", "risk", "price", "time_value", *NUMBERS)
 """Inputs of the profile. Further ones are numbers of a car, such as ``drag:renault-zoe``."""
+OLDER = (
+    "This link is older: it now plans to keep the charge in nine trips of ten. Choose 'on average' "
+    "below the charge to plan as before."
+)
 NUMBERS_OF_CARS = tuple(f"{name}:" for name in OWN_NUMBERS)
 
 
@@ -109,6 +113,8 @@ def show_notices() -> None:
         st.caption(sentence(READS_ONLY))
     if note := st.session_state.get(NOTE):
         st.caption(sentence(note))
+    if is_without_risk():
+        st.caption(OLDER)
     if not ignored():
         return
     now = {name: st.session_state[name] for name in st.session_state if _is_input(name)}

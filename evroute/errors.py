@@ -3,6 +3,8 @@
 The command line prints them and ends with status 2.
 """
 
+from collections.abc import Mapping, Sequence
+
 
 class EvrouteError(Exception):
     """A request that cannot be met. The message names the cause and the remedy."""
@@ -37,11 +39,24 @@ class NotEnoughChargeError(NoRouteError):
         As in `EvrouteError`.
     start_percent
         Least charge at the start with which the trip succeeds, %, or None if a full one does not.
+    steps
+        Changes of the request after each of which a plan was found, as values by field, such as
+        ``{"soc": 26}`` or ``{"charge": True}``. None for the charge at the start alone.
+    average_percent
+        Least charge at the start that suffices by expected energies, where it is less, %.
     """
 
-    def __init__(self, message: str, start_percent: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        start_percent: int | None = None,
+        steps: Sequence[Mapping[str, float | bool]] | None = None,
+        average_percent: int | None = None,
+    ) -> None:
         super().__init__(message)
-        self.start_percent = start_percent
+        self.start_percent, self.average_percent = start_percent, average_percent
+        starts = () if start_percent is None else ({"soc": start_percent},)
+        self.steps: Sequence[Mapping[str, float | bool]] = starts if steps is None else steps
 
 
 class MissingPackageError(EvrouteError):

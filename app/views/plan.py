@@ -3,6 +3,7 @@
 The last plan is left on the map and the cards, dimmed, where a request cannot be met.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -137,10 +138,7 @@ def make_plan(request: Request | None, planner: Planner | None) -> Plan | None:
             check_place(request.network, place)
         return planned(request, planner)
     except NotEnoughChargeError as error:
-        if request.wishes.charge:
-            st.error(sentence(str(error)))
-        else:
-            show_shortage(request, planner, error)
+        show_shortage(request, planner, error)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
@@ -158,28 +156,41 @@ def show_shortage(request: Request, planner: Planner, error: NotEnoughChargeErro
     error
         From the planner.
     """
-    needed, possible = error.start_percent, {"risk": None}
+    soc = request.wishes.soc or 0.0
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="shortage"):
-        if needed is None or needed > 100:
-            st.error(sentence(str(error).removesuffix(" (--charge)")))
+        if error.start_percent is None or request.wishes.charge:
+            st.error(sentence(str(error).replace(" (--charge)", "")))
         else:
             risk = request.risk
-            goal = f" for a risk of {100 * risk:g} %" if risk else ""
+            goal = "" if risk is None else f" for {100 * (1 - risk):g} of 100 trips"
+            average = ""
+            if error.average_percent is not None:
+                average = f" (on average {error.average_percent} % is enough)"
             st.error(
-                sentence(f"{request.wishes.soc:.0f} % is not enough{goal}: start with {needed:d} %")
+                sentence(
+                    f"{soc:.0f} % is not enough{goal}: start with at least "
+                    f"{error.start_percent:d} %{average}"
+                )
             )
-            st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
-            possible = {"risk": None, "soc": float(needed)}
-        chargers = planner.chargers
-        if chargers:
-            st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
-        elif stations(request.network):
-            reason = why_no_charging(request.network, request.vehicle, chargers)
+        for number, step in enumerate(error.steps):
+            st.button(step_label(step), on_click=use, args=(step,), key=f"use{number or ''}")
+        if not planner.chargers and stations(request.network):
+            reason = why_no_charging(request.network, request.vehicle, planner.chargers)
             st.caption(sentence(f"no charging on the way: {reason}"))
-    if st.session_state.get(BASIS) != request.basis:
-        wishes = request.wishes.model_copy(update=possible)
+    if error.steps and st.session_state.get(BASIS) != request.basis:
+        wishes = request.wishes.model_copy(update=dict(error.steps[0]))
         with suppress(NotEnoughChargeError):
             keep_last(request, planned(replace(request, wishes=wishes), planner))
+
+
+def step_label(step: Mapping[str, float | bool]) -> str:
+    """Return the label of the button of a change that mends a refusal."""
+    soc, reserve = step.get("soc"), step.get("reserve")
+    if reserve is not None:
+        return f"Use {soc:.0f} %, keep {reserve:.0f} %"
+    if not step.get("charge"):
+        return f"Use {soc:.0f} %"
+    return "Charge on the way" if soc is None else f"Use {soc:.0f} % and charge on the way"
 
 
 def selected_row(plan: Plan) -> str:
@@ -188,10 +199,11 @@ def selected_row(plan: Plan) -> str:
     return name if name in shown_rows(plan) else plan.recommended
 
 
-def use(name: str, value: object) -> None:
-    """Set an input before the next run, as advised for the charge to keep that is shown."""
+def use(step: Mapping[str, float | bool]) -> None:
+    """Set inputs before the next run, as advised for the charge to keep that is shown."""
     keep_lowered()
-    st.session_state[key(name)] = value
+    for name, value in step.items():
+        st.session_state[key(name)] = value
 
 
 def draw_map(

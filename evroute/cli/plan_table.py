@@ -36,7 +36,8 @@ def print_plan(roads: RoadNetwork, plan: Plan) -> None:
     console = plain_console(highlight=False)
     console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
     console.print(_table(plan))
-    console.print(plan.verdict, soft_wrap=True)
+    for line in filter(None, (plan.outlook, plan.verdict)):
+        console.print(line, soft_wrap=True)
     if plan.recommended_route.stops:
         console.print(_stops(plan))
     alternatives = plan.request.alternatives

@@ -9,7 +9,7 @@ from typing import Any
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError, NotEnoughChargeError, require
 from evroute.planning.battery import Battery
 from evroute.planning.places import Places, places_of
 from evroute.planning.plan import Plan, PlannedRoute, Street
@@ -53,7 +53,9 @@ def document(plan: Plan) -> dict[str, Any]:
         "via_names": list(plan.titles[1:-1]),
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
-        "risk": plan.request.risk,
+        "risk": plan.request.risk if battery else None,
+        "chance": plan.chance,
+        "outlook": plan.outlook,
         "saving": _saving(plan),
         "safety": plan.safety,
         "verdict": plan.verdict,
@@ -176,6 +178,9 @@ def answer_all(
             request = PlanRequest.from_texts({**usual, **own})
             plan = planner(request.vehicle, request.conditions).plan(request)
             yield {"id": name, **document(plan)}
+        except NotEnoughChargeError as error:
+            steps = [dict(step) for step in error.steps]
+            yield {"id": name, "error": str(error), "steps": steps}
         except EvrouteError as error:
             yield {"id": name, "error": str(error)}
 

@@ -210,3 +210,11 @@ def follow(battery: Battery, step_wh: FloatArray, start: IntArray | None = None)
 def greatest_start_wh(battery: Battery, step_wh: FloatArray) -> float:
     """Return the greatest start charge without lost regeneration over energies (r,) Wh, Wh."""
     return battery.lossless_wh - max(0.0, float((-np.cumsum(step_wh)).max(initial=0.0)))
+
+
+def whole_percent(battery: Battery, need_wh: float) -> int:
+    """Return the least whole per cent of a battery that holds a charge, Wh."""
+    percent = math.ceil(battery.percent(need_wh) - 1e-9)
+    while battery.capacity_wh * (percent / 100) < need_wh - TOLERANCE_WH / 2:
+        percent += 1
+    return percent

@@ -9,16 +9,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import core_schema
 
 from evroute.energy import defaults
 from evroute.energy.driving import DrivingConditions
@@ -28,6 +31,11 @@ from evroute.validation.forms import Clock, Form, Number, Place, Share, clock_s,
 from evroute.validation.invalid import UNKNOWN_NAME, first_problem
 
 CONDITIONS = "conditions"
+MEAN = "mean"
+"""A risk that is not limited: plans go by expected energies."""
+PROMISE = 0.1
+"""Risk of plans with a charge that name none: nine trips of ten keep the reserve."""
+Risk = float | Literal["mean"]
 CHARGER = "charger"
 """A charge at the end that reaches a charging station."""
 ORIGIN = Place(
@@ -52,13 +60,6 @@ DEPART = Clock(
 )
 SOC = Number("Charge at the start, % of the usable battery.", unit="%", least=0, most=100)
 RESERVE = Number("Lowest allowed charge, %. Needs --soc. [0]", unit="%", least=0, most=100)
-RISK = Share(
-    "Greatest probability of ever falling below the reserve, such as 1%. Needs --soc, without "
-    "--belief by the uncertainty of physics.",
-    metavar="SHARE",
-    above=0,
-    most=0.5,
-)
 VehicleField = Annotated[
     str | Vehicle | None, VEHICLE, WithJsonSchema({"type": ["string", "null"]})
 ]
@@ -89,6 +90,51 @@ class Arrival(Form):
     def limits(self) -> dict[str, Any]:
         """Keywords of the JSON schema."""
         return {"minimum": 0, "maximum": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class RiskForm(Share):
+    """A limit of risk: a share in (0, 50 %], or the word ``mean``. None is `PROMISE`."""
+
+    def read(self, name: str, value: Any) -> Any:
+        """Return a share, or ``mean``."""
+        if value is None:
+            return PROMISE
+        return value if value == MEAN else Share.read(self, name, value)
+
+    def write(self, value: Any) -> str:
+        """Return the text from which `read` returns the value."""
+        return MEAN if value == MEAN else Share.write(self, value)
+
+    @property
+    def text(self) -> str:
+        """A text that is read, in words."""
+        return "a share such as 10% or 0.1, or 'mean'"
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Return the schema that reads texts and null before it checks the type."""
+        name = self.name or str(handler.field_name)
+        return core_schema.no_info_before_validator_function(
+            lambda value: self.read(name, value), handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON schema, in which null is the default."""
+        made = Share.__get_pydantic_json_schema__(self, schema, handler)
+        return made | {"anyOf": [*made["anyOf"], {"type": "null"}]}
+
+
+RISK = RiskForm(
+    "Greatest probability of ever falling below the reserve, or 'mean' to plan by expected "
+    "energies alone. Counts with --soc, without --belief by the uncertainty of physics.",
+    metavar="SHARE|mean",
+    above=0,
+    most=0.5,
+)
 
 
 class Request(BaseModel):

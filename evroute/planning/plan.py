@@ -1,6 +1,7 @@
 """Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
 from dataclasses import dataclass, field
+from math import floor
 from typing import Any
 
 from evroute.arms import Route
@@ -244,25 +245,42 @@ class Plan:
         return f"{ROW_LABELS[name]}{charging}"
 
     @property
+    def chance(self) -> float | None:
+        """Probability that the recommended route keeps the reserve, or None without a forecast."""
+        forecast = self.recommended_route.charge_forecast
+        return None if forecast is None else forecast.never_below_reserve
+
+    @property
+    def outlook(self) -> str:
+        """Sentence on the chance, and the charge on arrival with its band. "" without a forecast.
+
+        The chance is rounded down, so that it never looks better than a limit that it misses.
+        """
+        best = self.recommended_route
+        if best.charge_forecast is None or self.battery is None or best.charge is None:
+            return ""
+        low, high = best.charge_forecast.arrival_interval_percent
+        arrival = self.battery.percent(float(best.charge.charge_wh[-1]))
+        lowest = self.battery.percent(float(best.charge.low_wh.min()))
+        return (
+            f"You get there: {chance_text(best.charge_forecast)}, arriving with {arrival:.0f} % "
+            f"({low:.0f} to {high:.0f} %), lowest {lowest:.0f} %"
+        )
+
+    @property
     def safety(self) -> str:
         """Sentence on the extra time and energy for the limit of risk, or empty without a limit."""
         safe, other = self.recommended_route, self.unlimited
-        risk = self.request.risk
-        if other is None or risk is None or not (safe.charge_forecast and other.charge_forecast):
+        if other is None or not (safe.charge_forecast and other.charge_forecast):
             return ""
-        kept = safe.charge_forecast.never_below_reserve
-        would = other.charge_forecast.never_below_reserve
+        few = self.request.most_risk or 0.0
+        cases = "cars like yours" if few < safe.charge_forecast.supported_risk else "trips"
+        kept = f"the reserve in {chance_text(safe.charge_forecast)} of {cases}"
         if (safe.route, safe.stops) == (other.route, other.stops):
-            words = f"the reserve is kept in {100 * kept:.1f} % of trips, without any detour"
-        else:
-            extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh
-            words = (
-                f"{extra_s / 60:+.1f} min and {extra_wh:+.0f} Wh to keep the reserve in "
-                f"{100 * kept:.1f} % of trips instead of {100 * would:.1f} %"
-            )
-        if risk < safe.charge_forecast.supported_risk:
-            words += f". {100 * risk:.4g} % is extrapolated: past trips are too few to confirm it"
-        return words
+            return f"this plan keeps {kept}"
+        extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh
+        would = chance_text(other.charge_forecast)
+        return f"{extra_s / 60:+.1f} min and {extra_wh:+.0f} Wh to keep {kept} instead of {would}"
 
     def energy_cost(self, name: str) -> float | None:
         """Return the price of the energy of a row, money, or None without a price.
@@ -354,6 +372,12 @@ class Plan:
             else ""
         )
         return f"{price} saves {energy_text(saved_wh)}{share}"
+
+
+def chance_text(forecast: ChargeForecast) -> str:
+    """Return the probability of a forecast to keep the reserve, rounded down to whole per cents."""
+    share = forecast.never_below_reserve
+    return "more than 99 %" if share > 0.99 else f"{floor(100 * share + 1e-9):.0f} %"
 
 
 def held_note(planned: PlannedRoute) -> str:

@@ -103,7 +103,7 @@ class Planner(SeesDay):
         )
         self._on_day = lru_cache(MOST_DAYS)(self._new_day)
         self._of_car = lru_cache(MOST_DAYS)(self._new_car)
-        self._like = partial(Planner, network, uncertainty=uncertainty, single=single)
+        self._like = partial(type(self), network, uncertainty=uncertainty, single=single)
         self._day = self._read()
 
     def _read(self) -> PlannedDay:
@@ -243,17 +243,15 @@ class Planner(SeesDay):
         except NoRouteError:
             left = " without the roads to avoid" if closed else ""
             raise NoRouteError(f"no legal way leads from {places.words}{left}") from None
-        risky = request.risk is not None
+        risky = battery is not None and request.most_risk is not None
         forecasts = self.forecasts if risky else None
         halting = partial(self.searches.halting, places, closed)
         rows = rows_of_plan(problem, fastest, request, battery, self.chargers, forecasts, halting)
+        describe = cache(partial(self.describe, battery=battery, arrive_wh=rows.arrive_wh))
         unlimited = None
-        if risky:
-            without = request.model_copy(update={"risk": None})
-            usual = rows_of_plan(problem, fastest, without, battery, self.chargers, None, halting)
-            route, stops = usual.shown(usual.recommended)
-            unlimited = self.describe(route, battery, stops=stops)
-        describe = cache(partial(self.describe, battery=battery))
+        if rows.unlimited is not None:
+            route, stops = rows.unlimited
+            unlimited = describe(route, stops=stops)
         shown = {name: rows.shown(name) for name in rows.routes}
         routes = Routes({name: describe(at, stops=stops) for name, (at, stops) in shown.items()})
         driven = rows.routes[rows.recommended]
@@ -316,6 +314,7 @@ class Planner(SeesDay):
         battery: Battery | None = None,
         *,
         stops: tuple[ChargingStop, ...] = (),
+        arrive_wh: float = 0.0,
     ) -> PlannedRoute:
         """Return energy, time, length and charge of any route.
 
@@ -325,6 +324,8 @@ class Planner(SeesDay):
             Route, and the charge that it begins with.
         stops
             Stops to charge.
+        arrive_wh
+            Least charge at the end where it is above the reserve, Wh.
         """
         driven = self.numbers.driven(route)
         left = None if battery is None else self.fading(battery)
@@ -336,10 +337,10 @@ class Planner(SeesDay):
             return described
         energy = None
         if left is not None:
-            energy, forecast = self.forecasts.of_route(route, left, stops)
+            energy, forecast = self.forecasts.of_route(route, left, stops, arrive_wh)
             charges = self._possible(described, left, forecast)
             described = replace(described, charge_forecast=charges)
-        if energy is None or stops or self.forecasts.day is not uncertain:
+        if energy is None or self.forecasts.day is not uncertain:
             energy = uncertain.forecast(
                 driven.arms, driven.energy_wh, described.charge, driven.stretches
             )

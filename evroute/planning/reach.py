@@ -25,10 +25,12 @@ from evroute.planning.fields import (
     DEPART,
     DESTINATION,
     ORIGIN,
+    PROMISE,
     RESERVE,
     RISK,
     SOC,
     Request,
+    Risk,
     VehicleField,
     day_of,
 )
@@ -44,8 +46,8 @@ from evroute.planning.searches.between import problem_between
 RESERVE_OF_RANGE = replace(RESERVE, help="Lowest allowed charge, %.")
 RISK_OF_RANGE = replace(
     RISK,
-    help="Greatest probability of ever falling below the reserve, such as 5%. Without it expected "
-    "energies decide.",
+    help="Greatest probability of ever falling below the reserve, or 'mean' to go by expected "
+    "energies.",
 )
 LEVELS = (0.5, 0.9, 0.99)
 """Probabilities with which the shown arrival charges are exceeded."""
@@ -64,11 +66,16 @@ class RangeRequest(Request):
     origin: Annotated[str, ORIGIN]
     soc: Annotated[float, SOC]
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
-    risk: Annotated[float | None, RISK_OF_RANGE] = None
+    risk: Annotated[Risk, RISK_OF_RANGE] = PROMISE
     vehicle: VehicleField = None
     car: Annotated[str | None, CAR] = None
     depart: Annotated[str | None, DEPART] = None
     conditions: DrivingConditions = DrivingConditions()
+
+    @property
+    def most_risk(self) -> float | None:
+        """Greatest probability of ever falling below the reserve, or None for no limit."""
+        return self.risk if isinstance(self.risk, float) else None
 
 
 class NeedRequest(Request):
@@ -237,7 +244,7 @@ def reach_asked(planner: Planner, request: RangeRequest) -> Reach:
     on_day = planner.of_car(request.car).under(day_of(request.conditions, request.depart))
     capacity_kwh = on_day.vehicle.battery_kwh
     battery = Battery.of_percent(capacity_kwh, request.soc, request.reserve)
-    return reach(on_day, request.origin, battery, risk=request.risk)
+    return reach(on_day, request.origin, battery, risk=request.most_risk)
 
 
 def need_asked(planner: Planner, request: NeedRequest) -> FloatArray:
@@ -280,7 +287,7 @@ def _kept(
     safe = _bounded(tree, open_, risks, battery, risk)
 
     def keeps(position: int) -> bool:
-        return bool(safe[position]) or risks.keeps(tree.route(position), battery, (), risk)
+        return bool(safe[position]) or risks.risk_of(tree.route(position), battery) <= risk
 
     for position in np.flatnonzero(open_)[::-1].tolist():
         if not open_[position]:  # and so are all before it

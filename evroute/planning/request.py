@@ -19,13 +19,16 @@ from evroute.planning.fields import (
     CAR,
     DEPART,
     DESTINATION,
+    MEAN,
     ORIGIN,
+    PROMISE,
     RESERVE,
     RISK,
     SOC,
     Arrival,
     Entry,
     Request,
+    Risk,
     VehicleField,
     entries_of,
 )
@@ -123,11 +126,11 @@ class PlanRequest(Request):
     ] = None
     soc: Annotated[float | None, SOC] = None
     reserve: Annotated[float | None, RESERVE] = None
-    risk: Annotated[float | None, RISK] = None
+    risk: Annotated[Risk, RISK] = PROMISE
     charge: Annotated[
         bool,
         Truth(
-            "Charge on the way: the fastest plan with any number of stops, within --risk if given. "
+            "Charge on the way: the fastest plan with any number of stops, within --risk. "
             "Needs --soc and 'evroute network chargers'."
         ),
     ] = False
@@ -254,6 +257,16 @@ class PlanRequest(Request):
             return None
         return self.price / 1000, self.time_value / 3600
 
+    @property
+    def most_risk(self) -> float | None:
+        """Greatest probability of ever falling below the reserve, or None for no limit."""
+        return self.risk if isinstance(self.risk, float) else None
+
+    def texts(self) -> dict[str, str]:
+        """Return the texts of the values that are not the default. With a charge also the risk."""
+        found = super().texts()
+        return found if self.soc is None else found | {"risk": RISK.write(self.risk)}
+
     def closed(self, network: RoadNetwork) -> tuple[int, ...]:
         """Return the network rows of the roads to avoid, in rising order.
 
@@ -301,10 +314,8 @@ class PlanRequest(Request):
             )
 
     def _contradictions_of_charge(self) -> Iterator[str]:
-        if self.risk is not None and self.soc is None:
+        if "risk" in self.model_fields_set and self.risk != MEAN and self.soc is None:
             yield "a risk needs the charge at the start: soc"
-        if self.risk is not None and self.alternatives:
-            yield "a risk does not go with alternatives. Leave one of them out"
         if self.charge and self.soc is None:
             yield "charging on the way needs the charge at the start: soc"
         if self.charge and (self.alternatives or self.max_extra_time is not None):
@@ -312,8 +323,6 @@ class PlanRequest(Request):
                 "charging on the way takes neither extra time nor alternatives. Leave out "
                 "max_extra_time and alternatives"
             )
-        if self.charge and self.time_value is not None and self.risk is not None:
-            yield "a risk does not go with stops of least cost. Leave out risk or time_value"
 
     def _contradictions_of_stops(self) -> Iterator[str]:
         own = [name for name in OF_STOPS if getattr(self, name) != self._default(name)]

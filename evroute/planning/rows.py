@@ -34,12 +34,18 @@ class Rows:
         The recommended row.
     stops
         Stops to charge, by row. Rows without stops are left out.
+    unlimited
+        Route and stops that would be recommended without the limit of risk, or None without one.
+    arrive_wh
+        Least charge at the end, Wh.
     """
 
     routes: dict[str, Route]
     proofs: dict[str, str]
     recommended: str
     stops: dict[str, tuple[ChargingStop, ...]] = field(default_factory=dict)
+    unlimited: tuple[Route, tuple[ChargingStop, ...]] | None = None
+    arrive_wh: float = 0.0
 
     def shown(self, name: str) -> tuple[Route, tuple[ChargingStop, ...]]:
         """Return the route and the stops of a row."""
@@ -187,9 +193,27 @@ def choose_rows(
     elif not request.charge:
         choice.recommend()
     if request.alternatives:
-        chosen = between(problem, battery, fastest, routes["energy"], request.alternatives)
-        routes |= {f"alternative-{rank}": route for rank, route in enumerate(chosen, start=1)}
+        add_alternatives(rows, problem, battery, request.alternatives)
     return rows
+
+
+def add_alternatives(
+    rows: Rows, problem: SearchProblem, battery: Battery | None, number: int
+) -> None:
+    """Add routes between the fastest and the least energy as rows.
+
+    Parameters
+    ----------
+    rows
+        The rows found so far.
+    problem, battery
+        The request, its numbers and its charge.
+    number
+        Greatest number of alternatives.
+    """
+    ends = rows.routes["time"], rows.routes["energy"]
+    chosen = between(problem, battery, *ends, number)
+    rows.routes |= {f"alternative-{rank}": route for rank, route in enumerate(chosen, start=1)}
 
 
 def least_energy(

@@ -25,6 +25,10 @@ class Problem(Answer):
     start_percent: int | None = Field(
         default=None, description="Least charge at the start with which the trip succeeds, %."
     )
+    steps: list[dict[str, float | bool]] | None = Field(
+        default=None,
+        description="Changes of a plan, as values by field, after each of which a plan was found.",
+    )
     id: str | None = Field(default=None, description="Id of an internal error in the log.")
 
 
@@ -137,7 +141,11 @@ class Plan(Answer):
     via_names: list[str]
     start_soc_percent: float | None
     reserve_percent: float | None
-    risk: float | None
+    risk: float | Literal["mean"] | None
+    chance: float | None = Field(
+        description="Probability that the recommended route keeps the reserve all the way."
+    )
+    outlook: str = Field(description="The chance, and the charge on arrival, in words.")
     saving: Saving | None = Field(
         description="Of the recommended route against the fastest, by a belief."
     )
@@ -159,6 +167,9 @@ class Unplanned(Answer):
     """A request among many that is not met."""
 
     error: str
+    steps: list[dict[str, float | bool]] | None = Field(
+        default=None, description="As in the problem of a single plan."
+    )
 
 
 class Plans(Answer):
@@ -202,7 +213,7 @@ class Range(Answer):
     origin: str = Field(description="Id of an edge that trips begin with.")
     start_soc_percent: float
     reserve_percent: float
-    risk: float | None
+    risk: float | Literal["mean"]
     roads: int = Field(description="Number of roads within reach.")
     of_roads: int = Field(description="Number of roads of the network.")
     length_m: float

@@ -268,7 +268,9 @@ def _problems(reasons: dict[int, str]) -> dict[int | str, dict[str, Any]]:
 
 def _refused(request: Request, error: Exception) -> JSONResponse:
     """Answer a request that cannot be met."""
-    start_percent = error.start_percent if isinstance(error, NotEnoughChargeError) else None
+    start_percent = steps = None
+    if isinstance(error, NotEnoughChargeError):
+        start_percent, steps = error.start_percent, [dict(step) for step in error.steps]
     status = 422
     if isinstance(error, RefusedError):
         status = error.status
@@ -276,7 +278,7 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
         status = 409
     elif isinstance(error, UnknownNameError) and "name" in request.path_params:
         status = 404
-    return problem(status, str(error), start_percent=start_percent)
+    return problem(status, str(error), start_percent=start_percent, steps=steps or None)
 
 
 def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -31,6 +31,7 @@ def problem(
     detail: str,
     *,
     start_percent: int | None = None,
+    steps: list[dict[str, float | bool]] | None = None,
     id: str | None = None,
     close: bool = False,
 ) -> JSONResponse:
@@ -42,7 +43,7 @@ def problem(
         Status of the answer. 429 asks the client to try again after a second.
     detail
         The first problem. It is cut so that the answer has at most `MOST_BYTES`.
-    start_percent, id
+    start_percent, steps, id
         As in `Problem`.
     close
         Whether to close the connection, of which unread bytes may be left.
@@ -50,7 +51,7 @@ def problem(
     headers = {"Connection": "close"} if close else {}
     if status == 429:
         headers["Retry-After"] = "1"
-    shown = Problem(detail=brief(detail), start_percent=start_percent, id=id)
+    shown = Problem(detail=brief(detail), start_percent=start_percent, steps=steps, id=id)
     return JSONResponse(shown.model_dump(exclude_none=True), status, headers)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.door.warm import warm
-from evroute.errors import EvrouteError, require
+from evroute.errors import EvrouteError, NotEnoughChargeError, require
 from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.belief import belief_of, stored_belief
@@ -114,6 +114,9 @@ class Work:
                 answers.append(
                     {"error": request} if isinstance(request, str) else self.plan(request)
                 )
+            except NotEnoughChargeError as error:
+                steps = [dict(step) for step in error.steps]
+                answers.append({"error": brief(str(error)), "steps": steps})
             except EvrouteError as error:
                 answers.append({"error": brief(str(error))})
         return answers

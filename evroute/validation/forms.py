@@ -230,8 +230,13 @@ class Share(Number):
         except (ArithmeticError, ValueError):
             share = math.nan
         if math.isnan(share) or (share > 1 and not percent):
-            raise refused(name, value, "a share such as 10% or 0.1")
+            raise refused(name, value, self.text)
         return share
+
+    @property
+    def text(self) -> str:
+        """A text that is read, in words."""
+        return "a share such as 10% or 0.1"
 
     def shown(self, number: float) -> str:
         """Return a share in per cent."""

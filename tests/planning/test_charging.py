@@ -32,10 +32,10 @@ from evroute.planning.charge.refusals import least_that_succeeds, whole_percent,
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stations import wanted
 from evroute.planning.charge.stops import best_plan, charging_stops
-from evroute.planning.charge.stops_within import stops_within
-from evroute.planning.planner import Planner
+from evroute.planning.charge.stops_within import StopsWithin
 from evroute.planning.request import PlanRequest
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 N_CASES, N_COMPILED = 330, 40
 STOPS = 4
@@ -543,12 +543,17 @@ def test_plans_within_a_limit_are_at_most_their_gap_from_the_best(
         chargers = [draw_charger(rng, place, capacity_wh) for place in places]
         problem = problem_of(network, energy_wh, *ends)
 
-        def within(route: Route, stops: tuple, safe=safe, problem=problem) -> bool:
+        def risk_of(route: Route, stops: tuple, safe=safe, problem=problem) -> float:
             pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
             trace = problem.charge.follow_stops(safe, route.rows, pairs)
-            return trace.low_wh.min() >= safe.reserve_wh - 1e-9
+            return float(trace.low_wh.min() < safe.reserve_wh - 1e-9)
 
-        found = stops_within(problem, battery, chargers, StopWishes(), within)
+        def raised(deviations: float, problem=problem) -> SearchProblem:
+            more_wh = deviations * 0.1 * np.abs(problem.energy_wh)
+            return replace(problem, charge=problem.charge.beginning(more_wh))
+
+        search = StopsWithin(problem, battery, chargers, StopWishes(), 0.1, risk_of, raised)
+        found = search.fastest()
         best_s = brute_force(network, energy_wh, ends, safe, chargers, 1)[-1]
         if found is None:
             seen["none found", "none" if best_s == np.inf else "some"] += 1
@@ -572,12 +577,14 @@ def test_a_limit_of_risk_charges_just_enough(planner: Planner) -> None:
     route, (stop,) = found.recommended_route.route, found.recommended_route.stops
     first, rest = (Route(route.edges[: stop.after_edges]), Route(route.edges[stop.after_edges :]))
     charged = replace(battery, start_wh=61.0 * stop.to_percent)
-    risk = sum(
+    risks = [
         1 - risky.forecasts.of_route(*leg)[1].never_below_reserve
         for leg in ((first, battery), (rest, charged))
-    )
+    ]
     forecast = found.recommended_route.charge_forecast
-    assert 1 - forecast.never_below_reserve == pytest.approx(risk, abs=1e-12)
+    risk = 1 - forecast.never_below_reserve
+    # the car and the day of both legs are the same, and a leg alone has the noise of a whole trip
+    assert 0.8 * max(risks) <= risk < sum(risks)
     assert len(forecast.band_percent) == len(route.edges) + 1
     assert risk <= 0.05
     less = replace(stop, to_percent=stop.to_percent - 1)

@@ -20,8 +20,8 @@ from evroute.planning.dispatch.reduced import reduced_energies
 from evroute.planning.dispatch.stops import Stop
 from evroute.planning.matrix import Cells, Pairs
 from evroute.planning.places import places_of
-from evroute.planning.planner import Planner
 from evroute.planning.reach import reach, start_needed
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 COLD = DrivingConditions(temperature_c=-10.0, parked_minutes=600.0)
 

@@ -28,10 +28,10 @@ from evroute.planning.forecasts import pace
 from evroute.planning.forecasts.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner
 from evroute.planning.searches import labels
 from evroute.planning.searches.tradeoff import cheapest_within
 from evroute.planning.weights import WEIGHT_RULES
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 ENDS = ("in", "out")
 LEVEL = ("in", "east", "west", "out")

@@ -13,9 +13,9 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_tree import charge_tree, way
-from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 from evroute.report.maps.reach import reach_geojson
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 TARGETS = 12
 

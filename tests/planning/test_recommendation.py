@@ -11,9 +11,9 @@ from evroute.arms import Route
 from evroute.errors import NoRouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.planner import Planner
 from evroute.planning.recommendation import Rule, Saving, Totals
 from evroute.planning.request import PlanRequest
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 USUAL = Rule(inf, 10.0, 0.01, 100.0)
 LIMITED = Rule(0.15, 10.0, 0.01, 100.0)

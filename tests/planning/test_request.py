@@ -121,7 +121,6 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         ({"trip": "A", "reserve": 10}, "a reserve needs the charge at the start: soc"),
         ({"trip": "A", "risk": 0.1}, "a risk needs the charge at the start: soc"),
         ({"trip": "A", "charge": True}, "charging on the way needs the charge at the start: soc"),
-        ({"trip": "A", "soc": 9, "risk": 0.1, "alternatives": 1}, "a risk does not go with alt"),
         ({"trip": "A", "soc": 9, "charge": True, "max_extra_time": 0.1}, "charging on the way tak"),
         ({"trip": "A", "arrive": 20}, "arrive goes with charging on the way: charge"),
         ({"trip": "A", "stop_from": 80, "stop_to": 80}, "stop_from goes with charging on the way"),
@@ -132,10 +131,6 @@ def test_the_help_has_range_and_default(name: str, notes: str) -> None:
         (CHARGING | {"arrive": 120}, "arrive is 120. It must be a charge from 0 to 100 %, or 'ch"),
         (CHARGING | {"arrive": "home"}, "arrive is 'home'. It must be a charge from 0 to 100 %"),
         (CHARGING | {"stop_minutes": -1}, "stop_minutes is -1 min. It must be from 0 to 1440 min"),
-        (
-            CHARGING | {"risk": 0.1, "price": 1, "time_value": 9},
-            "a risk does not go with stops of least cost",
-        ),
         ({"trip": "A", "time_value": 9}, "a value of time needs the price of energy: price"),
         ({"trip": "A", "soc": 9, "search": "clamped"}, "a battery, a time limit or a value of tim"),
         ({"trip": "A", "conditions": {"wind_from_deg": 9}}, "wind_from needs a wind speed: wind"),

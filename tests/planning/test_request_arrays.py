@@ -8,9 +8,9 @@ import pytest
 
 from evroute.errors import NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import Planner
 from evroute.planning.spaces import request_arrays
 from evroute.planning.spaces.request_arrays import ROOM, SharedArrays
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 
 def added(

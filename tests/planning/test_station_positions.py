@@ -22,10 +22,10 @@ from evroute.planning.charge.chargers import Charger, StopWishes, Visit, stops_a
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.places import Places
 from evroute.planning.plan import Plan
-from evroute.planning.planner import Planner
 from evroute.planning.searches.halt_roads import HaltRoads
 from evroute.planning.searches.halts import Halt
 from evroute.planning.searches.label_loops import BEFORE_START
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 MakeNetwork = Callable[..., RoadNetwork]
 CAR = load_vehicle("reference")

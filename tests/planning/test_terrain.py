@@ -18,7 +18,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 MakeNetwork = Callable[..., RoadNetwork]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]

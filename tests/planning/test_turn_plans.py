@@ -19,7 +19,7 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.independent import IndependentNormal
 from evroute.planning.battery import Battery, follow
-from evroute.planning.planner import Planner
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 CAR = load_vehicle("reference")
 

@@ -15,12 +15,12 @@ from evroute.planning import batch
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger
 from evroute.planning.charge.stops import charging_stops
-from evroute.planning.planner import Planner
 from evroute.planning.searches import label_loops, stop_loops
 from evroute.planning.searches.compiled import compiled, read_only, run
 from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.lower_bounds import over_edges
 from evroute.planning.searches.search import Search
+from evroute.testing.on_average import PlannerOnAverage as Planner
 
 pytest.importorskip("numba")
 

@@ -15,7 +15,7 @@ from evroute.learning.trips.terms import MINUTES, reached
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecasts.first_passage import first_passage
-from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast
+from evroute.planning.forecasts.forecast import INTERVAL_LEVEL, ChargeForecast, Legs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +195,9 @@ class TripForecast:
         """Return the predictions of energy and travel time by name."""
         return {**self.prediction.numbers(), **self.time()}
 
-    def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
+    def charge(
+        self, battery: Battery, expected: ChargeTrace, legs: Legs | None = None
+    ) -> ChargeForecast:
         """Forecast the charge along the route. Regeneration is lost as on the expected trip.
 
         Parameters
@@ -204,16 +206,20 @@ class TripForecast:
             Capacity, charge at the start and reserve.
         expected
             Charge along the route by expected energies.
+        legs
+            Legs between stops to charge, or None for one leg.
         """
-        spread = self.prediction.spread
-        used_wh = self.battery_share * (battery.start_wh - expected.charge_wh[1:])
-        reached_wh2 = self.reached_wh2 + np.outer(used_wh, used_wh)
+        spread, k = self.prediction.spread, len(expected.charge_wh) - 1
+        legs = Legs.of(battery, k) if legs is None else legs
+        used_wh = self.battery_share * (legs.started_wh - expected.charge_wh[1:])
+        reached_wh2 = legs.since(self.reached_wh2) + np.outer(used_wh, used_wh)
         sd_wh = np.append(0.0, np.sqrt(reached_wh2.diagonal()))
         low, high = spread.interval(INTERVAL_LEVEL)
         band_wh = expected.charge_wh[:, np.newaxis] - np.outer(sd_wh, [high, low])
         band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
-        room_wh = expected.low_wh[1:] - battery.reserve_wh
-        left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
+        end_wh = float(expected.charge_wh[-1])
+        room_wh = legs.room_wh(expected.low_wh[1:], end_wh, battery)
+        left_wh = end_wh - battery.reserve_wh
         below = first_passage(room_wh, spread.scale**2 * reached_wh2, spread.nu)
         return ChargeForecast(
             arrival_percent=battery.percent(float(expected.charge_wh[-1])),

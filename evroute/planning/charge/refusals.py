@@ -1,18 +1,13 @@
 """Refusals that help: the least start with stations, or the gap that no full charge bridges."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import ceil
 
-from scipy.special import ndtri
-
-from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
-from evroute.planning.battery import TOLERANCE_WH, Battery
-from evroute.planning.charge.charge_functions import ChargeFunctions
+from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.station_needs import StationNeeds
-from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.charge.stops_within import StopsWithin
 
 Stops = tuple[ChargingStop, ...]
 Tried = Callable[[int], Stops | None]
@@ -26,7 +21,7 @@ def with_advice(
     *,
     charging: bool,
     tried: Tried | None = None,
-    about: str = "",
+    within: StopsWithin | None = None,
 ) -> NotEnoughChargeError:
     """Return an error with the stops that mend it, the least start with stations, or the gap.
 
@@ -45,12 +40,14 @@ def with_advice(
     tried
         Function that returns the stops of a plan that starts with a whole per cent, or None. It is
         asked where the needs are not exact. None if they are.
-    about
-        Word before numbers that are not exact.
+    within
+        Plans with stops within the limit of risk, or None without a limit.
     """
+    about = "" if within is None else "about "
     if stops:
         advice = f"or {', then '.join(stop.advice for stop in stops)} (--charge)"
-        return NotEnoughChargeError(f"{error}, {advice}", error.start_percent)
+        steps = [*error.steps, {"charge": True}]
+        return NotEnoughChargeError(f"{error}, {advice}", error.start_percent, steps)
     found = _least(needs, battery, tried)
     if found is None:
         return _without_start(error, needs, battery, about)
@@ -64,11 +61,12 @@ def with_advice(
     if not charging:
         advice = f"or with at least {least} and charging at {station} (--charge)"
         reason = str(error).replace("Charge on the way, or take", "Take")
-        return NotEnoughChargeError(f"{reason}, {advice}", error.start_percent)
+        steps = [*error.steps, {"soc": percent, "charge": True}]
+        return NotEnoughChargeError(f"{reason}, {advice}", error.start_percent, steps)
     reached = bool(needs.charges(battery))
     why = "no station that leads on is within reach" if reached else "no station is within reach"
-    if about:  # under a limit of risk
-        why = "no plan with charging stops was found that keeps the limit of risk"
+    if within is not None:
+        why = f"no plan with charging stops was found that keeps the limit of risk{_best(within)}"
     without = f", without a stop at least {error.start_percent} %" if error.start_percent else ""
     return NotEnoughChargeError(
         f"{why}: start with at least {least}, then charge at {station} "
@@ -76,6 +74,15 @@ def with_advice(
         f"{battery.percent(battery.reserve_wh):.4g} %{without})",
         percent,
     )
+
+
+def _best(within: StopsWithin) -> str:
+    """Return the best chance of the plans with stops that were judged in words, or ""."""
+    if within.safest is None:
+        return ""
+    risk, (_, stops) = within.safest
+    charged = ", then ".join(stop.advice for stop in stops) or "drive on without a stop"
+    return f" (the best keeps the reserve in {100 * (1 - risk):.0f} % of trips: {charged})"
 
 
 def _without_start(
@@ -170,26 +177,3 @@ def gap_text(
         f"charging on the way does not help: from {first} to {last} takes "
         f"{about}{ceil(missing_wh - TOLERANCE_WH)} Wh more than {held}"
     )
-
-
-def whole_percent(battery: Battery, need_wh: float) -> int:
-    """Return the least whole per cent of a battery that holds a charge, Wh."""
-    percent = ceil(battery.percent(need_wh) - 1e-9)
-    while battery.capacity_wh * (percent / 100) < need_wh - TOLERANCE_WH / 2:
-        percent += 1
-    return percent
-
-
-def at_quantile(problem: SearchProblem, risk: tuple[float, FloatArray]) -> SearchProblem:
-    """Return a request with the energy of every arm at its quantile.
-
-    Parameters
-    ----------
-    problem
-        The request and its numbers.
-    risk
-        Probability above the quantile, and the deviation of each arm, (a,) Wh.
-    """
-    most, std_wh = risk
-    raised_wh = problem.energy_wh - ndtri(most) * std_wh
-    return replace(problem, charge=ChargeFunctions.of_one_step(raised_wh))

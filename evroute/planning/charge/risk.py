@@ -18,11 +18,11 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
-from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
-from evroute.planning.rows import Rows, recommend
+from evroute.planning.rows import Rows, add_alternatives, recommend
 from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
 
@@ -90,9 +90,26 @@ class RiskSearch:
         """
         best, gap = self.best_of(worth, cost, limit)
         if best is None:
-            known = self.bounds.candidates(cost)
-            raise self._error(known, "was found that keeps" if gap else "keeps")
+            raise self.refusal("was found that keeps" if gap else "keeps")
         return best, gap
+
+    def best_or(
+        self, known: Route, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
+    ) -> tuple[Route, float]:
+        """Return the result of `best`, or a known route that keeps the risk if none was found.
+
+        Parameters
+        ----------
+        known
+            The route.
+        worth, cost, limit
+            As in `best`.
+        """
+        best, gap = self.best_of(worth, cost, limit)
+        if best is not None:
+            return best, gap
+        bound = self.bounds.cheapest(worth, cost)
+        return known, self._price(known, worth, cost) - self._price(bound, worth, cost)
 
     def best_of(
         self,
@@ -144,23 +161,22 @@ class RiskSearch:
         bound: float,
     ) -> tuple[Route | None, float]:
         """Return the cheapest candidate that suits, and how far it is above a bound."""
-        problem, battery = self.problem, self.battery
-
-        def price(route: Route) -> float:
-            taken_wh = problem.taken_wh(route, battery) if worth[0] else 0.0
-            return worth[0] * taken_wh + worth[1] * problem.legs.total(cost, route)
-
-        candidates = sorted(self.bounds.candidates(cost), key=price)
-        best = first_that_suits(candidates)
+        candidates = self.bounds.candidates(cost)
+        prices = {each: self._price(each, worth, cost) for each in candidates}
+        best = first_that_suits(sorted(candidates, key=prices.__getitem__))
         if best is None:
             return None, np.inf
-        gap = price(best) - bound
+        gap = prices[best] - bound
         return best, gap if gap > TOLERANCE_WH * max(worth) else 0.0
+
+    def _price(self, route: Route, worth: tuple[float, float], cost: FloatArray) -> float:
+        taken_wh = self.problem.taken_wh(route, self.battery) if worth[0] else 0.0
+        return worth[0] * taken_wh + worth[1] * self.problem.legs.total(cost, route)
 
     def started(self, percent: float) -> "RiskSearch":
         """Return the searches of the request with another charge at the start, %."""
         battery = self.battery
-        start_wh = max(battery.capacity_wh * percent / 100, battery.reserve_wh)
+        start_wh = max(battery.capacity_wh * (percent / 100), battery.reserve_wh)
         return replace(self, battery=replace(battery, start_wh=start_wh))
 
     def first_kept(self, routes: Iterable[Route]) -> Route | None:
@@ -171,11 +187,21 @@ class RiskSearch:
         kept = (route for route in promising if self.risk_of(route, self.battery) <= self.most)
         return next(kept, None)
 
-    def _error(self, known: list[Route], keeps: str) -> NotEnoughChargeError:
-        """Return the error with the least risk found and the least charge that suffices."""
-        battery = self.battery
-        known = self._least_risky(known)
-        first, cost = ceil(battery.percent(battery.start_wh) - 1e-9), self.problem.time_s
+    def keeps(self, route: Route) -> bool:
+        """Return True if the risk of a route is at most the limit."""
+        return self.first_kept([route]) is not None
+
+    def refusal(self, keeps: str = "keeps") -> NotEnoughChargeError:
+        """Return the error with the least risk found and the least charge that suffices.
+
+        Parameters
+        ----------
+        keeps
+            Verb of the message.
+        """
+        battery, cost = self.battery, self.problem.time_s
+        known = self._least_risky(self.bounds.candidates(cost))
+        first = ceil(battery.percent(battery.start_wh) - 1e-9)
 
         least = first + bisect_left(
             range(first, 101),
@@ -189,13 +215,31 @@ class RiskSearch:
                 break
             least -= 1
         about = "about " if gap else ""
-        advice = f"Start with at least {about}{least} %" if least <= 100 else "Charge on the way"
+        advice, average = "Charge on the way", None
+        if least <= 100:
+            advice = f"Start with at least {about}{least} %"
+            average = self.average_percent(least)
+            if average is not None:
+                advice += f" (on average {average} % is enough)"
         return NotEnoughChargeError(
             f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
             f"{100 * self.most:.4g} % when starting with {battery.percent(battery.start_wh):.4g} "
             f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %. {advice}",
             least if least <= 100 else None,
+            average_percent=average,
         )
+
+    def average_percent(self, percent: int) -> int | None:
+        """Return the least charge at the start by expected energies, %, or None if it is no less.
+
+        Parameters
+        ----------
+        percent
+            Charge at the start that keeps the risk, %.
+        """
+        need_wh = self.problem.shortage.least_start_wh(self.battery)
+        usual = whole_percent(self.battery, need_wh) if np.isfinite(need_wh) else percent
+        return usual if usual < percent else None
 
     def _least_risky(self, routes: list[Route]) -> list[Route]:
         """Return the `MOST_ADVISED` routes of least risk, the least first."""
@@ -209,7 +253,7 @@ class RiskSearch:
 
 
 def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
-    """Return the rows of a plan whose routes keep a limit of risk. Alternatives are left out.
+    """Return the rows of a plan whose routes keep a limit of risk, but for alternatives.
 
     Parameters
     ----------
@@ -225,21 +269,23 @@ def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
     """
     problem, extra = search.problem, request.max_extra_time
     fastest, slow_s = search.best((0.0, 1.0), problem.time_s)
-    shortest, long_m = search.best((0.0, 1.0), problem.length_m)
+    shortest, long_m = search.best_or(fastest, (0.0, 1.0), problem.length_m)
     fastest_s = problem.taken_s(fastest)
     limit_s = np.inf if extra is None else (1 + extra) * fastest_s
-    least, gap_wh = search.best((1.0, 0.0), problem.time_s, limit_s)
+    least, gap_wh = search.best_or(fastest, (1.0, 0.0), problem.time_s, limit_s)
     proof = _proof(gap_wh) + _caveat("fastest", slow_s, "s", "faster")
     proof += _caveat("shortest", long_m, "m", "shorter")
     routes = {"energy": least, "time": fastest, "distance": shortest}
     rows = Rows(routes, {"energy": proof}, "time")
     usual_s = (1 + request.detour_extra_time) * fastest_s
     if extra is None and problem.taken_s(least) > usual_s:
-        rows.routes["energy-limited"], gap_wh = search.best((1.0, 0.0), problem.time_s, usual_s)
+        limited = search.best_or(fastest, (1.0, 0.0), problem.time_s, usual_s)
+        rows.routes["energy-limited"], gap_wh = limited
         rows.proofs["energy-limited"] = _proof(gap_wh)
     if request.worth is not None:
         rows.recommended = "cost"
-        rows.routes["cost"], gap = search.best(request.worth, problem.time_s, limit_s)
+        given = request.worth, problem.time_s, limit_s
+        rows.routes["cost"], gap = search.best_or(fastest, *given)
         rows.proofs["cost"] = (
             f"within {rounded_up(gap, 1000):.3f} of the least cost with this risk"
             if gap
@@ -247,6 +293,8 @@ def choose_safe_rows(search: RiskSearch, request: PlanRequest) -> Rows:
         )
     elif not request.charge:
         recommend(rows, *_safe_detour(search, Rule.of(request), fastest))
+    if request.alternatives:
+        add_alternatives(rows, problem, search.battery, request.alternatives)
     return rows
 
 

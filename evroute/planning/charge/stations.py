@@ -1,11 +1,16 @@
 """The charging stations of a network for one car: plans with stops, and why they do not help."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cached_property
+from math import ceil
+
+from scipy.special import ndtri
 
 from evroute.arms import Route
+from evroute.arrays import FloatArray
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
@@ -14,11 +19,11 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.chargers import Station, edges_at, stations
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes
-from evroute.planning.charge.refusals import at_quantile, with_advice
+from evroute.planning.charge.refusals import with_advice
 from evroute.planning.charge.risk import RiskSearch, choose_safe_rows
 from evroute.planning.charge.station_needs import StationNeeds, to_a_station
 from evroute.planning.charge.stop_rows import StopRows
-from evroute.planning.charge.stops_within import stops_within
+from evroute.planning.charge.stops_within import StopsWithin
 from evroute.planning.fields import CHARGER
 from evroute.planning.forecasts.day_forecasts import DayForecasts
 from evroute.planning.forecasts.route_risks import RouteRisks
@@ -221,28 +226,56 @@ class _Charging:
 
     def rows(self) -> Rows:
         """Return the rows. NotEnoughChargeError with advice if there are none."""
-        request, charging = self.request, self.request.charge
-        if charging and (rows := self.stopping()) is not None:
-            if request.worth is not None:
-                self.stop_rows.add_least_money(rows, request.worth)
-            return rows
         try:
-            return self.without_stops()
+            found = self.found()
         except NotEnoughChargeError as error:
-            if not self.chargers:
-                raise
-            stops = () if charging else self.advised()
-            at = self.at_risk, self.battery, self.at_nodes, self.wishes
-            needs, exact = StationNeeds.of(*at), self.safe is None and not self.problem.warm_up
-            raise with_advice(
-                error,
-                stops,
-                needs,
-                self.battery,
-                charging=charging,
-                tried=None if exact else self.stops_from,
-                about="" if self.safe is None else "about ",
-            ) from None
+            advised = self.with_stations(error) if self.chargers else error
+            advised.average_percent = error.average_percent
+            raise advised if advised.steps else self.with_less_reserve(advised) from None
+        found.arrive_wh = self.arrive_wh
+        return found
+
+    def found(self) -> Rows:
+        """Return the rows. NotEnoughChargeError without advice on stations if there are none."""
+        found = self.stopping() if self.request.charge else None
+        return self.without_stops() if found is None else found
+
+    def with_stations(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
+        """Return an error of a plan without stops with the advice that stations give."""
+        charging = self.request.charge
+        stops = () if charging else self.advised()
+        at = self.at_risk, self.battery, self.at_nodes, self.wishes
+        needs, exact = StationNeeds.of(*at), self.safe is None and not self.problem.warm_up
+        return with_advice(
+            error,
+            stops,
+            needs,
+            self.battery,
+            charging=charging,
+            tried=None if exact else self.stops_from,
+            within=None if self.safe is None else self.stops_within,
+        )
+
+    def with_less_reserve(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
+        """Return an error with the greatest reserve that a full charge keeps, if there is one."""
+        capacity_wh = self.battery.capacity_wh
+
+        def keeps(percent: int) -> bool:
+            reserve_wh = capacity_wh * (percent / 100)
+            full = replace(self.battery, start_wh=capacity_wh, reserve_wh=reserve_wh)
+            try:
+                replace(self, battery=full).found()
+            except NotEnoughChargeError:
+                return False
+            return True
+
+        most = ceil(self.battery.percent(self.battery.reserve_wh) - 1e-9)
+        less = most - 1 - bisect_left(range(most), True, key=lambda k: keeps(most - 1 - k))
+        if less < 0:
+            return error
+        advice = f"With a full battery a reserve of at most {less} % is kept"
+        step = {"soc": 100, "reserve": less}
+        return NotEnoughChargeError(f"{error}. {advice}", error.start_percent, [step])
 
     def without_stops(self) -> Rows:
         """Return the rows without stops. NotEnoughChargeError if there are none."""
@@ -252,49 +285,97 @@ class _Charging:
                 f"no plan arrives with {percent:.4g} % when starting with "
                 f"{battery.percent(battery.start_wh):.4g} %"
             )
+        usual = self._usual_rows()
         if self.safe is None:
-            return choose_rows(self.problem, self.fastest, self.request, battery)
-        return choose_safe_rows(self.safe, self.request)
+            return usual
+        named = {
+            route for name, route in usual.routes.items() if not name.startswith("alternative")
+        }
+        rows = usual
+        if not all(map(self.safe.keeps, named)):
+            rows = choose_safe_rows(self.safe, self.request)
+        rows.unlimited = usual.shown(usual.recommended)
+        return rows
+
+    def _usual_rows(self) -> Rows:
+        """Return the rows without stops by expected energies.
+
+        Where a full battery suffices only by more than the charge at the start, the error is that
+        of the limit of risk, if there is one.
+        """
+        try:
+            return choose_rows(self.problem, self.fastest, self.request, self.battery)
+        except NotEnoughChargeError as error:
+            if self.safe is None or error.start_percent is None:
+                raise
+            raise self.safe.refusal() from None
 
     def stopping(self) -> Rows | None:
         """Return the rows with stops, or None if there are none."""
+        rows, worth = self.stop_rows.choose(self.fastest), self.request.worth
+        if rows is None:
+            return None
+        if worth is not None:
+            self.stop_rows.add_least_money(rows, worth)
         if self.safe is None:
-            return self.stop_rows.choose(self.fastest)
-        within = partial(self.within, self.battery)
-        return self.stop_rows.choose_within(self.fastest, self.safe, within)
+            return rows
+        return self.stop_rows.keep_risk(rows, self.safe, self.stops_within, worth)
 
     def advised(self) -> tuple[ChargingStop, ...]:
         """Return the stops of the fastest plan where no plan without a stop was found, or none."""
-        rows = self.stop_rows
         if self.safe is None:
-            return rows.stops_from(self.fastest) or ()
-        within = partial(self.within, self.battery)
-        given = self.with_halts, self.battery, self.at_nodes, self.wishes
-        found = stops_within(*given, within)
+            return self.stop_rows.stops_from(self.fastest) or ()
+        found = self.stops_within.fastest()
         return () if found is None else found[1]
 
     def stops_from(self, percent: int) -> tuple[ChargingStop, ...] | None:
         """Return the stops of a plan that starts with a charge, %, maybe none. None for no plan."""
         if self.safe is None:
             battery = self.battery
-            start_wh = max(battery.capacity_wh * percent / 100, battery.reserve_wh)
+            start_wh = max(battery.capacity_wh * (percent / 100), battery.reserve_wh)
             rows = replace(self.stop_rows, battery=replace(battery, start_wh=start_wh))
             return rows.stops_from(self.fastest)
         begun = self.safe.started(percent)
         rows = replace(self.stop_rows, battery=begun.battery)
-        return rows.stops_within(self.fastest, begun, partial(self.within, begun.battery))
+        return rows.within_from(self.fastest, begun, self.safe_from(begun.battery))
 
-    def within(self, battery: Battery, route: Route, stops: tuple[ChargingStop, ...]) -> bool:
-        """Return True if a route with stops keeps the limit of risk, if there is one."""
-        if self.forecasts is None or self.request.risk is None:
-            return True
-        return self.risks.keeps(route, battery, stops, self.request.risk)
+    @cached_property
+    def stops_within(self) -> StopsWithin:
+        """Plans with stops within the limit of risk."""
+        return self.safe_from(self.battery)
+
+    def safe_from(self, battery: Battery) -> StopsWithin:
+        """Return the plans with stops within the limit of risk that start with a charge."""
+        assert self.safe is not None, "plans within a limit of risk have one"
+        arrive_wh = self.arrive_wh
+
+        def risk_of(route: Route, stops: tuple[ChargingStop, ...]) -> float:
+            return self.risks.risk_of(route, battery, stops, arrive_wh)
+
+        given = self.with_halts, battery, self.at_nodes, self.wishes
+        return StopsWithin(*given, self.safe.most, risk_of, self.raised)
+
+    def raised(self, deviations: float) -> SearchProblem:
+        """Return the request with stations, each arm by deviations above its expected energy."""
+        problem = self.with_halts
+        return replace(problem, charge=problem.charge.beginning(deviations * self.std_wh))
+
+    @cached_property
+    def std_wh(self) -> FloatArray:
+        """Deviation of the energy of each arm of the request with stations, (a,) Wh."""
+        assert self.forecasts is not None, "a limit of risk needs forecasts"
+        return self.forecasts.std_wh(self.with_halts)
 
     @cached_property
     def risks(self) -> RouteRisks:
         """Risks of routes with stops."""
         assert self.forecasts is not None, "a limit of risk needs forecasts"
         return self.forecasts.risks()
+
+    @property
+    def arrive_wh(self) -> float:
+        """Least charge at the end, Wh."""
+        return self.wishes.arrive_wh(self.battery)
 
     @cached_property
     def wishes(self) -> StopWishes:
@@ -324,14 +405,15 @@ class _Charging:
     @cached_property
     def safe(self) -> RiskSearch | None:
         """Searches for routes without stops within the limit of risk, or None without a limit."""
-        if self.forecasts is None or self.request.risk is None:
+        risk = self.request.most_risk
+        if self.forecasts is None or risk is None:
             return None
-        return self.forecasts.search(self.problem, self.battery, self.request.risk)
+        return self.forecasts.search(self.problem, self.battery, risk, self.arrive_wh)
 
     @cached_property
     def at_risk(self) -> SearchProblem:
         """The request with stations. With a limit of risk each arm takes its quantile."""
-        if self.forecasts is None or self.request.risk is None:
+        risk = self.request.most_risk
+        if self.forecasts is None or risk is None:
             return self.with_halts
-        std_wh = self.forecasts.std_wh(self.with_halts)
-        return at_quantile(self.with_halts, (self.request.risk, std_wh))
+        return self.raised(-float(ndtri(risk)))

@@ -1,8 +1,8 @@
 """Rows of a plan that may charge on the way: each is the best with any number of stops.
 
 Rows are ``time``; ``time-without-stop``, the fastest route without a stop, where ``time`` stops and
-there is one; and ``energy``, least energy driven, without a limit of risk. A fastest route that
-keeps the reserve as it is needs no search.
+there is one; and ``energy``, least energy driven. A fastest route that keeps the reserve as it is
+needs no search. With a limit of risk the recommended row keeps it.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,10 @@ from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, 
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.stop_bounds import EnergiesLeft, needs_stop
 from evroute.planning.charge.stops import StopPlan, best_plan, charging_stops
-from evroute.planning.charge.stops_within import Within, stops_within
+from evroute.planning.charge.stops_within import Shown, StopsWithin
 from evroute.planning.rows import Rows
 from evroute.planning.searches.search_problem import SearchProblem, rounded_up
 
-Shown = tuple[Route, tuple[ChargingStop, ...]]
 Found = tuple[Route, tuple[ChargingStop, ...], str]
 NO_SEARCH = "exact: the fastest of all routes keeps the reserve"
 
@@ -117,10 +116,7 @@ class StopRows:
         worth
             Own price of one Wh, and value of one second, money.
         """
-        given = self.halting, self.battery, self.chargers
-        aim = Aim.least_money(*given, self.wishes, worth)
-        plan = best_plan(*given, aim, self.wishes)
-        assert plan is not None, "a plan of least time is a plan"
+        plan = self._least_dear(worth)
         plans = [self._shown(plan), *(rows.shown(name) for name in rows.routes)]
         route, stops = min(plans, key=lambda shown: self.money(shown, worth))
         gap = rounded_up(plan.cost - plan.bound, 1000)
@@ -130,6 +126,13 @@ class StopRows:
             proof += ", but for rounding charges up to whole per cents" if plan.visits else ""
         rows.add("cost", (route, stops, proof))
         rows.recommended = "cost"
+
+    def _least_dear(self, worth: tuple[float, float]) -> StopPlan:
+        """Return the plan of least money."""
+        given = self.halting, self.battery, self.chargers
+        plan = best_plan(*given, Aim.least_money(*given, self.wishes, worth), self.wishes)
+        assert plan is not None, "a plan of least time is a plan"
+        return plan
 
     def money(self, shown: Shown, worth: tuple[float, float]) -> float:
         """Return the cost of a route with its stops, money, by the rule of `Aim.least_money`.
@@ -148,47 +151,87 @@ class StopRows:
         paid = sum(stop.paid or 0.0 for stop in stops)
         return worth[0] * own_wh + worth[1] * self.taken_s(shown) + paid
 
-    def choose_within(self, fastest: Route, search: RiskSearch, within: Within) -> Rows | None:
-        """Return the rows that keep a limit of risk, or None if no plan was found that keeps it.
+    def keep_risk(
+        self, rows: Rows, search: RiskSearch, safe: StopsWithin, worth: tuple[float, float] | None
+    ) -> Rows | None:
+        """Return rows whose recommended one keeps a limit of risk, or None if no plan was found.
+
+        Rows that keep it stay as they are. If not, the row ``time`` is the fastest plan that does,
+        and so is ``cost`` the least dear one. The row ``energy`` stays in any case.
 
         Parameters
         ----------
-        fastest
-            The fastest route without a battery.
+        rows
+            The rows by expected energies.
         search
             Searches for routes without stops within the limit.
-        within
-            Function that returns whether a route with stops keeps the limit.
+        safe
+            Searches for plans with stops within the limit.
+        worth
+            As in `add_least_money`, or None without a value of time.
         """
-        rows = Rows({}, {}, "time")
-        if self.suffices(fastest) and within(fastest, ()):
-            rows.add("time", (fastest, (), "exact: the fastest of all routes keeps the risk"))
+        usual = rows.shown(rows.recommended)
+        if safe.keeps(usual):
+            rows.unlimited = usual
             return rows
-        stopping = stops_within(self.halting, self.battery, self.chargers, self.wishes, within)
-        without = self._safe_without(search)
+        kept = self._fastest_within(search, safe)
+        if kept is None:
+            return None
+        if "energy" in rows.routes:
+            kept.add("energy", (*rows.shown("energy"), rows.proofs["energy"]))
+        if worth is not None:
+            self._add_safe_money(kept, rows, safe, worth)
+        kept.unlimited = usual
+        return kept
+
+    def _fastest_within(self, search: RiskSearch, safe: StopsWithin) -> Rows | None:
+        """Return the row of the fastest plan that keeps a limit of risk, and of one without stops.
+
+        None if no plan was found.
+        """
+        without, stopping = self._safe_without(search), safe.fastest()
         plans = [plan for plan in (without, stopping) if plan is not None]
         if not plans:
             return None
+        rows = Rows({}, {}, "time")
         rows.add("time", min(plans, key=lambda plan: self.taken_s(plan[:2])))
         if without and rows.stops:
             rows.add("time-without-stop", without)
         return rows
 
-    def stops_within(
-        self, fastest: Route, search: RiskSearch, within: Within
+    def _add_safe_money(
+        self, kept: Rows, usual: Rows, safe: StopsWithin, worth: tuple[float, float]
+    ) -> None:
+        """Add and recommend the least dear plan found that keeps a limit of risk.
+
+        The stops of the plan of least money charge more until they keep it.
+        """
+        plans = [shown for name in kept.routes if safe.keeps(shown := kept.shown(name))]
+        dear = self._least_dear(worth)
+        if more := safe.charging_more(dear.route, dear.visits):
+            plans.append(more)
+        route, stops = min(plans, key=lambda plan: self.money(plan, worth))
+        least = self.money(usual.shown("cost"), worth)
+        gap = rounded_up(self.money((route, stops), worth) - least, 1000)
+        proof = f"within {gap:.3f} of the least cost without the limit of risk"
+        kept.add("cost", (route, stops, proof))
+        kept.recommended = "cost"
+
+    def within_from(
+        self, fastest: Route, search: RiskSearch, safe: StopsWithin
     ) -> tuple[ChargingStop, ...] | None:
         """Return the stops of a plan that keeps a limit of risk, maybe none. None without a plan.
 
         Parameters
         ----------
-        fastest, search, within
-            As in `choose_within`, which finds a plan if and only if this function does.
+        fastest
+            The fastest route without a battery.
+        search, safe
+            As in `keep_risk`.
         """
-        if self.suffices(fastest) and within(fastest, ()):
+        if self.suffices(fastest) and safe.keeps((fastest, ())):
             return ()
-        found = stops_within(self.halting, self.battery, self.chargers, self.wishes, within)
-        if found is None:
-            found = self._safe_without(search)
+        found = safe.fastest() or self._safe_without(search)
         return None if found is None else found[1]
 
     def taken_s(self, shown: Shown) -> float:

@@ -1,99 +1,143 @@
-"""Plans with charging stops that keep a limit of risk: stops of the fastest plan charge more."""
+"""Plans with charging stops that keep a limit of risk.
+
+The stops of the plan by expected energies charge more until they keep it. Where that does not mend
+it, a leg is too long for any charge, and another plan is sought: one for energies that are raised
+by a multiple of their deviations. The least multiple whose plan keeps the limit is bisected, for
+plans by small ones are too risky and there are none by great ones.
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from evroute.arms import Route
 from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
 from evroute.planning.charge.stop_bounds import EnergiesLeft
-from evroute.planning.charge.stops import best_plan, shown
+from evroute.planning.charge.stops import StopPlan, best_plan, shown
 from evroute.planning.searches.search_problem import SearchProblem
 
 Stops = tuple[ChargingStop, ...]
-Within = Callable[[Route, Stops], bool]
-HALVINGS = 8
-"""Of the range of reserves in which a limit of risk is searched for."""
+Shown = tuple[Route, Stops]
+RiskOf = Callable[[Route, Stops], float]
+Raised = Callable[[float], SearchProblem]
+HALVINGS = 6
+"""Of the range of multiples of deviations in which a plan is sought."""
+MOST_DEVIATIONS = 4.0
+"""End of that range."""
 
 
-def stops_within(
-    problem: SearchProblem,
-    battery: Battery,
-    chargers: Sequence[Charger],
-    wishes: StopWishes,
-    within: Within,
-) -> tuple[Route, Stops, str] | None:
-    """Return route, stops and proof of the fastest plan found that keeps a limit of risk.
-
-    It is the fastest of all if that keeps it. If not, its stops charge more. Where that does not
-    mend it, the first leg is too risky: the reserve of the search is bisected, for a small one is
-    too risky and a great one cannot be kept. None if no plan was found.
+@dataclass(eq=False)
+class StopsWithin:
+    """Plans of one request with stops that keep a limit of risk.
 
     Parameters
     ----------
     problem, battery, chargers, wishes
         As in `charging_stops`.
-    within
-        Function that returns whether a route with stops keeps the limit of risk, if there is one.
-    """
-    aim, left = Aim.least_time(problem, chargers, wishes), EnergiesLeft(problem)
-    plan = best_plan(problem, battery, chargers, aim, wishes, left=left)
-    fastest = None if plan is None else shown(problem, battery, plan, wishes)
-    if fastest is None or within(*fastest[:2]):
-        return fastest
+    most
+        Greatest risk.
+    risk_of
+        Function that returns the risk of a route with stops.
+    raised
+        Function that returns the request with the energy of every arm raised by a multiple of its
+        deviation.
 
-    @cache
-    def raised_of(route: Route, visits: tuple[Visit, ...]) -> tuple[Route, Stops] | None:
-        return _raised(problem, battery, wishes, (route, visits), within)
-
-    found = None
-    low_wh, high_wh = battery.reserve_wh, battery.start_wh
-    least_wh = low_wh
-    tried = plan
-    for halving in range(HALVINGS):
-        if halving:
-            given = problem, replace(battery, reserve_wh=least_wh), chargers, aim, wishes
-            tried = best_plan(*given, left=left)
-        raised = tried and raised_of(tried.route, tried.visits)
-        if tried and raised:
-            found = raised
-        if tried and not raised:
-            low_wh = least_wh
-        else:
-            high_wh = least_wh
-        least_wh = (low_wh + high_wh) / 2
-    if found is None:
-        return None
-    after_s, before_s = (
-        problem.taken_s(route) + sum(stop.time_s for stop in stops)
-        for route, stops in (found, fastest[:2])
-    )
-    best = (
-        "best with this risk"
-        if fastest[2].startswith("exact")
-        else f"plan without the limit of risk, {fastest[2]}"
-    )
-    return *found, f"at most {(after_s - before_s) / 60:.1f} min longer than the {best}"
-
-
-def _raised(
-    problem: SearchProblem,
-    battery: Battery,
-    wishes: StopWishes,
-    plan: tuple[Route, tuple[Visit, ...]],
-    within: Within,
-) -> tuple[Route, Stops] | None:
-    """Return the route and stops of a plan with as many more per cents charged as the risk needs.
-
-    None if full charges are too risky.
+    Attributes
+    ----------
+    safest
+        The least risk of the plans that were judged, with its plan. None before the first one.
     """
 
-    def charged(more: int) -> tuple[Route, Stops]:
-        return stops_at(problem, battery, *plan, wishes, more=more)
+    problem: SearchProblem
+    battery: Battery
+    chargers: Sequence[Charger]
+    wishes: StopWishes
+    most: float
+    risk_of: RiskOf
+    raised: Raised
+    safest: tuple[float, Shown] | None = field(default=None, init=False)
 
-    if not within(*charged(100)):
-        return None
-    return charged(bisect_left(range(100), True, key=lambda more: within(*charged(more))))
+    def keeps(self, plan: Shown) -> bool:
+        """Return True if a route with stops keeps the limit."""
+        risk = self.risk_of(*plan)
+        if self.safest is None or risk < self.safest[0]:
+            self.safest = risk, plan
+        return risk <= self.most
+
+    def fastest(self) -> tuple[Route, Stops, str] | None:
+        """Return route, stops and proof of the fastest plan found that keeps the limit.
+
+        It is the fastest of all if that keeps it. None if no plan was found.
+        """
+        plan = self._plan(self.problem)
+        if plan is None:
+            return None
+        usual = shown(self.problem, self.battery, plan, self.wishes)
+        if self.keeps(usual[:2]):
+            return usual
+        found = self.charging_more(plan.route, plan.visits) or self._of_raised()
+        if found is None:
+            return None
+        longer_s = self.taken_s(found) - self.taken_s(usual[:2])
+        best = (
+            "best with this risk"
+            if usual[2].startswith("exact")
+            else f"plan without the limit of risk, {usual[2]}"
+        )
+        return *found, f"at most {longer_s / 60:.1f} min longer than the {best}"
+
+    def _of_raised(self) -> Shown | None:
+        """Return the fastest plan found by raised energies that keeps the limit, or None."""
+        found, low, high = None, 0.0, MOST_DEVIATIONS
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            plan = self._plan(self.raised(middle))
+            kept = plan and self.charging_more(plan.route, plan.visits)
+            if kept and (found is None or self.taken_s(kept) < self.taken_s(found)):
+                found = kept
+            if plan is None or kept:
+                high = middle
+            else:
+                low = middle
+        return found
+
+    def charging_more(self, route: Route, visits: tuple[Visit, ...]) -> Shown | None:
+        """Return a plan with as many more per cents charged at each stop as the limit needs.
+
+        None if even the greatest charges are too risky.
+
+        Parameters
+        ----------
+        route, visits
+            The plan.
+        """
+
+        def charged(more: int) -> Shown:
+            given = self.problem, self.battery, route, visits
+            return stops_at(*given, self.wishes, more=more)
+
+        if not self.keeps(charged(100)):
+            return None
+        more = bisect_left(range(100), True, key=lambda more: self.keeps(charged(more)))
+        return charged(more)
+
+    def taken_s(self, plan: Shown) -> float:
+        """Return the time of a route with its stops, s."""
+        return self.problem.taken_s(plan[0]) + sum(stop.time_s for stop in plan[1])
+
+    def _plan(self, problem: SearchProblem) -> StopPlan | None:
+        """Return the plan of least time by the energies of a problem, or None for none."""
+        given = problem, self.battery, self.chargers, self._aim, self.wishes
+        return best_plan(*given, left=self._left)
+
+    @cached_property
+    def _aim(self) -> Aim:
+        return Aim.least_time(self.problem, self.chargers, self.wishes)
+
+    @cached_property
+    def _left(self) -> EnergiesLeft:
+        """Bounds by expected energies, which hold for raised ones too."""
+        return EnergiesLeft(self.problem)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -10,18 +10,19 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
-from evroute.planning.charge.charge_functions import legs_between
 from evroute.planning.charge.chargers import ChargingStop
 from evroute.planning.charge.risk import RiskSearch
 from evroute.planning.charge.risk_bounds import RiskBounds
-from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, with_stops
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.forecasts.route_risks import RouteRisks, followed
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
 
-NO_BELIEF = "a risk needs a belief. Without trips give uncertainty=evroute.physics_belief(...)"
+NO_BELIEF = (
+    "a limit of risk needs a belief. Give uncertainty=evroute.physics_belief(...), or risk='mean'"
+)
 
 
 def day_of_forecasts(day: Day | None, space: SearchSpace) -> Day:
@@ -68,9 +69,13 @@ class DayForecasts:
     fading: Callable[[Battery], Battery]
 
     def of_route(
-        self, route: Route, battery: Battery, stops: Sequence[ChargingStop] = ()
+        self,
+        route: Route,
+        battery: Battery,
+        stops: Sequence[ChargingStop] = (),
+        arrive_wh: float = 0.0,
     ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast the energy of the first leg of a route, and the charge along the route.
+        """Forecast the energy of a route, and the charge along it.
 
         Parameters
         ----------
@@ -78,16 +83,19 @@ class DayForecasts:
             Route, and the charge that it begins with.
         stops
             Stops to charge, each of which ends a leg. One leg without.
+        arrive_wh
+            Least charge at the end where it is above the reserve, Wh.
         """
         pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-        driven, legs = self.numbers.driven(route), []
-        positions, charge = np.arange(len(driven.arms)), self.numbers.warmed(driven)
-        for leg, started in legs_between(self.fading(battery), positions, pairs):
-            energy, trace = followed(self.day, driven, charge, leg, started)
-            legs.append((energy, energy.charge(started, trace)))
-        return legs[0][0], with_stops([charge for _, charge in legs])
+        driven, started = self.numbers.driven(route), self.fading(battery)
+        charge = self.numbers.warmed(driven)
+        energy, trace = followed(self.day, driven, charge, started, pairs)
+        legs = Legs.of(started, len(driven.arms), pairs, arrive_wh)
+        return energy, energy.charge(started, trace, legs)
 
-    def search(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
+    def search(
+        self, problem: SearchProblem, battery: Battery, risk: float, arrive_wh: float = 0.0
+    ) -> RiskSearch:
         """Return the searches of a request for routes within a limit of risk.
 
         Parameters
@@ -96,9 +104,12 @@ class DayForecasts:
             The request, and the charge at the start with the reserve.
         risk
             Greatest probability of ever falling below the reserve, in (0, 0.5].
+        arrive_wh
+            Least charge at the end where it is above the reserve, Wh.
         """
         bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks()
-        return RiskSearch(bounds, battery, risk, risks.risk_of, risks.least_of)
+        risk_of = partial(risks.risk_of, arrive_wh=arrive_wh)
+        return RiskSearch(bounds, battery, risk, risk_of, risks.least_of)
 
     def risks(self) -> RouteRisks:
         """Return the risks of the routes of one request."""

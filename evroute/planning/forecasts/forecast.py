@@ -7,9 +7,9 @@ one expected energy and two noises.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -53,8 +53,13 @@ class EnergyForecast(Protocol):
     def numbers(self) -> Mapping[str, float]:
         """Return the forecast by name, as JSON documents hold it."""
 
-    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
-        """Forecast the charge along the route. ``expected`` is the charge by expected energies."""
+    def charge(
+        self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
+    ) -> "ChargeForecast":
+        """Forecast the charge along the route. ``expected`` is the charge by expected energies.
+
+        ``legs`` are the legs between stops to charge, or None for one leg.
+        """
 
 
 _NO_JOINT = "{} has no joint posterior, which an interval of a route needs"
@@ -131,9 +136,12 @@ class RouteForecast:
             "high90_wh": high90_wh,
         }
 
-    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
-        """Forecast the charge along the route."""
-        return forecast_charge(self, battery, expected.low_wh[1:] - expected.charge_wh[1:])
+    def charge(
+        self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
+    ) -> "ChargeForecast":
+        """Forecast the charge along the route, as `EnergyForecast.charge` does."""
+        dip_wh = expected.low_wh[1:] - expected.charge_wh[1:]
+        return forecast_charge(self, battery, dip_wh, legs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +155,8 @@ class ChargeForecast:
     arrives_above_reserve
         Share of the trips that end at the reserve or above, in [0, 1].
     never_below_reserve
-        Share of the trips that are at the reserve or above after every edge, in [0, 1].
+        Share of the trips that are at the reserve or above after every edge, and at the end at the
+        charge to arrive with, in [0, 1].
     band_percent
         (k + 1, 2) central 90 % interval at the start and after each edge.
     supported_risk
@@ -162,19 +171,84 @@ class ChargeForecast:
     supported_risk: float = 1.0
 
 
-def with_stops(legs: Sequence[ChargeForecast]) -> ChargeForecast:
-    """Return the forecast of a trip whose legs each begin with the charge after a stop.
+@dataclass(frozen=True, slots=True, eq=False)
+class Legs:
+    """The legs of a trip of k arms between its stops to charge.
 
-    Its risk is the sum of the risks of the legs, an upper bound.
+    Parameters
+    ----------
+    first
+        (k,) position of the first arm of the leg of each arm.
+    started_wh
+        (k,) charge that the leg of each arm begins with, Wh. After a stop it is known.
+    arrive_wh
+        Least charge at the end, at least the reserve, Wh.
     """
-    risk = sum(1.0 - leg.never_below_reserve for leg in legs)
-    bands = [leg.band_percent[number > 0 :] for number, leg in enumerate(legs)]
-    return replace(
-        legs[-1],
-        never_below_reserve=max(1.0 - risk, 0.0),
-        band_percent=np.concatenate(bands),
-        supported_risk=min(sum(leg.supported_risk for leg in legs), 1.0),
-    )
+
+    first: IntArray
+    started_wh: FloatArray
+    arrive_wh: float
+
+    @classmethod
+    def of(
+        cls,
+        battery: Battery,
+        k: int,
+        stops: Sequence[tuple[int, float]] = (),
+        arrive_wh: float = 0.0,
+    ) -> Self:
+        """Return the legs of a trip.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start, capacity and reserve.
+        k
+            Number of its arms.
+        stops
+            Number of arms driven before each stop, and charge after it, %.
+        arrive_wh
+            Least charge at the end, Wh.
+        """
+        begins = np.array([0, *(after for after, _ in stops)])
+        counts = np.diff(np.append(begins, k))
+        starts_wh = [battery.start_wh, *(battery.capacity_wh * (to / 100) for _, to in stops)]
+        return cls(
+            np.repeat(begins, counts),
+            np.repeat(np.array(starts_wh), counts),
+            max(arrive_wh, battery.reserve_wh),
+        )
+
+    def since(self, reached_wh2: FloatArray) -> FloatArray:
+        """Return the covariance of the energies since the start of each leg, (k, k) Wh².
+
+        Parameters
+        ----------
+        reached_wh2
+            (k, k) covariance of the energies since the start of the trip, Wh².
+        """
+        if not self.first.any():
+            return reached_wh2
+        before = np.pad(reached_wh2, ((1, 0), (1, 0)))
+        since_wh2 = reached_wh2 - before[self.first, 1:]
+        since_wh2 -= (before[1:] - before[self.first])[:, self.first]
+        return since_wh2
+
+    def room_wh(self, low_wh: FloatArray, end_wh: float, battery: Battery) -> FloatArray:
+        """Return the expected charge above the least one on each arm, (k,) Wh.
+
+        Parameters
+        ----------
+        low_wh
+            (k,) lowest expected charge on each arm, Wh.
+        end_wh
+            Expected charge at the end, Wh.
+        battery
+            Reserve.
+        """
+        room_wh = low_wh - battery.reserve_wh
+        room_wh[-1] = min(float(room_wh[-1]), end_wh - self.arrive_wh)
+        return room_wh
 
 
 def forecast(
@@ -290,7 +364,10 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
 
 
 def forecast_charge(
-    energy: RouteForecast, battery: Battery, dip_wh: FloatArray | float = 0.0
+    energy: RouteForecast,
+    battery: Battery,
+    dip_wh: FloatArray | float = 0.0,
+    legs: Legs | None = None,
 ) -> ChargeForecast:
     """Return the distribution of the charge along a route. Regeneration beyond full is lost.
 
@@ -306,22 +383,27 @@ def forecast_charge(
         Usable capacity, charge at the start, and the reserve.
     dip_wh
         (k,) lowest charge on each edge minus that at its end, at most 0, Wh.
+    legs
+        Legs between stops to charge, or None for one leg.
     """
     # the smallest eigenvalues of a nearly certain route are rounding errors around 0
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
     spread = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
     k = len(value)
+    legs = Legs.of(battery, k) if legs is None else legs
     trips_wh = energy.edge_mean_wh + _standard(1 + k // 64)[:, :k] @ spread.T
-    free_wh = battery.start_wh - np.cumsum(trips_wh, axis=1)
+    free_wh = _left_wh(legs, trips_wh)
     charge_wh = free_wh
     if free_wh.max() > battery.capacity_wh:
         charge_wh, left_wh = free_wh.copy(), np.full(N_TRIPS, battery.start_wh)
         for edge in range(k):
+            if edge and legs.first[edge] == edge:
+                left_wh = np.full(N_TRIPS, legs.started_wh[edge])
             left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
             charge_wh[:, edge] = left_wh
-    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1)
+    reached_wh2 = legs.since(energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1))
     std_wh = np.sqrt(np.maximum(reached_wh2.diagonal(), 0.0))
-    mean_wh = battery.start_wh - np.cumsum(energy.edge_mean_wh)
+    mean_wh = _left_wh(legs, energy.edge_mean_wh[np.newaxis])[0]
     tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
     band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
     if charge_wh is not free_wh:
@@ -330,13 +412,19 @@ def forecast_charge(
             np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
         )
         band_wh += bounded - unbounded
-    room_wh = mean_wh - battery.reserve_wh + TOLERANCE_WH
-    kept = 1.0 - first_passage(room_wh + dip_wh, reached_wh2)
-    certain = float(ndtr(room_wh[-1] / max(std_wh[-1], TOLERANCE_WH**2)))
-    lowest_free, lowest = ((each + dip_wh).min(axis=1) for each in (free_wh, charge_wh))
-    free, arrives, never_free, never = (
-        float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
-        for each in (free_wh[:, -1], charge_wh[:, -1], lowest_free, lowest)
+    end_wh = float(mean_wh[-1])
+    room_wh = legs.room_wh(mean_wh + dip_wh, end_wh, battery) + TOLERANCE_WH
+    kept = 1.0 - first_passage(room_wh, reached_wh2)
+    above_wh = end_wh - battery.reserve_wh + TOLERANCE_WH
+    certain = float(ndtr(above_wh / max(std_wh[-1], TOLERANCE_WH**2)))
+    free, arrives = (
+        float((each[:, -1] >= battery.reserve_wh - TOLERANCE_WH).mean())
+        for each in (free_wh, charge_wh)
+    )
+    short_wh = mean_wh + dip_wh - (room_wh - TOLERANCE_WH)
+    never_free, never = (
+        float((each + dip_wh >= short_wh - TOLERANCE_WH).all(axis=1).mean())
+        for each in (free_wh, charge_wh)
     )
     band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
     arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()
@@ -347,6 +435,17 @@ def forecast_charge(
         never_below_reserve=float(np.clip(kept + never - never_free, 0.0, 1.0)),
         band_percent=band_percent,
     )
+
+
+def _left_wh(legs: Legs, energy_wh: FloatArray) -> FloatArray:
+    """Return the charges after each arm of r trips without an upper bound, (r, k) Wh.
+
+    energy_wh: (r, k) energies of the arms.
+    """
+    used_wh = np.cumsum(energy_wh, axis=1)
+    before_wh = np.pad(used_wh, ((0, 0), (1, 0)))[:, legs.first]
+    left_wh: FloatArray = legs.started_wh - (used_wh - before_wh)
+    return left_wh
 
 
 @cache

@@ -7,15 +7,16 @@ has them for many trips.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.charge.charge_functions import ChargeFunctions, legs_between
+from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.chargers import ChargingStop
-from evroute.planning.forecasts.forecast import EnergyForecast
+from evroute.planning.forecasts.forecast import EnergyForecast, Legs
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.forecasts.many_trips import ManyPassages, ManyTrips, TripsTogether
 from evroute.planning.spaces.arm_numbers import ArmNumbers, DrivenArms
@@ -39,21 +40,36 @@ class RouteRisks:
         self._fading = fading
         self._arms: dict[Route, tuple[DrivenArms, ChargeFunctions]] = {}
         self._forecasts: dict[tuple[Route, Battery], tuple[EnergyForecast, ChargeTrace]] = {}
-        self._risks: dict[tuple[Route, Battery], float] = {}
-        self._legs: dict[tuple[Hashable, ...], float] = {}
+        self._risks: dict[tuple[Hashable, ...], float] = {}
 
-    def risk_of(self, route: Route, battery: Battery) -> float:
-        """Return the probability that the charge on a route ever falls below the reserve.
+    def risk_of(
+        self,
+        route: Route,
+        battery: Battery,
+        stops: Sequence[ChargingStop] = (),
+        arrive_wh: float = 0.0,
+    ) -> float:
+        """Return the probability that the charge on a route ever falls below the least one.
 
         Parameters
         ----------
         route, battery
             Route, and the charge that it begins with.
+        stops
+            Stops to charge, after each of which the charge is known.
+        arrive_wh
+            Least charge at the end where it is above the reserve, Wh.
         """
-        key = route, battery
+        pairs = tuple((stop.after_edges, stop.to_percent) for stop in stops)
+        key = route, battery, pairs, arrive_wh
         if key not in self._risks:
-            energy, charge = self._followed(route, battery)
-            self._risks[key] = _risk(energy, charge, self._fading(battery))
+            started = self._fading(battery)
+            if pairs:
+                energy, trace = followed(self._day, *self._driven(route), started, pairs)
+            else:
+                energy, trace = self._followed(route, battery)
+            legs = Legs.of(started, len(trace.charge_wh) - 1, pairs, arrive_wh)
+            self._risks[key] = 1.0 - energy.charge(started, trace, legs).never_below_reserve
         return self._risks[key]
 
     def _driven(self, route: Route) -> tuple[DrivenArms, ChargeFunctions]:
@@ -65,9 +81,7 @@ class RouteRisks:
     def _followed(self, route: Route, battery: Battery) -> tuple[EnergyForecast, ChargeTrace]:
         key = route, battery
         if key not in self._forecasts:
-            driven, charge = self._driven(route)
-            leg = np.arange(len(driven.arms))
-            given = driven, charge, leg, self._fading(battery)
+            given = *self._driven(route), self._fading(battery)
             self._forecasts[key] = followed(self._day, *given)
         return self._forecasts[key]
 
@@ -117,55 +131,17 @@ class RouteRisks:
         charges_wh, lost = _follow_all(charge, first, self._fading(battery))
         return TripsTogether(driven.arms, first, driven.stretches, *charges_wh), lost
 
-    def keeps(
-        self, route: Route, battery: Battery, stops: Sequence[ChargingStop], most: float
-    ) -> bool:
-        """Return True if the sum of the risks of the legs of a route is at most a limit.
-
-        Parameters
-        ----------
-        route, battery
-            Route, and the charge that it begins with.
-        stops
-            Stops to charge, each of which ends a leg.
-        most
-            Limit of the risk.
-        """
-        pairs = [(stop.after_edges, stop.to_percent) for stop in stops]
-        (driven, charge), risk = self._driven(route), 0.0
-        positions = np.arange(len(driven.arms))
-        for leg, started in legs_between(self._fading(battery), positions, pairs):
-            risk += self._risk_of_leg(driven, charge, leg, started, most)
-            if max(1.0 - risk, 0.0) < 1.0 - most:
-                return False
-        return True
-
-    def _risk_of_leg(
-        self,
-        driven: DrivenArms,
-        charge: ChargeFunctions,
-        leg: IntArray,
-        started: Battery,
-        most: float,
-    ) -> float:
-        """Return the risk of a leg, or a lower bound above a limit."""
-        parts = driven.stretches[leg]
-        columns = driven.arms[leg], parts.from_m, parts.to_m, parts.halts
-        drawn_wh = charge.energy_wh[leg] - driven.energy_wh[leg]
-        key = *(each.tobytes() for each in (*columns, drawn_wh)), started
-        if key not in self._legs:
-            energy, trace = followed(self._day, driven, charge, leg, started)
-            risk = _least(energy, trace, started)
-            if risk <= most:
-                risk = _risk(energy, trace, started)
-            self._legs[key] = risk
-        return self._legs[key]
-
 
 def followed(
-    day: Day, driven: DrivenArms, charge: ChargeFunctions, leg: IntArray, battery: Battery
+    day: Day,
+    driven: DrivenArms,
+    charge: ChargeFunctions,
+    battery: Battery,
+    stops: Sequence[tuple[int, float]] = (),
 ) -> tuple[EnergyForecast, ChargeTrace]:
-    """Return the forecast of the energy of a leg, and the charge by expected energies.
+    """Return the forecast of the energy of a route, and the charge by expected energies.
+
+    The legs between stops are one trip: the car, the driver and the day are the same on all.
 
     Parameters
     ----------
@@ -175,14 +151,20 @@ def followed(
         The arms of a route.
     charge
         Their charge functions with the warm-up (`ArmNumbers.warmed`).
-    leg
-        (k,) positions of the leg among them.
     battery
         Charge that it begins with.
+    stops
+        Number of arms driven before each stop, and charge after it, %.
     """
-    trace = charge.follow(battery, leg)
-    energy_wh = expected_by(day, driven, charge)[leg]
-    return day.forecast(driven.arms[leg], energy_wh, trace, driven.stretches[leg]), trace
+    trace = charge.follow_stops(battery, np.arange(len(driven.arms)), stops)
+    energy_wh, begun = expected_by(day, driven, charge), trace
+    if stops:  # an arm after a stop begins with the charge after it
+        charge_wh = trace.charge_wh.copy()
+        charge_wh[[after for after, _ in stops]] = [
+            battery.capacity_wh * (to / 100) for _, to in stops
+        ]
+        begun = replace(trace, charge_wh=charge_wh)
+    return day.forecast(driven.arms, energy_wh, begun, driven.stretches), trace
 
 
 def expected_by(day: Day, driven: DrivenArms, charge: ChargeFunctions) -> FloatArray:
@@ -196,10 +178,6 @@ def expected_by(day: Day, driven: DrivenArms, charge: ChargeFunctions) -> FloatA
         As in `followed`.
     """
     return driven.energy_wh if day.heating_wh.any() else charge.energy_wh
-
-
-def _risk(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> float:
-    return 1.0 - energy.charge(battery, charge).never_below_reserve
 
 
 def _least(energy: EnergyForecast, charge: ChargeTrace, battery: Battery) -> float:
