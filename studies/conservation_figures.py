@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("beliefs", type=int)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
-    checked, failed, raised, arms = Counter[str](), 0, 0, 0
+    checked, failed, raised = Counter[str](), Counter[str](), Counter[str]()
     sources = [of_worlds()]
     if os.environ.get("EVROUTE_DATA_DIR"):
         sources.insert(0, of_logs())
@@ -80,15 +80,14 @@ def main() -> None:
                 break
             found = check_model(belief)
             checked[name] += 1
-            raised += found.raised > 0
-            arms += found.raised
+            raised[name] += found.raised > 0
             if not found.holds:
-                failed += 1
+                failed[name] += 1
                 print(f"{name}, {belief.trips} trips: {found.laws[0].detail}")
     for name, number in sorted(checked.items()):
-        print(f"  {name}: {number}")
-    total = sum(checked.values())
-    print(f"{total} beliefs, {failed} with a loop that gains; {raised} with {arms} raised arms")
+        print(f"  {name}: {number}, {failed[name]} with a loop, {raised[name]} with raised arms")
+    counts = (sum(each.values()) for each in (checked, failed, raised))
+    print("{} beliefs, {} with a loop that gains, {} with raised arms".format(*counts))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from evroute import limits
-from evroute.arrays import FloatArray
+from evroute.arrays import BoolArray, FloatArray
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import Vehicle
@@ -30,6 +30,8 @@ TOLERANCE_WH = 1e-6
 COLUMNS = ("speed_kmh", "slope_percent", "wh_per_km")
 """Columns of a table. It has a row for each pair of its speeds and slopes."""
 METRES_OF_MILE = 1609.344
+KWH_OF_GGE = 33.7
+"""Energy of a gallon of gasoline (US EPA), kWh."""
 FEATURES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "speed_kmh": lambda speed_mps, slope: 3.6 * speed_mps,
     "speed_mps": lambda speed_mps, slope: speed_mps,
@@ -43,6 +45,7 @@ ENERGIES = {
     "kwh_per_km": 1000.0,
     "kwh_per_100km": 10.0,
     "kwh_per_mile": 1e6 / METRES_OF_MILE,
+    "gge_per_mile": KWH_OF_GGE * 1e6 / METRES_OF_MILE,
 }
 """Energies of ONNX models by unit, each with its factor to Wh per km."""
 
@@ -199,21 +202,30 @@ def laws(model: Consumption) -> list[Law]:
         Law(
             "energy rises with the slope at every speed",
             bool(rise[worst] > -TOLERANCE_WH),
-            f"least rise {rise[worst]:.3g} Wh/km, from {steps} {SPEEDS_KMH[worst[0]]:g} km/h",
+            f"{_count(rise > -TOLERANCE_WH)}least rise {rise[worst]:.3g} Wh/km, "
+            f"from {steps} {SPEEDS_KMH[worst[0]]:g} km/h",
         ),
         _descents(model, energy),
         Law(
             "up and down one slope costs energy at every speed",
             bool(both[least] > 0.0),
-            f"least {both[least]:.3g} Wh/km up and down, at {SPEEDS_KMH[least[0]]:g} km/h and "
+            f"{_count(both[:, SLOPES >= 0.0] > 0.0)}least {both[least]:.3g} Wh/km up and down, at "
+            f"{SPEEDS_KMH[least[0]]:g} km/h and "
             f"{abs(100 * SLOPES[least[1]]):g} %",
         ),
         Law(
             "a level road costs energy at every speed",
             bool(level.min() > 0.0),
-            f"least {level.min():.3g} Wh/km, at {SPEEDS_KMH[np.argmin(level)]:g} km/h",
+            f"{_count(level > 0.0)}least {level.min():.3g} Wh/km, "
+            f"at {SPEEDS_KMH[np.argmin(level)]:g} km/h",
         ),
     ]
+
+
+def _count(holds: BoolArray) -> str:
+    """Return the number of cases that fail, in words. Empty if all hold."""
+    failing = int(np.count_nonzero(~holds))
+    return f"{failing:,} of {holds.size:,} fail, " if failing else ""
 
 
 def _descents(model: Consumption, energy: FloatArray) -> Law:
@@ -236,8 +248,8 @@ def _descents(model: Consumption, energy: FloatArray) -> Law:
     return Law(
         law,
         bool(above[worst] > -TOLERANCE_WH),
-        f"least loss {above[worst]:.3g} Wh/km, at {SPEEDS_KMH[worst[0]]:g} km/h and "
-        f"{100 * SLOPES[down][worst[1]]:g} %",
+        f"{_count(above > -TOLERANCE_WH)}least loss {above[worst]:.3g} Wh/km, "
+        f"at {SPEEDS_KMH[worst[0]]:g} km/h and {100 * SLOPES[down][worst[1]]:g} %",
     )
 
 

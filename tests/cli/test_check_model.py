@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from evroute import load_vehicle
+from evroute import check_model, load_belief, load_vehicle
 from evroute.cli import app
 from evroute.energy.consumption import COLUMNS, of_vehicle
 
@@ -94,6 +94,16 @@ def test_a_spoiled_table_fails_the_check_that_it_breaks(tmp_path, spoil: Spoiled
     assert any(each.startswith(law) for each in failed), failed
 
 
+def test_the_cases_that_fail_are_counted(tmp_path) -> None:
+    """The 25 speeds of the grid, 100 Wh below the car on the level."""
+    write(tmp_path / "spoiled.csv", less(100.0))
+    _, found = check(str(tmp_path / "spoiled.csv"))
+    speeds = np.arange(10.0, 131.0, 5.0)
+    level = of_vehicle(CAR).wh_per_km(speeds / 3.6, np.zeros(25)) - 100.0
+    (law,) = [each for each in found["laws"] if each["law"].startswith("a level road")]
+    assert law["detail"].startswith(f"{np.sum(level <= 0.0)} of 25 fail, least {level.min():.3g}")
+
+
 def test_without_a_mass_descents_are_not_checked(tmp_path) -> None:
     write(tmp_path / "leaf.csv", lambda v, s, e: e)
     status, found = check(str(tmp_path / "leaf.csv"))
@@ -129,6 +139,9 @@ def test_a_belief_is_checked_for_loops_alone(tmp_path, model: tuple[str, ...]) -
     assert status == 0
     assert [law["holds"] for law in found["laws"]] == [True, None]
     assert found["model"] == f"belief {tmp_path / 'car'}"
+    in_python = check_model(load_belief(tmp_path / "car"))
+    assert [law.holds for law in in_python.laws] == [True, None]
+    assert in_python.laws[0].detail == found["laws"][0]["detail"]
 
 
 def test_a_missing_file_is_one_line(tmp_path) -> None:

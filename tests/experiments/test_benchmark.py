@@ -213,9 +213,19 @@ def test_an_interval_upside_down_is_refused() -> None:
         benchmark(entries=[Wrong], first=20)
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "day, km\n20230101, 5\n",
+        "datetime, distance, total_consumed\n20230101, inf, 5\n",
+        "datetime, distance, total_consumed\n20230101, 5, nan\n",
+        "datetime, distance, total_consumed\nyesterday, 5, 900\n",
+        "datetime, distance, total_consumed\n",
+    ],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "ioniq5").mkdir()
-    (tmp_path / "ioniq5/daily.csv").write_text("day, km\n20230101, 5\n")
+    (tmp_path / "ioniq5/daily.csv").write_text(text)
     with pytest.raises(EvrouteError, match=r"daily\.csv is not the file of 'ioniq5'"):
         benchmark(tmp_path)
 

@@ -43,6 +43,7 @@ SHORTEST_SEGMENT_M = 10.0
 BUS_KMH = 40.0
 DAY_KMH = 50.0
 """Assumed speed of all roads of the bus, and of days without routes."""
+MOST_DAY_KM = 5_000.0
 METRES_OF_DEGREE = 111_320.0
 METRES_OF_LATITUDE = 110_950.0
 CORNER_LON, CORNER_LAT, MIDDLE_LAT = -85.3, 35.0, 35.03
@@ -129,6 +130,10 @@ def _load(name: str, table: Mapping[str, Any], folder: Path) -> Data:
     vehicle = load_vehicle(beside if beside.exists() else table["vehicle"])
     try:
         setting, trips = READERS[name](vehicle, paths)
+        for trip in trips:
+            require(
+                np.isfinite(trip.energy_wh.sum()), f"trip {trip.trip} has no energy", ValueError
+            )
     except (LookupError, ValueError, EOFError, OSError, zlib.error) as error:
         raise EvrouteError(f"{paths[0]} is not the file of '{name}': {error!r}") from None
     trips.sort(key=lambda trip: trip.departed_s or 0.0)
@@ -213,6 +218,7 @@ def _days(vehicle: Vehicle, paths: Sequence[Path]) -> tuple[Setting, list[Measur
     totals = {row["datetime"][:8]: row for row in _rows(paths[0])}
     rows = [row for row in totals.values() if float(row["distance"]) > 0.0]
     days_km = np.array([float(row["distance"]) for row in rows])
+    require(np.all(days_km < MOST_DAY_KM), f"a day of {days_km.max():g} km", ValueError)
     n = int(np.ceil(days_km.max()))
     ends = np.column_stack([np.arange(n), np.arange(1, n + 1)])
     places = np.column_stack([1_000.0 * np.arange(n + 1), np.zeros(n + 1)])
