@@ -1,6 +1,7 @@
 """Thompson sampling with one seed beside independent draws, on two routes.
 
     python studies/shared_seed.py
+    python studies/shared_seed.py RUNS
 
 The unknown route has k independent arms of 0.8 each. Another route is known and costs 0.9 k. The
 prior of each arm is N(1, 0.5²), the noise of a measurement N(0, 0.5²). Draws below 0 are raised to
@@ -8,10 +9,24 @@ prior of each arm is N(1, 0.5²), the noise of a measurement N(0, 0.5²). Draws 
 measured once, one deviation too dear; a prior whose mean is 1.2. A run ends with the first of ten
 rounds in a row on the unknown route, the better one, or after `MOST` rounds. `RUNS` runs each.
 All of this was stated before the first run.
+
+RUNS is a folder of ``evroute simulate`` with the index ``ts-shared``. The means of its rounds are
+printed by the normal number z of the round, which is drawn again from the seed of the run: the
+share of edges that cost nothing at this z before any trip, the length of the route, its regret.
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
+from numpy.random import default_rng
+
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
+from evroute.experiments.streams import streams
+from evroute.methods.setting import load_setting
 
 RUNS, MOST, IN_A_ROW = 300, 3000, 10
 TRUE, KNOWN, PRIOR, STD, NOISE = 0.8, 0.9, 1.0, 0.5, 0.5
@@ -54,6 +69,33 @@ def rounds(k: int, start: str, scale: float, *, shared: bool) -> np.ndarray:
     return found
 
 
+def by_z(path: Path) -> None:
+    """Print the means of the rounds with one seed, by the normal number z of the round."""
+    folder, tables = RunFolder(path), []
+    experiment = Experiment.model_validate(folder.manifest()["configuration"])
+    for run in experiment.runs():
+        if run.method.index != "ts-shared":
+            continue
+        setting = load_setting(run.network, run.vehicle, run.assumed)
+        z = default_rng(streams(run, setting).policy).standard_normal(run.horizon)
+        scale = run.method.options.get("variance_scale", 0.5)
+        in_std = setting.prior.dissipated_wh / np.sqrt(scale * setting.prior_variance_wh2)
+        part = pq.read_table(path / "parts" / f"{run.name}.parquet").to_pandas()
+        tables.append(
+            pd.DataFrame(
+                {
+                    "model": run.method.model,
+                    "z": pd.cut(z, [-np.inf, -1, 0, 1, np.inf]),
+                    "free edges, %": 100 * (z[:, np.newaxis] < -in_std).mean(axis=1),
+                    "length_m": part["length_m"],
+                    "regret_wh": part["regret_wh"],
+                }
+            )
+        )
+    groups = pd.concat(tables).groupby(["model", "z"], observed=True)
+    print(groups.mean().join(groups.size().rename("rounds")).round(1).to_string())
+
+
 def main() -> None:
     """Print mean and 90 % quantile of the rounds."""
     rows = []
@@ -78,4 +120,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        by_z(Path(sys.argv[1]))
+    else:
+        main()

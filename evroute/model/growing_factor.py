@@ -30,12 +30,31 @@ class GrowingFactor:
     def __len__(self) -> int:
         return len(self.lower)
 
-    def features(self, between: FloatArray) -> FloatArray:
-        """Return ``L^-1`` times the covariance of the points with others, (m, a). It is used up."""
+    def features(self, between: FloatArray, known: FloatArray | None = None) -> FloatArray:
+        """Return ``L^-1`` times the covariance of the points with others.
+
+        Parameters
+        ----------
+        between
+            (m, a) covariance of the points with the others, or (m - k, a) of the points after
+            those of ``known``. It is used up.
+        known
+            (k, a) features at the first k points.
+
+        Returns
+        -------
+        FloatArray
+            (m, a) features, or (m - k, a) at the points after those of ``known``.
+        """
         if not between.size:
             return np.empty(between.shape)
+        lower = self.lower
+        if known is not None:
+            k = len(known)
+            between -= lower[k:, :k] @ known
+            lower = lower[k:, k:]
         # on the right of the transpose, which is column-major: nothing is copied
-        return dtrsm(1.0, self.lower.T, between.T, side=1, overwrite_b=1).T
+        return dtrsm(1.0, lower.T, between.T, side=1, overwrite_b=1).T
 
     def append(self, features: FloatArray, rest: float) -> None:
         """Add a point.

@@ -1,7 +1,6 @@
 """AllEdgesCache: features of all reference arms under a dictionary that changes often."""
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
@@ -44,20 +43,17 @@ class AllEdgesCache:
 
         New rows are added if the basis only grew.
         """
-        basis, factor = self._posterior.basis, self._posterior.factor
-        old = len(self._basis)
-        if (
-            len(basis) >= old
+        basis, old = self._posterior.basis, len(self._basis)
+        grown = (
+            self._epoch == self._posterior.epoch
+            and len(basis) >= old
             and np.array_equal(basis[:old], self._basis)
-            and self._epoch == self._posterior.epoch
-        ):
-            new = self.with_slots(basis[old:]) - factor[old:, :old] @ self._z
-        else:
-            old, new = 0, self.with_slots(basis)
-            self._z = new[:0]
-        if len(new):
-            new = solve_triangular(factor[old:, old:], new, lower=True)
-            self._z = np.concatenate([self._z, new]) if old else new
+        )
+        if not grown:
+            self._z = self._z[:0]
+        if new := basis[len(self._z) :].tolist():
+            rows = self._posterior.growing.features(self.with_slots(np.array(new)), self._z)
+            self._z = np.concatenate([self._z, rows])
         self._basis, self._epoch = basis, self._posterior.epoch
         return self._z
 

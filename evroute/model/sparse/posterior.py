@@ -54,7 +54,7 @@ class SparsePosterior:
     dictionary, ``dictionary`` (m,) all of them. ``count``, ``total`` and ``squares`` (U,) are the
     number, the whitened sum and the sum of squares of the measurements of each slot; ``prior`` and
     ``rest`` (U,) its prior variance and the part that the dictionary does not explain; ``pending``
-    (U,) the unanswered pulls, which count in variances alone (hallucination). ``factor`` is L.
+    (U,) the unanswered pulls, which count in variances alone (hallucination). ``growing`` has L.
     ``kappa2`` is the largest prior variance of the reference arms. ``epoch`` counts the
     dictionaries that did not just grow out of the last.
 
@@ -94,11 +94,11 @@ class SparsePosterior:
     @property
     def factor(self) -> FloatArray:
         """(r, r) Cholesky factor L of the prior covariance of the basis."""
-        return self._growing.lower
+        return self.growing.lower
 
     @factor.setter
     def factor(self, lower: FloatArray) -> None:
-        self._growing = GrowingFactor(lower)
+        self.growing = GrowingFactor(lower)
 
     @property
     def embedding(self) -> FloatArray:
@@ -154,12 +154,12 @@ class SparsePosterior:
         unexplained = float(self.prior[slot] - z @ z)
         if unexplained <= EXPLAINED * self.prior[slot]:
             return False
-        pivot = np.sqrt(unexplained)
-        row = (self.prior_between(np.array([slot]), np.arange(u))[0] - z @ self.embedding) / pivot
+        self.growing.append(z, unexplained)
+        prior = self.prior_between(np.array([slot]), np.arange(u))
+        row = self.growing.features(prior, self.embedding)[0]
         self._reserve(r + 1, u)
         self._embedding[r, :u] = row
         self.rest = np.maximum(self.rest - row**2, 0.0)
-        self._growing.append(z, unexplained)
         self.basis = np.append(self.basis, slot)
         self.dictionary = np.append(self.dictionary, slot)
         gram = np.empty((r + 1, r + 1))
@@ -211,7 +211,7 @@ class SparsePosterior:
 
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features z of arms, (r, a)."""
-        return self._growing.features(self.prior_with(self.basis, edge, features))
+        return self.growing.features(self.prior_with(self.basis, edge, features))
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms.
