@@ -135,7 +135,8 @@ def check(count: int, seed: int) -> tuple[Counter[str], Counter[str]]:
         name = str(rng.choice(list(known)))
         request = random_request(rng, known[name])
         try:
-            plan = known[name].plan(**request)
+            mean = {"risk": "mean"} if request["battery"] else {}
+            plan = known[name].plan(**request, **mean)
         except NoRouteError:
             seen["refused"] += 1
             continue

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evroute
 from evroute.door.plan import plan
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
@@ -45,7 +46,7 @@ def test_edges_at_junctions_are_chosen_by_the_fastest_trip(denver: RoadNetwork) 
 def test_names_serve_the_command_line_python_and_batches_alike(denver: RoadNetwork) -> None:
     by_name = plan(denver, origin=FROM, destination=TO, via=[VIA])
     rows = [{"id": "x", "from": FROM, "via": VIA, "to": TO}]
-    planner = Planner(denver)
+    planner = evroute.Planner(denver)
     (answer,) = answer_all(iter(rows), lambda *_: planner)
     assert answer == {"id": "x", **document(by_name)}
     assert document(planner.plan(FROM, TO, via=[VIA])) == document(by_name)

@@ -186,7 +186,7 @@ def test_a_start_charge_that_is_too_low_names_the_missing_energy(hill: RoadNetwo
     needed_wh = 100 + min(np.cumsum(over).max(), level.sum())
     missing_kwh = np.ceil((needed_wh - 150) / 10) / 100
     with pytest.raises(NoRouteError, match=f"needs {missing_kwh:.2f} kWh more"):
-        plan(hill, waypoints=ENDS, vehicle=vehicle, soc_percent=15, reserve_percent=10)
+        plan(hill, waypoints=ENDS, vehicle=vehicle, soc_percent=15, reserve_percent=10, risk="mean")
 
 
 def test_a_reserve_on_the_way_sends_it_round_the_hill(hill: RoadNetwork) -> None:
@@ -273,7 +273,12 @@ def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(
     small = replace(load_vehicle("reference"), battery_kwh=between_wh / 1000)
     for limit in (None, 0.0):
         planned = plan(
-            network, waypoints=ENDS, vehicle=small, soc_percent=100, max_extra_time=limit
+            network,
+            waypoints=ENDS,
+            vehicle=small,
+            soc_percent=100,
+            max_extra_time=limit,
+            risk="mean",
         )
         assert {route.edges[1] for route in planned.routes.values()} == {"s1"}
 
@@ -296,9 +301,10 @@ def test_a_fastest_route_that_was_not_found_is_reported(
         load_vehicle("reference"),
         battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000,
     )
-    assert "replaces it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    full = {"waypoints": ENDS, "vehicle": small, "soc_percent": 100, "risk": "mean"}
+    assert "replaces it" not in plan(network, **full).proof
     monkeypatch.setattr(labels, "GREATEST_EFFORT", 0)
-    assert "replaces it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    assert "replaces it" in plan(network, **full).proof
 
 
 def test_a_search_out_of_effort_returns_the_hull_and_its_gap(

@@ -71,7 +71,7 @@ def test_plans_and_refusals_give_their_arrays_back_at_once(
         for _ in range(3):
             planner.plan(0, network.n_edges - 1)
             with pytest.raises(NotEnoughChargeError):
-                planner.plan(0, network.n_edges - 1, soc=0.001)
+                planner.plan(0, network.n_edges - 1, soc=0.001, risk="mean")
             assert len(planner.numbers.arrays._waiting.sets) == 1
     finally:
         gc.enable()

@@ -52,7 +52,7 @@ def test_a_tour_of_one_leg_is_the_plan(belief) -> None:
     warm = {"temperature_c": -5, "preheated": True}  # legs of a tour are planned without a warm-up
     day = {"soc": 5.5, "reserve": 4, "conditions": warm, "depart": "08:15"}
     tour = evroute.tour("denver", (DEPOT, STOPS[0]), belief=belief, **day)
-    plan = evroute.plan("denver", DEPOT, STOPS[0], belief=belief, **day)
+    plan = evroute.plan("denver", DEPOT, STOPS[0], belief=belief, risk="mean", **day)
     route = plan.least_energy
     assert tour.driven.edges == route.edges
     assert tour.mean_wh == pytest.approx(route.energy_wh)
