@@ -21,7 +21,7 @@ from evroute.learning.trips.sentences import (
     refusals,
     roads,
 )
-from evroute.learning.trips.terms import HEATING, NAMES, PRIOR_STD
+from evroute.learning.trips.terms import HEATING, NAMES, coefficient_prior
 from evroute.learning.trips.trip_belief import TripBelief
 from evroute.methods.setting import Setting
 
@@ -59,21 +59,23 @@ def test_errors_and_intervals_are_counted() -> None:
 
 @pytest.fixture
 def belief() -> TripBelief:
-    p = len(PRIOR_STD)
-    return TripBelief(CoefficientPrior(np.zeros(p), np.array(PRIOR_STD), np.zeros((0, p))))
+    prior = coefficient_prior(load_vehicle("nissan-leaf-40"), driving=True)
+    p = len(prior.mean)
+    return TripBelief(CoefficientPrior(np.zeros(p), prior.std, np.zeros((0, p))))
 
 
 def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:
     assert not list(contradictions(belief))
     for _ in range(40):
-        belief.learn(np.eye(len(PRIOR_STD))[0], 160.0)
+        belief.learn(np.eye(len(NAMES))[0], 160.0)
     (sentence,) = contradictions(belief)
     assert "the coefficient of km is 5 prior deviations above" in sentence
     assert "rolling or mass_kg" in sentence
 
 
 def test_every_coefficient_has_a_field_of_the_vehicle_file() -> None:
-    prior = CoefficientPrior(np.zeros(len(NAMES)), np.array(PRIOR_STD), np.zeros((0, len(NAMES))))
+    std = np.linspace(0.5, 9.0, len(NAMES))
+    prior = CoefficientPrior(np.zeros(len(NAMES)), std, np.zeros((0, len(NAMES))))
     belief = TripBelief(prior)
     belief.regression.set(5.0 * prior.std, np.diag(prior.std))
     belief.restore(belief.state())
@@ -85,7 +87,7 @@ def test_only_learned_heating_is_stated(belief) -> None:
     assert heating(belief) == ""
     rng = np.random.default_rng(0)
     for k in range(60):
-        row = np.zeros(len(PRIOR_STD))
+        row = np.zeros(len(NAMES))
         row[0], row[HEATING] = rng.uniform(1.0, 9.0), (k % 2) * 20.0 * rng.uniform(5.0, 20.0)
         belief.learn(row, 3.0 * row[HEATING] + rng.normal(0.0, 20.0))
     sentence = heating(belief)
@@ -96,14 +98,14 @@ def test_only_learned_heating_is_stated(belief) -> None:
 
 def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:
     km = np.array([4.0, 1.0, 9.0])
-    sd_wh = np.sqrt(42**2 + 50**2 * 4 + 30**2 * 16)
+    sd_wh = np.sqrt(42**2 + 50**2 * 4 + 13**2 * 16)
     sentence = distinguishable(belief, km)
     assert sentence.startswith("two routes of 4.0 km can be told apart after 10 trips on each")
     assert f"differ by {1.28 * sd_wh * np.sqrt(0.2):.0f} Wh or more" in sentence
 
 
 def test_refused_trips_are_named(belief) -> None:
-    row = np.eye(len(PRIOR_STD))[0]
+    row = np.eye(len(NAMES))[0]
     for energy_wh in (0.0, 90_000.0, 0.0):
         belief.learn(row, energy_wh)
     (sentence,) = refusals(belief, ["a", "b", "c"])

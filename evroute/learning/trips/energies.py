@@ -44,8 +44,8 @@ from evroute.learning.trips.sentences import sentences
 from evroute.learning.trips.terms import (
     MINUTES,
     coefficient_prior,
-    heaviness,
     potential_slope,
+    size,
     weight_wh_per_m,
 )
 from evroute.learning.trips.times import TripTimes
@@ -96,7 +96,7 @@ class TripEnergies(Belief):
         prior = coefficient_prior(setting.vehicle, driving=driving)
         self.belief = TripBelief(
             prior,
-            START.times(heaviness(setting.vehicle)),
+            START.times(size(setting.vehicle)),
             field_std=HEIGHT_STD_M * weight_wh_per_m(setting.vehicle),
             roads=SectionsOfTrips(self._choose_roads, self._roads_of),
         )

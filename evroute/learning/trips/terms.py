@@ -3,11 +3,11 @@
 =====================  ==========================================  ===================  ===
 term                   per edge                                    prior mean           std
 =====================  ==========================================  ===================  ===
-km                     length                                      ``m g Cr/eta_p/3.6``  30
-metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    1
-metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    1
+km                     length                                      ``m g Cr/eta_p/3.6``  25 %
+metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    20 %
+metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    30 %
 minutes                length * pace                               ``P_aux/60``          6
-drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
+drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           25 %
 full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
 auxiliary power        ``(P - P_aux) * minutes - heating``, Wh     1                     0.5
 heating                ``max(T0 - T, 0) * minutes``                `energy.heating`      0.7
@@ -34,8 +34,8 @@ lost per 10 % above ``s0``.
 Single cars of a fleet deviate by two factors (`fleet.car_effects`): on the expected energy less the
 change of potential, and on heating, warm-up and cooling.
 
-Standard deviations are for one car. The first four, and the noise of trips, grow in proportion
-to the mass of vehicles above `CAR_KG`.
+Standard deviations are for one car. That of the minutes, and the noise of trips, are in proportion
+to the vehicle's energy per km (`size`), 1 for a Nissan Leaf.
 """
 
 from dataclasses import dataclass
@@ -66,13 +66,30 @@ NAMES = (
     "level",
     "stops and turns",
 )
-PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
+PRIOR_SHARES = (0.25, 0.2, 0.3, 0.0, 0.25)
+"""Deviations of the first coefficients as shares of their means.
+
+Rolling: the classes A to E of the EU's label of tyres span 6.5 to 10.5 kg/t (Regulation 2020/740),
+16 % around 8, its resistance changes by 0.8 % per kelvin (ISO 28580), and four people are 15 % of
+the mass. Climbs: the mass, and heights of maps. Descents: FASTSim's electric cars recuperate 82 to
+87 %, the cars of the catalogue 65 % (docs/figures/cars.md). Drag: roof boxes and open windows are
+15 %, and speeds that differ by 10 % are 20 %.
+"""
+PRIOR_STD = (0.0, 0.0, 0.0, 6.0, 0.0, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
+"""Deviations of the coefficients besides.
+
+Minutes, Wh, of a Leaf: the electronics of a Hyundai Ioniq 5 take 0.67 to 0.79 kW by its own meter,
+7 to 9 Wh a minute more than the 250 W of the catalogue. Full battery and known power: ours. Stops
+and turns: the kinetic energy braked away differs by 30 % between UDDS, the slow and the fast phases
+of WLTC (docs/figures/cars.md).
+"""
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11
 BY_TEMPERATURE = slice(HEATING, COOLING + 1)
 """Columns of heating, warm-up and cooling."""
 NO_HEATING: FloatArray = np.zeros(3)
-CAR_KG = 2000.0
+LEAF_WH_PER_KM = 75.76
+"""Energy of a Nissan Leaf of 40 kWh at 50 km/h (`size`)."""
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
 
@@ -98,7 +115,8 @@ def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> Coefficient
         1.0,
     ]
     std = np.array(PRIOR_STD)
-    std[: MINUTES + 1] *= heaviness(vehicle)
+    std[MINUTES] *= size(vehicle)
+    std[: DRAG + 1] += np.array(PRIOR_SHARES) * mean[: DRAG + 1]
     positive = [KM, MINUTES, DRAG, FADE, DOWN, HEATING, WARM_UP, COOLING]
     cone = np.zeros((len(positive) + 2, len(NAMES)))
     cone[np.arange(len(positive)), positive] = 1.0
@@ -141,9 +159,13 @@ def weights_of_cars(weight_wh_per_m: float, coefficients: FloatArray) -> FloatAr
     return weights
 
 
-def heaviness(vehicle: Vehicle) -> float:
-    """Return the mass of a vehicle in multiples of `CAR_KG`, at least 1."""
-    return max(1.0, vehicle.mass_kg / CAR_KG)
+def size(vehicle: Vehicle) -> float:
+    """Return the energy of a vehicle per km at 50 km/h on the level in multiples of a Leaf's."""
+    speed_mps = 50.0 / 3.6
+    drag_n = 0.5 * AIR_DENSITY_KGPM3 * vehicle.drag * vehicle.front_m2 * speed_mps**2
+    force_n = vehicle.mass_kg * GRAVITY_MPS2 * vehicle.rolling + drag_n
+    rolled_wh = force_n / vehicle.propulsion_efficiency / 3.6
+    return (rolled_wh + vehicle.auxiliary_w / 50.0) / LEAF_WH_PER_KM
 
 
 @dataclass(frozen=True, slots=True, eq=False)
