@@ -106,7 +106,7 @@ def line_above(plan: Plan) -> str:
     """Return the line above the cards: an arrival that all share, and the source of the bands."""
     best = plan.recommended_route
     parts = [same_arrival(plan)]
-    if best.charge_forecast is not None and best.energy_forecast is None:
+    if best.charge_forecast is not None and not plan.note:
         parts.append("90 % bands before your first trip")
     return _sentence(", ".join(filter(None, parts))).removesuffix(".")
 

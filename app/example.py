@@ -1,4 +1,4 @@
-"""The example of a first visit: a trip whose fastest route falls below the charge to keep."""
+"""The example of a first visit: a trip whose fastest route keeps the charge in too few trips."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Example:
 
 
 EXAMPLES = {
-    "denver": Example(("Wazee Street & 18th Street", "Clarkson Street & East 25th Avenue"), 11),
+    "denver": Example(("East 20th Avenue & Ogden Street", "Blake Street & Park Avenue West"), 11),
 }
 """Examples by network. Others show one of their named trips, with the usual charge."""
 USUAL_SOC = 80

@@ -1,33 +1,9 @@
-"""Forecasts that a page adds to a plan: bands before any trip, and the fastest route refused."""
-
-from dataclasses import replace
+"""The forecast of the fastest route that a plan refuses."""
 
 from evroute.errors import EvrouteError
 from evroute.planning.fields import day_of
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
-
-
-def with_bands(planner: Planner, plan: Plan) -> Plan:
-    """Return a plan whose charges have forecasts. Before any trip by the uncertainty of physics.
-
-    Rows that share a route still share it, so that they have one card.
-
-    Parameters
-    ----------
-    planner, plan
-        Planner of the belief, and its plan.
-    """
-    if plan.battery is None or plan.recommended_route.charge_forecast is not None:
-        return plan
-    day = _on_day(planner, plan)
-    forecast: dict[int, PlannedRoute] = {}
-    for planned in plan.routes.values():
-        if id(planned) not in forecast:
-            described = day.describe(planned.route, plan.battery, risky=True, stops=planned.stops)
-            forecast[id(planned)] = replace(planned, charge_forecast=described.charge_forecast)
-    routes = {name: forecast[id(planned)] for name, planned in plan.routes.items()}
-    return replace(plan, routes=routes)
 
 
 def refused_fastest(planner: Planner, plan: Plan) -> PlannedRoute | None:
@@ -50,7 +26,7 @@ def refused_fastest(planner: Planner, plan: Plan) -> PlannedRoute | None:
         return None
     if fastest.route in {planned.route for planned in plan.routes.values()}:
         return None
-    described = _on_day(planner, plan).describe(fastest.route, battery, risky=True)
+    described = _on_day(planner, plan).describe(fastest.route, battery)
     assert described.charge is not None
     assert described.charge_forecast is not None
     falls = described.charge.low_wh.min() < battery.reserve_wh

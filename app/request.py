@@ -10,7 +10,6 @@ from basis import basis, basis_label, choose_basis, follow_belief
 from cache import choose_network, known_network, planner
 from cars import ask_car, show_cars
 from example import is_shown
-from forecasts import with_bands
 from layers import LAYERS
 from literal import literal
 from naming import title_of
@@ -167,7 +166,7 @@ def planned(request: Request, planner: Planner) -> Plan:
     EvrouteError
         If it cannot be met.
     """
-    return with_bands(planner, planner.plan(request.asked()))
+    return planner.plan(request.asked())
 
 
 def show_effects(request: Request, plan: Plan) -> None:

@@ -81,7 +81,7 @@ def load() -> None:
     from cache import network, planner
     from cards import cards_of
     from charge_way import charge_way
-    from forecasts import refused_fastest, with_bands
+    from forecasts import refused_fastest
     from own_routes import prepare
 
     from evroute.door.warm import warm
@@ -104,7 +104,7 @@ def load() -> None:
         warm(roads)
         maker = planner(roads, load_vehicle(chosen["vehicle"]), DrivingConditions(), "", "")
         for soc, reserve in CHARGES:
-            plan = with_bands(maker, maker.plan(0, roads.n_edges // 2, soc=soc, reserve=reserve))
+            plan = maker.plan(0, roads.n_edges // 2, soc=soc, reserve=reserve)
             refused_fastest(maker, plan)
             cards_of(roads, plan, plan.recommended)
             charge_way(roads, plan, plan.recommended)

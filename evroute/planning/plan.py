@@ -14,7 +14,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.views.graphs import route_table
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge.chargers import ChargingStop
-from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast
+from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, cases_of
 from evroute.planning.recommendation import Saving
 from evroute.planning.request import PlanRequest
 from evroute.text import counted
@@ -273,8 +273,7 @@ class Plan:
         safe, other = self.recommended_route, self.unlimited
         if other is None or not (safe.charge_forecast and other.charge_forecast):
             return ""
-        few = self.request.most_risk or 0.0
-        cases = "cars like yours" if few < safe.charge_forecast.supported_risk else "trips"
+        cases = cases_of(safe.charge_forecast, self.request.most_risk or 0.0)
         kept = f"the reserve in {chance_text(safe.charge_forecast)} of {cases}"
         if (safe.route, safe.stops) == (other.route, other.stops):
             return f"this plan keeps {kept}"

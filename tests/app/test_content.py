@@ -155,13 +155,12 @@ def test_a_page_has_no_bare_string_that_streamlit_would_write(page: Path) -> Non
 
 def test_rows_of_one_route_share_a_card_before_the_first_trip(make_network) -> None:
     from cards import cards_of
-    from forecasts import with_bands
 
     line = make_network(
         [(f"{k}", k, k + 1) for k in range(3)], [(1000.0 * k, 0.0, 0.0) for k in range(4)]
     )
     planner = Planner(line, load_vehicle(), uncertainty=physics_belief(line, load_vehicle()))
-    plan = with_bands(planner, planner.plan("0", "2", soc=40))
+    plan = planner.plan("0", "2", soc=40)
     assert plan.recommended_route.charge_forecast is not None
     (card,) = cards_of(line, plan, plan.recommended)
     assert card["title"] == "Recommended, also the fastest and the shortest"

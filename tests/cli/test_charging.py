@@ -42,7 +42,7 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     status, out, _ = run("network", "chargers", "denver", tmp_path / "own.csv", "--out", stored)
     assert status == 0
     assert "planned or closed" in out
-    request = ("route", "--network", stored, "--trip", "B", "--soc", 2.7, "--reserve", 2)
+    request = ("route", "--network", stored, "--trip", "B", "--soc", 3, "--reserve", 2)
     status, _, error = run(*request)
     assert status == 2
     assert ", or charge at Blake Street <b>garage</b> to 4 % (--charge)" in error

@@ -94,8 +94,9 @@ def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
     assert "charge is 'maybe'. It must be one of yes, true, no, false" in unclear["error"]
     assert safe["risk"] == 0.05
     assert all(each["forecast"]["never_below_reserve"] >= 0.95 for each in safe["routes"].values())
-    assert "of trips" in safe["safety"]
-    assert plain["risk"] is None
+    assert "of cars like yours" in safe["safety"]
+    assert safe["chance"] >= 0.95
+    assert plain["risk"] == 0.1
     assert "at most 50 %" in high["error"]
     assert "charge at the start" in unbounded["error"]
 

@@ -78,10 +78,12 @@ REQUESTS = {
     "a stop to charge": Asked(STOP),
     "wishes for the stops": Asked(
         STOP
-        | {"arrive": "3", "stop_from": "1.5", "stop_to": "60", "stop_minutes": "2.5"}
+        | {"soc": "3", "arrive": "3", "stop_from": "1.5", "stop_to": "60", "stop_minutes": "2.5"}
         | {"least_kw": "7", "avoid_stations": "Quick"}
     ),
-    "enough to reach a station": Asked(STOP | {"arrive": "charger", "avoid_stations": "12"}),
+    "enough to reach a station": Asked(
+        STOP | {"soc": "3", "arrive": "charger", "avoid_stations": "12"}
+    ),
     "stops of least cost": Asked(STOP | {"price": "0.3", "time_value": "15", "stop_minutes": "1"}),
     "wishes and a risk": Asked(STOP | {"soc": "5", "risk": "5%", "arrive": "4"}),
     "a station that is not there": Asked(

@@ -230,6 +230,7 @@ class TripDay:
             replace(prediction, sd_wh=float(np.sqrt(whole.variance_wh2))),
             whole.covariance,
             battery_share=self.battery_share,
+            shared_wh2=lambda: float((whole.spread()[-1] ** 2).sum()),
         )
 
     def whole(self, arms: IntArray) -> Stretches:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil
 
 import numpy as np
 from scipy.special import ndtri
@@ -150,12 +151,15 @@ class TripForecast:
         Empty for several trips.
     battery_share
         Deviation of the size of the battery as a share of it, which moves the charge used.
+    shared_wh2
+        Function that returns the part of the variance that trips of a car share, Wh².
     """
 
     prediction: TripPrediction
     covariance: Callable[[], FloatArray]
     time: Callable[[], Mapping[str, float]] = dict
     battery_share: float = 0.0
+    shared_wh2: Callable[[], float] = float
 
     @property
     def mean_wh(self) -> float:
@@ -178,6 +182,17 @@ class TripForecast:
         return self.prediction.spread.half_width(INTERVAL_LEVEL) / float(
             ndtri(0.5 + INTERVAL_LEVEL / 2)
         )
+
+    @property
+    def halving_trips(self) -> int | None:
+        """Number of such trips that halve the deviation that trips share, None if unknown.
+
+        After n trips of own variance v a shared variance s is ``s / (1 + n s / v)``.
+        """
+        shared_wh2 = self.shared_wh2()
+        if not shared_wh2:
+            return None
+        return max(ceil(3.0 * (self.std_wh**2 - shared_wh2) / shared_wh2), 1)
 
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""

@@ -30,8 +30,26 @@ EFFORT = 10_000
 """Number of labels after which the enumeration stops."""
 NUMBERS = (4, 100)
 """Numbers of enumerated routes whose risk is computed. The enumeration begins anew for each."""
+MUCH, LONG_M = 1.5, 5000.0
+"""Advised charge over that by expected energies from which the doubt is named, and length, m."""
 MOST_ADVISED = 8
 """Number of candidates with the least risk for which a sufficient charge is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiskWords:
+    """Words on a risk.
+
+    Parameters
+    ----------
+    cases
+        Of which a share keeps the reserve.
+    doubt
+        Sentence on the causes of the doubt, and the trips that halve it. "" for none.
+    """
+
+    cases: str
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +68,8 @@ class RiskSearch:
         Function that returns the risk of a route with a battery.
     least_of
         Function that returns lower bounds of the risks of routes in less time.
+    words_of
+        Function that returns the words on the risk of a route.
     """
 
     bounds: RiskBounds
@@ -57,6 +77,7 @@ class RiskSearch:
     most: float
     risk_of: Callable[[Route, Battery], float]
     least_of: Callable[[Sequence[Route], Battery], Sequence[float]]
+    words_of: Callable[[Route, Battery], RiskWords] = lambda _route, _battery: RiskWords("trips")
 
     @property
     def problem(self) -> SearchProblem:
@@ -199,8 +220,9 @@ class RiskSearch:
         keeps
             Verb of the message.
         """
-        battery, cost = self.battery, self.problem.time_s
+        battery, problem, cost = self.battery, self.problem, self.problem.time_s
         known = self._least_risky(self.bounds.candidates(cost))
+        words = self.words_of(known[0], battery)
         first = ceil(battery.percent(battery.start_wh) - 1e-9)
 
         least = first + bisect_left(
@@ -221,10 +243,16 @@ class RiskSearch:
             average = self.average_percent(least)
             if average is not None:
                 advice += f" (on average {average} % is enough)"
+                asked, usual = (
+                    each - battery.percent(battery.reserve_wh) for each in (least, average)
+                )
+                long = problem.legs.total(problem.length_m, known[0]) >= LONG_M
+                advice += words.doubt if long and asked > MUCH * usual else ""
         return NotEnoughChargeError(
-            f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % with a risk of at most "
-            f"{100 * self.most:.4g} % when starting with {battery.percent(battery.start_wh):.4g} "
-            f"%: the least risk found is {100 * self.risk_of(known[0], battery):.2g} %. {advice}",
+            f"no route {keeps} {battery.percent(battery.reserve_wh):.4g} % in "
+            f"{100 * (1 - self.most):.6g} % of {words.cases} when starting with "
+            f"{battery.percent(battery.start_wh):.4g} %: the best one found keeps it in "
+            f"{100 * (1 - self.risk_of(known[0], battery)):.2g} %. {advice}",
             least if least <= 100 else None,
             average_percent=average,
         )

@@ -11,14 +11,20 @@ from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import ChargingStop
-from evroute.planning.charge.risk import RiskSearch
+from evroute.planning.charge.risk import RiskSearch, RiskWords
 from evroute.planning.charge.risk_bounds import RiskBounds
-from evroute.planning.forecasts.forecast import ChargeForecast, EnergyForecast, Legs
+from evroute.planning.forecasts.forecast import (
+    ChargeForecast,
+    EnergyForecast,
+    Legs,
+    cases_of,
+)
 from evroute.planning.forecasts.learned import Day
 from evroute.planning.forecasts.route_risks import RouteRisks, followed
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.spaces.arm_numbers import ArmNumbers
 from evroute.planning.spaces.arm_space import SearchSpace
+from evroute.text import counted
 
 NO_BELIEF = (
     "a limit of risk needs a belief. Give uncertainty=evroute.physics_belief(...), or risk='mean'"
@@ -109,7 +115,27 @@ class DayForecasts:
         """
         bounds, risks = RiskBounds(problem, self.std_wh(problem)), self.risks()
         risk_of = partial(risks.risk_of, arrive_wh=arrive_wh)
-        return RiskSearch(bounds, battery, risk, risk_of, risks.least_of)
+
+        def words_of(route: Route, battery: Battery) -> RiskWords:
+            energy, charge = self.of_route(route, battery)
+            return RiskWords(cases_of(charge, risk), self._doubt(energy, charge))
+
+        return RiskSearch(bounds, battery, risk, risk_of, risks.least_of, words_of)
+
+    def _doubt(self, energy: EnergyForecast, charge: ChargeForecast) -> str:
+        """Return a sentence on the causes of the doubt, and on the trips that halve it."""
+        causes = [
+            cause
+            for cause, known in (
+                ("no temperature is given", self.day.space.edges.conditions.temperature_c),
+                ("no trip was learned", None if charge.supported_risk == 1.0 else 1.0),
+            )
+            if known is None
+        ]
+        parts = [f"The doubt is great, since {' and '.join(causes)}"] if causes else []
+        if trips := energy.halving_trips:
+            parts.append(f"{counted(trips, 'trip')} like this one would halve it")
+        return f". {'. '.join(parts)}" if parts else ""
 
     def risks(self) -> RouteRisks:
         """Return the risks of the routes of one request."""

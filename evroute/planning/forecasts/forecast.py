@@ -41,6 +41,10 @@ class EnergyForecast(Protocol):
     def inflation(self) -> float:
         """Factor on the width of a normal interval that past trips call for."""
 
+    @property
+    def halving_trips(self) -> int | None:
+        """Number of such trips that halve the deviation that trips share, None if unknown."""
+
     def beyond(self, deviates: float) -> float:
         """Return the probability of more energy than this many deviations above the mean."""
 
@@ -100,6 +104,11 @@ class RouteForecast:
     def std_wh(self) -> float:
         """Standard deviation of the trip's measured energy, Wh."""
         return float(np.sqrt(self.edge_covariance_wh2.sum()))
+
+    @property
+    def halving_trips(self) -> int | None:
+        """None: which part trips share is unknown."""
+        return None
 
     def inflated(self, factor: float) -> "RouteForecast":
         """Return the forecast with every deviation multiplied by a factor."""
@@ -169,6 +178,19 @@ class ChargeForecast:
     never_below_reserve: float
     band_percent: FloatArray
     supported_risk: float = 1.0
+
+
+def cases_of(forecast: ChargeForecast, risk: float) -> str:
+    """Return whose share a forecast states: trips, or cars where past trips do not support a risk.
+
+    Parameters
+    ----------
+    forecast
+        The forecast.
+    risk
+        The limit of risk.
+    """
+    return "cars like yours" if risk < forecast.supported_risk else "trips"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
