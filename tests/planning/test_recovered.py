@@ -52,7 +52,7 @@ def test_a_band_ends_at_the_greatest_charge_and_never_below_the_expected_one() -
 def test_a_short_level_trip_cannot_arrive_with_more_than_it_left_with() -> None:
     roads = valley()
     uncertainty = physics_belief(roads, CAR, "driving")
-    planner = Planner(roads, CAR, uncertainty=uncertainty)
+    planner = Planner(roads, CAR, physics="driving", uncertainty=uncertainty)
     best = planner.describe(Route((0,)), Battery(20_000.0, 10_000.0, 1_000.0))
     low, high = best.charge_forecast.arrival_interval_percent
     assert low < high == 50.0

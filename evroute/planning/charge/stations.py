@@ -229,9 +229,7 @@ class _Charging:
         try:
             found = self.found()
         except NotEnoughChargeError as error:
-            advised = self.with_stations(error) if self.chargers else error
-            advised.average_percent = error.average_percent
-            raise advised if advised.steps else self.with_less_reserve(advised) from None
+            raise self.refusal(error) from None  # in no local name, which would keep the arrays
         found.arrive_wh = self.arrive_wh
         return found
 
@@ -239,6 +237,12 @@ class _Charging:
         """Return the rows. NotEnoughChargeError without advice on stations if there are none."""
         found = self.stopping() if self.request.charge else None
         return self.without_stops() if found is None else found
+
+    def refusal(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
+        """Return the error of the plan, with the steps that work."""
+        advised = self.with_stations(error) if self.chargers else error
+        advised.average_percent = error.average_percent
+        return advised if advised.steps else self.with_less_reserve(advised)
 
     def with_stations(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
         """Return an error of a plan without stops with the advice that stations give."""
