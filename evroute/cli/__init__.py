@@ -25,7 +25,7 @@ PLUGIN = "--plugin"
 COMMANDS = {
     "route": ("route.route", "Plan a trip by least energy."),
     "range": ("reach.reach", "Find the roads within reach of a charge."),
-    "needed": ("needed.charge", "Find the charge that a trip, or a day of trips, needs."),
+    "needed": ("needed.charge", "Find the least charge at the start that keeps a reserve."),
     "simulate": ("simulate.simulate", "Let methods learn in simulated worlds."),
     "bandit": ("bandit.bandit", "Let methods play a plain kernel bandit."),
     "learn": ("learn.learn", "Learn measured trips."),

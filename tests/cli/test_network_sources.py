@@ -114,7 +114,7 @@ def test_names_of_a_second_source_are_taken_by_geometry(run: Run) -> None:
     assert "street names from named.osm: 10 of 10 unnamed edges, " in out
     square = load_network("square")
     assert set(square.street) == {"Rue <b>A"}
-    assert set(square.tables) == {"names"}
+    assert set(square.tables) - {"cch"} == {"names"}  # the order needs an extra
     status, _, err = run("build", "square", "--osm", "square.osm", "--names", "missing.osm")
     assert (status, len(err.splitlines()[-1:])) == (2, 1)
     assert "cannot read missing.osm" in err
