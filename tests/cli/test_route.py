@@ -48,8 +48,7 @@ def test_the_json_has_the_promised_keys(route: Run, denver: RoadNetwork) -> None
         "potential",
     )
     planned = plan(denver, trip="A")
-    rows = {"energy", "time", "distance", "recommended"}
-    assert set(told["routes"]) == rows
+    assert set(told["routes"]) == {"energy", "time", "distance", "recommended"}
     assert told["recommended"] == "recommended"
     assert told["minutes_from"] == "map"
     for name, one in told["routes"].items():
@@ -124,8 +123,8 @@ def test_other_rules_never_take_less(route: Run, search: str) -> None:
 
 
 def test_extra_time_is_kept(route: Run) -> None:
-    told = json.loads(route("--trip", "A", "--max-extra-time", "2%", "--json")[1])["routes"]
-    assert told["energy"]["time_s"] <= 1.02 * told["time"]["time_s"] + 1e-6
+    told = json.loads(route("--trip", "A", "--max-extra-time", "1%", "--json")[1])["routes"]
+    assert told["energy"]["time_s"] <= 1.01 * told["time"]["time_s"] + 1e-6
     free = json.loads(route("--trip", "A", "--json")[1])["routes"]
     assert free["energy"]["energy_wh"] < told["energy"]["energy_wh"] < told["time"]["energy_wh"]
 

@@ -60,8 +60,9 @@ def test_errors_and_intervals_are_counted() -> None:
 @pytest.fixture
 def belief() -> TripBelief:
     prior = coefficient_prior(load_vehicle("nissan-leaf-40"), driving=True)
-    p = len(prior.mean)
-    return TripBelief(CoefficientPrior(np.zeros(p), prior.std, np.zeros((0, p))))
+    p, std = len(prior.mean), prior.std.copy()
+    std[0] = 30.0
+    return TripBelief(CoefficientPrior(np.zeros(p), std, np.zeros((0, p))))
 
 
 def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:

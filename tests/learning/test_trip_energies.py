@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
+from evroute.door.planners import Planner
 from evroute.energy.driving import DrivingConditions, air_density_kgpm3
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import CHARGING, load_vehicle
@@ -32,7 +33,6 @@ from evroute.methods.setting import Setting
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery, follow
 from evroute.planning.forecasts.heating import DayHeating
-from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach
 
 CAR = replace(load_vehicle("reference"), auxiliary_w=600.0, battery_kwh=10.0)
@@ -207,7 +207,7 @@ def test_a_cold_start_costs_its_warm_up_in_energy_charge_and_range(setting, lear
     hill, battery = setting.network, Battery(10_000.0, 6_000.0, 1_000.0)
     belief = TripEnergies(setting, physics="driving") if learns else None
     ends = hill.row_of["in"], hill.row_of["out"]
-    day = DrivingConditions(temperature_c=-2.0)
+    day = DrivingConditions(temperature_c=-2.0, speed_factor=0.8)
     cold = Planner(hill, CAR, belief, conditions=day)
     warm = Planner(hill, CAR, belief, conditions=replace(day, parked_minutes=20.0))
     plan, other = cold.plan(*ends, battery=battery), warm.plan(*ends, battery=battery)
