@@ -97,7 +97,7 @@ def main(name: str, stations: str, car: str, wanted: int) -> None:
         )
         begun = time.process_time()
         try:
-            plan = planner.plan(origin, destination, battery=battery, charge=True)
+            plan = planner.plan(origin, destination, battery=battery, charge=True, risk="mean")
         except NotEnoughChargeError:
             seen["refused"] += 1
             continue

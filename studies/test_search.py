@@ -97,7 +97,8 @@ def test_a_request_to_a_planner(benchmark: Any, luxembourg: RoadNetwork, options
     limit = 0.1 if options in {"time limit", "both"} else None
     benchmark(
         lambda: [
-            planner.plan(*pair, battery=battery, max_extra_time=limit) for pair in pairs.tolist()
+            planner.plan(*pair, battery=battery, max_extra_time=limit, risk="mean")
+            for pair in pairs.tolist()
         ]
     )
 
