@@ -33,10 +33,10 @@ $(READY): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $(LIGHT) $(APP) $@
 
 DEMO := demo
-DEMO_TRIP := --trip C --soc 7 --reserve 5
+DEMO_TRIP := --trip C --soc 8 --reserve 5
 
 demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in congestion; results in demo/
-	@echo 'From Walnut Street at 34th Street up to East 17th Avenue at Logan Street, with 7 % of charge and 5 % to keep:'
+	@echo 'From Walnut Street at 34th Street up to East 17th Avenue at Logan Street, with 8 % of charge and 5 % to keep:'
 	@$(BIN)/evroute route --network denver $(DEMO_TRIP) \
 	  --map $(DEMO)/route.html --geojson $(DEMO)/route.geojson --gpx $(DEMO)/route.gpx
 	@echo 'The same trip 40 times in congestion that the map does not know, in 8 simulated worlds:'

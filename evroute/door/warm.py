@@ -18,6 +18,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import ListedSocket, ListedStation
 from evroute.network.sources.chargers import with_stations
 from evroute.planning.battery import Battery
+from evroute.planning.fields import MEAN
 from evroute.planning.places import places_of
 from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach, start_needed
@@ -64,8 +65,8 @@ def _requests(planner: Planner, charging: Planner) -> Iterator[Callable[[], obje
         return lambda: planner.plan(*ends, soc=soc, reserve=RESERVE, **wishes)
 
     for share in (TOO_LITTLE, SOME):
-        yield plan(planner, share)
-        yield plan(charging, share, charge=True)
+        yield plan(planner, share, risk=MEAN)
+        yield plan(charging, share, charge=True, risk=MEAN)
     for share in (SOME, AMPLE):
         yield plan(planner, share, risk=RISK)
     yield plan(charging, AMPLE, charge=True, risk=RISK)
