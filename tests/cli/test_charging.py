@@ -67,7 +67,7 @@ def test_stations_are_stored_and_a_plan_stops_at_them(run: Run, tmp_path: Path) 
     # 38 kWh at 41 kW, the begin of the curve of the car, and 5 minutes of set-up
     charged_s = 3600 * 0.38 * (4 - stop["arrive_percent"]) / 41
     assert stop["time_s"] == pytest.approx(300 + charged_s, abs=1)
-    (tmp_path / "trips.csv").write_text("trip,soc,reserve,charge\nB,2.7,2,yes\nB,40,2,yes\n")
+    (tmp_path / "trips.csv").write_text("trip,soc,reserve,charge\nB,3,2,yes\nB,40,2,yes\n")
     batch, table = ("--batch", tmp_path / "trips.csv"), tmp_path / "plans.csv"
     assert run("route", "--network", stored, *batch, "--out", table)[0] == 0
     with table.open(newline="") as handle:
