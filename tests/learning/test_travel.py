@@ -144,7 +144,7 @@ def assert_same(one: dict, other: dict, tolerance: float) -> None:
 
 def test_a_closed_edge_changes_no_coefficient_and_no_forecast_off_it(taught, grid) -> None:
     """By the driver's physics cars reach other speeds on roads that lead straight to it."""
-    near = 1e-3 if taught.physics == "driving" else 1e-9
+    near = 1e-2 if taught.physics == "driving" else 1e-9
     closed = close(grid, named(grid, [CLOSED]), "roadworks")
     assert CLOSED not in closed.row_of
     moved = taught.on(closed, CAR)
