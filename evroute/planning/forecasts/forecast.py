@@ -148,7 +148,13 @@ class RouteForecast:
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
     ) -> "ChargeForecast":
-        """Forecast the charge along the route, as `EnergyForecast.charge` does."""
+        """Forecast the charge along the route.
+
+        Parameters
+        ----------
+        battery, expected, legs
+            As in `EnergyForecast.charge`.
+        """
         dip_wh = expected.low_wh[1:] - expected.charge_wh[1:]
         return forecast_charge(self, battery, dip_wh, legs)
 
