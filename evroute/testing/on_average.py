@@ -20,7 +20,13 @@ class PlannerOnAverage(planning.Planner):
         battery: Battery | None = None,
         **wishes: Any,
     ) -> Plan:
-        """Plan one request, as `planning.planner.Planner.plan` does."""
+        """Plan one request, as `planning.planner.Planner.plan` does.
+
+        Parameters
+        ----------
+        origin, destination, battery, **wishes
+            As there.
+        """
         if not isinstance(origin, PlanRequest):
             wishes = {"risk": MEAN, **wishes}
         return super().plan(origin, destination, battery=battery, **wishes)

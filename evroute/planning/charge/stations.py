@@ -245,7 +245,13 @@ class _Charging:
         return advised if advised.steps else self.with_less_reserve(advised)
 
     def with_stations(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
-        """Return an error of a plan without stops with the advice that stations give."""
+        """Return an error of a plan without stops with the advice that stations give.
+
+        Parameters
+        ----------
+        error
+            The error.
+        """
         charging = self.request.charge
         stops = () if charging else self.advised()
         at = self.at_risk, self.battery, self.at_nodes, self.wishes
@@ -261,7 +267,13 @@ class _Charging:
         )
 
     def with_less_reserve(self, error: NotEnoughChargeError) -> NotEnoughChargeError:
-        """Return an error with the greatest reserve that a full charge keeps, if there is one."""
+        """Return an error with the greatest reserve that a full charge keeps, if there is one.
+
+        Parameters
+        ----------
+        error
+            The error.
+        """
         capacity_wh = self.battery.capacity_wh
 
         def keeps(percent: int) -> bool:
@@ -333,7 +345,13 @@ class _Charging:
         return () if found is None else found[1]
 
     def stops_from(self, percent: int) -> tuple[ChargingStop, ...] | None:
-        """Return the stops of a plan that starts with a charge, %, maybe none. None for no plan."""
+        """Return the stops of a plan that starts with a charge, maybe none. None for no plan.
+
+        Parameters
+        ----------
+        percent
+            The charge, %.
+        """
         if self.safe is None:
             battery = self.battery
             start_wh = max(battery.capacity_wh * (percent / 100), battery.reserve_wh)
@@ -349,7 +367,13 @@ class _Charging:
         return self.safe_from(self.battery)
 
     def safe_from(self, battery: Battery) -> StopsWithin:
-        """Return the plans with stops within the limit of risk that start with a charge."""
+        """Return the plans with stops within the limit of risk that start with a charge.
+
+        Parameters
+        ----------
+        battery
+            The charge.
+        """
         assert self.safe is not None, "plans within a limit of risk have one"
         arrive_wh = self.arrive_wh
 
@@ -360,7 +384,13 @@ class _Charging:
         return StopsWithin(*given, self.safe.most, risk_of, self.raised)
 
     def raised(self, deviations: float) -> SearchProblem:
-        """Return the request with stations, each arm by deviations above its expected energy."""
+        """Return the request with stations, each arm above its expected energy.
+
+        Parameters
+        ----------
+        deviations
+            By this many deviations of its energy.
+        """
         problem = self.with_halts
         return replace(problem, charge=problem.charge.beginning(deviations * self.std_wh))
 

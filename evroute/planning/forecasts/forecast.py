@@ -60,9 +60,16 @@ class EnergyForecast(Protocol):
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
     ) -> "ChargeForecast":
-        """Forecast the charge along the route. ``expected`` is the charge by expected energies.
+        """Forecast the charge along the route.
 
-        ``legs`` are the legs between stops to charge, or None for one leg.
+        Parameters
+        ----------
+        battery
+            Charge at the start, capacity and reserve.
+        expected
+            Charge along the route by expected energies.
+        legs
+            Legs between stops to charge, or None for one leg.
         """
 
 
@@ -148,7 +155,13 @@ class RouteForecast:
     def charge(
         self, battery: Battery, expected: ChargeTrace, legs: "Legs | None" = None
     ) -> "ChargeForecast":
-        """Forecast the charge along the route, as `EnergyForecast.charge` does."""
+        """Forecast the charge along the route.
+
+        Parameters
+        ----------
+        battery, expected, legs
+            As in `EnergyForecast.charge`.
+        """
         dip_wh = expected.low_wh[1:] - expected.charge_wh[1:]
         return forecast_charge(self, battery, dip_wh, legs)
 
