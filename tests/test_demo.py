@@ -18,15 +18,16 @@ def test_the_trip_of_the_demo_climbs_and_the_fastest_route_takes_more() -> None:
     planned = plan(
         "denver",
         trip="C",
-        soc_percent=7,
+        soc_percent=8,
         reserve_percent=5.0,
     )
     least, fastest = planned.routes["energy"], planned.routes["time"]
-    assert least.ascent_m > 24
+    assert least.ascent_m - least.descent_m > 20
     assert fastest.energy_wh > 1.1 * least.energy_wh
     # of the car's 38 kWh
-    arrival_percent = [7 - each.energy_wh / 380 for each in (least, fastest)]
-    assert 5 < arrival_percent[1] < arrival_percent[0] < 6
+    arrival_percent = [8 - each.energy_wh / 380 for each in (least, fastest)]
+    assert 5 < arrival_percent[1] < arrival_percent[0] < 7
+    assert planned.chance > 0.9
 
 
 @pytest.mark.slow

@@ -58,7 +58,10 @@ def _requests(planner: Planner, charging: Planner) -> Iterator[Callable[[], obje
     yield lambda: planner.energies(np.array([0]), np.array([len(ids) - 1]))
     yield lambda: planner.search.distances(np.ones(planner.space.size), 0)
     least = Battery.of_percent(CAPACITY_KWH, RESERVE, RESERVE)
-    needed = start_needed(planner, places_of(planner.network, None, ends), least) - RESERVE
+    places = places_of(planner.network, None, ends)
+    problem = planner.between(places)
+    yield lambda: problem.label_search.cheapest(least, problem.time_s, worth=(1.0, 1.0))
+    needed = start_needed(planner, places, least) - RESERVE
 
     def plan(planner: Planner, share: float, **wishes: Any) -> Callable[[], object]:
         soc = RESERVE + share * needed

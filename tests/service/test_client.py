@@ -91,7 +91,7 @@ def test_a_plan_a_refusal_and_a_trip(client: Client) -> None:
     assert (plan.status, plan.kind) == (200, "Plan")
     refused = client.call("plan", ENDS | {"soc": 0.01})
     assert (refused.status, refused.kind) == (422, "Problem")
-    assert refused.value["detail"].startswith("no route keeps 0 % when starting with 0.01 %")
+    assert refused.value["detail"].startswith("no route keeps 0 % in 90 % of cars like yours")
     assert client.call("plan", ENDS | {"soc": refused.value["start_percent"]}).status == 200
     edges = plan.value["routes"]["energy"]["edges"]
     driven = [{"edge": edge, "energy_wh": 9.0, "travel_s": 12.0} for edge in edges]
