@@ -20,8 +20,23 @@ MOST_OF_BELIEFS = 2
 class Planner(planning.Planner):
     """Plans on one network with one vehicle, with intervals before the first trip.
 
-    The parameters are those of `planning.planner.Planner`. Plans without a belief have the
-    forecasts of `physics_belief`.
+    Parameters
+    ----------
+    network
+        Roads, with the profile of the belief if there is one.
+    vehicle
+        A vehicle, its name, or a TOML file, or None for the belief's, or `defaults.VEHICLE`.
+    belief
+        Learned energies of the car to plan on, or physics if None.
+    conditions
+        Conditions of the day.
+    physics
+        For plans without a belief, as in `planning.planner.Planner`.
+    uncertainty
+        Belief of the same physics whose forecasts serve plans without a belief, or None for
+        `physics_belief`.
+    single
+        Whether only one plan is made.
     """
 
     def __init__(
