@@ -34,7 +34,22 @@ class Drive:
 
 
 def trip_of(drive: Drive, meter: Meter, setting: Setting, first: dict[str, Any]) -> MeasuredTrip:
-    """Return the edges that a drive measured, with their energies."""
+    """Return the edges that a drive measured, with their energies.
+
+    Parameters
+    ----------
+    drive, meter
+        The drive, and the kind of its readings of energy.
+    setting
+        Network and vehicle.
+    first
+        Values of the first row of the trip.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If too little of it lies on the roads, or too few readings of energy.
+    """
     match, used_wh = drive.match, drive.used_wh
     inside = np.arange(match.position[0], match.position[-1] + 1)
     read = inside[np.isfinite(used_wh[inside])]
