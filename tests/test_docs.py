@@ -200,7 +200,7 @@ def test_the_python_of_the_readme_has_the_numbers_of_its_table(tmp_path, monkeyp
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
     exec(compile(code, "README.md", "exec"), {"__name__": "page"})
-    (shown,) = re.findall(r"^ kWh from the battery +(\d\.\d{3}) ", readme, re.MULTILINE)
+    (shown,) = re.findall(r"^ kWh from the +(\d\.\d{3}) ", readme, re.MULTILINE)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == f"{shown} kWh by physics"
     assert printed[1].startswith("forecast error before learning the trip: ")

@@ -161,7 +161,7 @@ def test_a_range_at_a_risk_has_the_doubt_of_the_battery(long_hill) -> None:
             edge = long_hill.edge_id[target]
             if edge == "in":
                 continue
-            best = planner.plan("in", edge, battery=battery).routes["energy"]
+            best = planner.plan("in", edge, battery=battery, risk="mean").routes["energy"]
             energy, charge = planner.forecasts.of_route(best.route, battery)
             assert found.within[target] == (charge.never_below_reserve >= 1 - risk), edge
             sure = replace(energy, battery_share=0.0).charge(battery, best.charge)

@@ -129,19 +129,19 @@ def test_the_share_of_roads_follows_the_evidence(grid) -> None:
 
 
 def test_deviations_of_made_roads_are_fitted_with_the_noise() -> None:
-    """Half of b² belongs to 20 roads that 300 trips drove; three shares are compared."""
+    """Half of b² belongs to 20 roads that 600 trips drove; three shares are compared."""
     rng = np.random.default_rng(2)
-    features = rng.uniform(0.0, 1.0, (300, 20)) ** 4
+    features = rng.uniform(0.0, 1.0, (600, 20)) ** 4
     km = 2.0 * (features**2).sum(axis=1)
     learned_km = (features**2).sum(axis=1)
     made_wh = features @ rng.normal(0.0, 50.0 * np.sqrt(0.5), 20)
     made_wh += rng.normal(0.0, np.sqrt(50.0**2 * (km - 0.5 * learned_km)))
     found = {
         share: fit_scales(
-            np.zeros((300, 1)),
+            np.zeros((600, 1)),
             made_wh,
             km,
-            np.zeros(300),
+            np.zeros(600),
             roads=DrivenRoads(features, learned_km, share),
         )
         for share in (0.0, 0.25, 0.5)

@@ -43,7 +43,7 @@ def test_a_route_map_draws_offline(opened, denver: RoadNetwork, tmp_path: Path) 
     lines = opened.locator("path.leaflet-interactive")
     lines.first.wait_for(state="attached")
     assert lines.count() > 10
-    assert opened.locator(".leaflet-control-layers-overlays label").count() == 6
+    assert opened.locator(".leaflet-control-layers-overlays label").count() == 5
     assert opened.locator(".leaflet-tile").count() == 0
     assert opened.locator(".evroute-strip svg").count() == 2
     # all of the start mark lies in the window: the map is fitted to the routes

@@ -93,11 +93,14 @@ def test_the_embedded_style_holds_its_images() -> None:
 
 def test_the_reserve_is_drawn_only_where_the_charge_comes_near_it(hill: RoadNetwork) -> None:
     def layers(reserve: float) -> int:
-        made = plan(hill, waypoints=("in", "out"), soc_percent=50, reserve_percent=reserve)
+        """The band, the charge, and the reserve where it is near."""
+        made = plan(
+            hill, waypoints=("in", "out"), soc_percent=50, reserve_percent=reserve, risk="mean"
+        )
         return len(profiles(hill, made)["charge"].to_dict().get("layer", [None]))
 
-    assert layers(0) == 1
-    assert layers(49) == 2
+    assert layers(0) == 2
+    assert layers(49) == 3
 
 
 def test_a_missing_folium_names_the_package_to_install(
