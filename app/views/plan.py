@@ -54,8 +54,8 @@ from evroute.report.lines import route_line
 from evroute.report.maps.network_maps import marks, stretches
 
 LAST = "last_plan"
+# car, day and belief of the last plan (`Request.basis`); Streamlit writes a bare string on the page
 BASIS = "last_basis"
-"""Car, day and belief of the last plan (`Request.basis`)."""
 WASTED_WH = 5.0
 HEIGHT = "var(--evroute-full-height)"
 EXAMPLE = "Example trip. Click the map to plan your own."

@@ -22,7 +22,7 @@ def test_a_descent_gains_energy_everywhere(
 ) -> None:
     from cards import cards_of
 
-    plan: Plan = Planner(down, load_vehicle()).plan("0", "2", soc=40)
+    plan: Plan = Planner(down, load_vehicle()).plan("0", "2", soc=40, risk="mean")
     kwh = -plan.recommended_route.energy_wh / 1000
     assert kwh > 0.3
     (card,) = cards_of(down, plan, plan.recommended)
