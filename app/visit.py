@@ -114,7 +114,7 @@ def show_notices() -> None:
     if note := st.session_state.get(NOTE):
         st.caption(sentence(note))
     if is_without_risk():
-        st.caption(OLDER)
+        st.caption(sentence(OLDER))
     if not ignored():
         return
     now = {name: st.session_state[name] for name in st.session_state if _is_input(name)}

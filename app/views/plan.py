@@ -21,7 +21,7 @@ from cards import (
 )
 from charge_way import charge_way
 from forecasts import refused_fastest
-from literal import sentence
+from literal import literal, sentence
 from map_component import (
     OTHER_ROUTE,
     SPOT,
@@ -173,7 +173,9 @@ def show_shortage(request: Request, planner: Planner, error: NotEnoughChargeErro
                 )
             )
         for number, step in enumerate(error.steps):
-            st.button(step_label(step), on_click=use, args=(step,), key=f"use{number or ''}")
+            st.button(
+                literal(step_label(step)), on_click=use, args=(step,), key=f"use{number or ''}"
+            )
         if not planner.chargers and stations(request.network):
             reason = why_no_charging(request.network, request.vehicle, planner.chargers)
             st.caption(sentence(f"no charging on the way: {reason}"))

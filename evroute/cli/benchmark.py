@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from evroute.cli.console import print_table, progress
-from evroute.cli.shared import write
 from evroute.experiments.benchmark.entries import ENTRIES
 from evroute.experiments.benchmark.run import DEFAULT_ENTRIES, Row
 from evroute.experiments.benchmark.run import benchmark as run
 from evroute.plugins import use_parts
+from evroute.tables import write_table
 from evroute.text import counted
 
 COLUMNS = ("entry", "measure", "value", "against regression", "90 %")
@@ -56,7 +56,8 @@ def benchmark(
             first=first,
             on_progress=lambda done, total: report("runs", done, total),
         )
-    write(out, found.to_csv)
+    if out is not None:
+        write_table(out, found.table())
     if as_json:
         typer.echo(dumps(found.to_json()))
         return

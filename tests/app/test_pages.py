@@ -114,10 +114,10 @@ def arrival(made: Plan, name: str) -> str:
 
 
 def test_cards_show_the_charge_on_arrival_where_it_differs() -> None:
-    page = linked({"trip": "C", "soc": "30.5", "vehicle": "smart-fortwo"})
-    made = planned("denver", trip="C", soc_percent=30.5, reserve_percent=10, vehicle="smart-fortwo")
+    page = linked({"trip": "A", "soc": "30", "vehicle": "fiat-500e"})
+    made = planned("denver", trip="A", soc_percent=30, reserve_percent=10, vehicle="fiat-500e")
     cards = shown(page, "cards")["cards"]
-    assert len({arrival(made, card["name"]) for card in cards}) > 1, "28.4 % and 28.6 %"
+    assert len({arrival(made, card["name"]) for card in cards}) > 1, "29.46 % and 29.55 %"
     assert "arrive" not in shown(page, "cards")["above"]
     assert shown(page, "map")["way"]["digits"] == 1
     for card in cards:
@@ -179,13 +179,13 @@ def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
         "from": "East 35th Avenue & Marion Street",
         "to": "East 20th Avenue & Park Avenue & Park Avenue West & Washington Street",
     }
-    request = ends | {"soc": "11.8", "reserve": "10"}
+    request = ends | {"soc": "12", "reserve": "10"}
     free = linked(request | {"risk": "mean"}).session_state["last_plan"][1]
     keeps = free.routes["time"].charge_forecast.never_below_reserve
-    assert keeps < 0.97
+    assert keeps < 0.985
     cards = shown(linked(request | {"risk": "mean"}), "cards")["cards"]
     assert not any("refused" in card for card in cards)
-    page = linked(request | {"risk": "3%"})
+    page = linked(request | {"risk": "1.5%"})
     assert not page.error
     *allowed, refused = shown(page, "cards")["cards"]
     assert refused["refused"]
@@ -193,7 +193,7 @@ def test_a_limit_of_risk_refuses_the_fastest_route() -> None:
     made = page.session_state["last_plan"][1]
     assert len(allowed) == len({planned.route for planned in made.routes.values()})
     assert all(
-        planned.charge_forecast.never_below_reserve >= 0.97 for planned in made.routes.values()
+        planned.charge_forecast.never_below_reserve >= 0.985 for planned in made.routes.values()
     )
 
 

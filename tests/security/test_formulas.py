@@ -58,7 +58,8 @@ def test_one_module_writes_csv() -> None:
         for path in (root / folder).rglob("*.py")
         if re.search(r"to_csv|csv\.writer|write_csv|DictWriter", path.read_text(encoding="utf-8"))
     }
-    assert writers == {"evroute/tables.py"}
+    in_memory = {"evroute/learning/readers/raw/csv_files.py"}  # rows cut to the header, read again
+    assert writers - in_memory == {"evroute/tables.py"}
 
 
 def test_ten_thousand_random_ids_are_read_back_equal_by_every_reader(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_saved_map_shows_hostile_names_as_text(
     network = hostile(hill, payload.long)
     car = replace(load_vehicle("reference"), name=payload.long("vehicle"))
     plan = Planner(network, car, physics="eq8").plan(
-        0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1)
+        0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1), risk="mean"
     )
     route_map(network, plan).save("map.html")
     browser = watched("file:")

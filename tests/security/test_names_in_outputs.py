@@ -53,7 +53,8 @@ def named(network: RoadNetwork, field: str, text: str) -> tuple[RoadNetwork, Veh
 
 def planned(network: RoadNetwork, vehicle: Vehicle) -> Plan:
     battery = Battery.of_percent(vehicle.battery_kwh, 50, 1)
-    return Planner(network, vehicle, physics="eq8").plan(0, 5, battery=battery, alternatives=1)
+    planner = Planner(network, vehicle, physics="eq8")
+    return planner.plan(0, 5, battery=battery, alternatives=1, risk="mean")
 
 
 def saved(chart: Any) -> str:

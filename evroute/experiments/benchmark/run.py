@@ -1,7 +1,5 @@
 """`benchmark`: entries on data sets, each trip expected from the trips before it alone."""
 
-import csv
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError, MissingPackageError, require
@@ -28,7 +27,6 @@ from evroute.experiments.benchmark.measures import (
     paired,
 )
 from evroute.methods.setting import Setting
-from evroute.text import cell
 
 BASELINE = "regression"
 DEFAULT_ENTRIES = (BASELINE, "physics", "evroute")
@@ -89,16 +87,12 @@ class Benchmark:
         ]
         return {"data": data, "rows": [asdict(row) for row in self.rows]}
 
-    def to_csv(self) -> str:
-        """Return the results as a table, with the digests of the data."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*Row.__dataclass_fields__, "sha256"])
+    def table(self) -> pa.Table:
+        """Return the results, a row each, with the digests of the data."""
         digest = {each.name: " ".join(each.digests.values()) for each in self.data}
-        for row in self.rows:
-            values = asdict(row) | {"entry": cell(row.entry)}
-            writer.writerow([*values.values(), digest[row.data]])
-        return out.getvalue()
+        return pa.Table.from_pylist(
+            [asdict(row) | {"sha256": digest[row.data]} for row in self.rows]
+        )
 
 
 def benchmark(

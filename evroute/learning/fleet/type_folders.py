@@ -6,17 +6,19 @@
     nissan-leaf-40/     measured trips and belief of the cars of one type, and so on
 """
 
-import csv
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+import pyarrow as pa
+
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError, require
-from evroute.files import inside, replacing
+from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.fleet.cars_table import CAR, VEHICLE, read_types
 from evroute.learning.fleet.names import SHOWN
+from evroute.tables import write_table
 
 TABLE = "cars.csv"
 
@@ -53,8 +55,9 @@ def add_types(folder: Path, types: Mapping[str, str]) -> None:
 
 def write_types(folder: Path, types: Mapping[str, str]) -> None:
     """Write the table of the cars of a fleet, whose folder is locked."""
-    with replacing(inside(folder, TABLE)) as temporary, temporary.open("w", newline="") as file:
-        csv.writer(file).writerows([(CAR, VEHICLE), *sorted(types.items())])
+    cars = sorted(types)
+    table = pa.table({CAR: cars, VEHICLE: [types[car] for car in cars]})
+    write_table(inside(folder, TABLE), table)
 
 
 def type_folder(folder: Path, vehicle: str) -> Path:
