@@ -75,7 +75,7 @@ def test_numbers_survive_other_pages_and_new_plans_behind_closed_chips(page: Pag
         page.wait_for_url(lambda url, old=old: url != old)
     page.get_by_role("button", name=re.compile("^Charge")).first.click()
     expect(page.get_by_role("slider", name="Charge at the start")).to_have_value("90")
-    limit = page.get_by_role("radio", name="on average")
+    limit = page.get_by_role("radio", name="10 %")
     expect(limit).to_have_attribute("aria-checked", "true")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Nissan Leaf 40 · 38 kWh").click()
