@@ -240,8 +240,8 @@ def test_a_road_on_which_the_car_charges_is_learned_once(tmp_path: Path) -> None
     }
     roads = roads.with_tables({"chargers": table | {"socket": ("ac",), "assumed": ("",)}})
     planner = Planner(roads, replace(load_vehicle("reference"), battery_kwh=3.0, ac_kw=22.0))
-    ends = "39.7421,-104.9813", "39.7537,-104.9928"
-    planned = planner.plan(*ends, soc=2.5, reserve=2, charge=True, risk="mean").fastest
+    ends = "39.7421,-104.9813", "39.762,-104.978"
+    planned = planner.plan(*ends, soc=4.5, reserve=2, charge=True, risk="mean").fastest
     (pause,) = planned.route.pauses
     trip = {"start_percent": 60.0, "energy_wh": 500.0, "known_variance_wh2": 4.0, "travel_s": 400.0}
     back = replace(planned.route, pauses=(pause._replace(from_m=1.0),))
