@@ -18,6 +18,7 @@ from memory import DEFAULT_NETWORK
 from naming import title_of
 from state import UPLOADED, choose_next, key, starting
 
+from evroute.door.planners import Planner
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
@@ -25,7 +26,6 @@ from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
-from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import METHODS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
@@ -34,7 +34,6 @@ from evroute.network.sources.charger_files import read_stations
 from evroute.network.sources.chargers import add_chargers, stations, with_stations
 from evroute.newest import Newest
 from evroute.planning.places import load_trips, stops
-from evroute.planning.planner import Planner
 
 RUNS = Path("runs")
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
@@ -205,7 +204,7 @@ def planner(
 
     def make() -> Planner:
         belief = load_belief(RUNS / folder, run, network=roads) if folder else None
-        return Planner(roads, vehicle, belief, conditions=conditions, uncertainty=physics_belief)
+        return Planner(roads, vehicle, belief, conditions=conditions)
 
     return _planners(roads, vehicle, conditions, folder, run).of(version, make)
 

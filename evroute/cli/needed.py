@@ -10,14 +10,13 @@ from threadpoolctl import threadpool_limits
 from evroute.cli.console import print_table
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.shared import Belief, Network, Run, refuse
+from evroute.door.planners import Planner
 from evroute.errors import EvrouteError, require
 from evroute.learning.belief import load_belief
-from evroute.learning.physics_belief import physics_belief
 from evroute.learning.readers.table import check_columns, read_table
 from evroute.network.catalog import load_network
 from evroute.planning.dispatch.needs import ChargeRequest, needed, needed_of_day
 from evroute.planning.fields import day_of
-from evroute.planning.planner import Planner
 
 COLUMNS = ("from", "to", "depart")
 MOST_TRIPS = 20
@@ -51,9 +50,7 @@ def charge(
     threadpool_limits(1)  # threads of small products wait for each other
     roads = load_network(network)
     learned = None if belief is None else load_belief(belief, run, network=roads)
-    day = Planner(
-        roads, wanted.vehicle, learned, conditions=wanted.conditions, uncertainty=physics_belief
-    ).of_car(wanted.car)
+    day = Planner(roads, wanted.vehicle, learned, conditions=wanted.conditions).of_car(wanted.car)
     if trips is None:
         ends = str(wanted.origin), str(wanted.destination)
         planner = day.under(day_of(wanted.conditions, wanted.depart))

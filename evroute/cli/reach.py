@@ -10,11 +10,10 @@ from threadpoolctl import threadpool_limits
 from evroute.arrays import FloatArray
 from evroute.cli.fields import takes_request, texts_of
 from evroute.cli.shared import Belief, Map, Network, Run, refuse, write
+from evroute.door.planners import Planner
 from evroute.learning.belief import load_belief
 from evroute.learning.fleet.type_folders import folder_of
-from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
-from evroute.planning.planner import Planner
 from evroute.planning.reach import NeedRequest, RangeRequest, Reach, need_asked, reach_asked
 from evroute.report.maps.reach import reach_geojson, reach_map
 
@@ -62,9 +61,7 @@ def reach(
     if belief is not None:
         belief = folder_of(belief, texts.get("car"), texts.get("vehicle"))
     learned = None if belief is None else load_belief(belief, run, network=roads)
-    planner = Planner(
-        roads, wanted.vehicle, learned, conditions=wanted.conditions, uncertainty=physics_belief
-    )
+    planner = Planner(roads, wanted.vehicle, learned, conditions=wanted.conditions)
     if isinstance(wanted, NeedRequest):
         _print_needs(need_asked(planner, wanted))
         return

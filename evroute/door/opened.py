@@ -7,14 +7,13 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from evroute.door.planners import Planner
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import load_network
 from evroute.network.heights.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecasts.learned import LearnedEnergies
-from evroute.planning.planner import Planner
 
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
@@ -115,7 +114,6 @@ class Door:
             self.learned,
             conditions=conditions,
             physics=self.physics,
-            uncertainty=physics_belief,
             single=single,
         )
 

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from evroute.door.planners import Planner
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.physics_belief import physics_belief
 from evroute.network.road_network import RoadNetwork
 from evroute.network.sources.charger_files import ListedSocket, ListedStation
 from evroute.network.sources.chargers import with_stations
 from evroute.planning.battery import Battery
 from evroute.planning.fields import MEAN
 from evroute.planning.places import places_of
-from evroute.planning.planner import Planner
 from evroute.planning.reach import charge_needed, reach, start_needed
 
 ROADS = 300
@@ -44,7 +43,7 @@ def warm(network: RoadNetwork) -> None:
     """
     roads = _part(network)
     car = replace(load_vehicle("reference"), battery_kwh=CAPACITY_KWH)
-    planners = [Planner(each, car, uncertainty=physics_belief) for each in _both(roads)]
+    planners = [Planner(each, car) for each in _both(roads)]
     for request in _requests(*planners):
         with suppress(NoRouteError):
             request()

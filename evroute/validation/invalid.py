@@ -15,6 +15,8 @@ SHOWN = 60
 MOST_BITS = 200
 """Integers of more bits are shown by their size."""
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+LENGTHS = {"too_short": ("fewer", "min_length"), "too_long": ("more", "max_length")}
+"""Comparison in words, and name of the limit, by type of error."""
 _BRIEF = Repr()
 
 
@@ -30,12 +32,7 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
     """Return one of the problems that `ValidationError.errors` lists, as `first_problem` does."""
     if problem["type"] in (SENTENCE, UNKNOWN_NAME):
         return str(problem["msg"])
-    parts = [str(part) for part in problem["loc"]]
-    # branches of unions, such as "constrained-int", are no fields
-    inner = [part for part in parts[:-1] if "-" not in part and "[" not in part]
-    if problem["type"] in UNKNOWN_KEY or not set("-[") & set("".join(parts[-1:])):
-        inner += parts[-1:]
-    field = ".".join(inner)
+    field = _field(problem)
     message = problem["msg"].removeprefix("Value error, ").partition(", unable")[0]
     match problem["type"]:
         case "missing":
@@ -43,15 +40,24 @@ def problem_text(problem: Mapping[str, Any], known: Iterable[str] = ()) -> str:
         case kind if kind in UNKNOWN_KEY:
             names = get_close_matches(field, known := list(known)) or known
             return f"unknown key '{field}'" + (f". Known: {', '.join(names)}" if names else "")
-        case "too_short":
-            return f"{field} has fewer items than {problem['ctx']['min_length']}"
-        case "too_long":
-            return f"{field} has more items than {problem['ctx']['max_length']}"
+        case "too_short" | "too_long" as kind:
+            words, limit = LENGTHS[kind]
+            return f"{field} has {words} items than {problem['ctx'][limit]}"
         case "value_error":
             return f"{field}: {message}" if field else message
         case _:
             wanted = message.replace("Input should", "It must").replace("String should", "It must")
             return f"{field or 'value'} is {shown(problem['input'])}. {wanted}"
+
+
+def _field(problem: Mapping[str, Any]) -> str:
+    """Return the path of the field of a problem, empty for the whole."""
+    parts = [str(part) for part in problem["loc"]]
+    # branches of unions, such as "constrained-int", are no fields
+    inner = [part for part in parts[:-1] if "-" not in part and "[" not in part]
+    if problem["type"] in UNKNOWN_KEY or not set("-[") & set("".join(parts[-1:])):
+        inner += parts[-1:]
+    return ".".join(inner)
 
 
 def shown(value: Any) -> str:

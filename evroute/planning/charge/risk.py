@@ -133,12 +133,7 @@ class RiskSearch:
         return known, self._price(known, worth, cost) - self._price(bound, worth, cost)
 
     def best_of(
-        self,
-        worth: tuple[float, float],
-        cost: FloatArray,
-        limit: float = np.inf,
-        *,
-        most_wh: float = np.inf,
+        self, worth: tuple[float, float], cost: FloatArray, limit: float = np.inf
     ) -> tuple[Route | None, float]:
         """Return the result of `best`, or None if no route was found.
 
@@ -146,8 +141,6 @@ class RiskSearch:
         ----------
         worth, cost, limit
             As in `best`.
-        most_wh
-            Greatest energy of the route, Wh.
         """
         bounds, battery = self.bounds, self.battery
         problem = bounds.problem
@@ -156,15 +149,13 @@ class RiskSearch:
             if limit < np.inf:
                 most = limit + TOLERANCE_S
                 routes = (each for each in routes if problem.legs.total(cost, each) <= most)
-            if most_wh < np.inf:
-                routes = (each for each in routes if problem.taken_wh(each, battery) <= most_wh)
             return self.first_kept(routes)
 
         cheapest = bounds.cheapest(worth, cost)
         lossless = not worth[0] or not bounds.loses(battery, cheapest)
         if lossless and first_that_suits([cheapest]) is not None:
             return cheapest, 0.0
-        given = battery, worth, cost, (limit, most_wh)
+        given = battery, worth, cost, limit
         judged, bound = 0, 0.0
         for number in NUMBERS:
             routes, bound = bounds.in_order(*given, (EFFORT, number))

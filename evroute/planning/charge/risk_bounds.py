@@ -29,8 +29,6 @@ from evroute.planning.searches.tradeoff import supported
 
 MULTIPLES = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Deviations of every arm that candidates add to its energy."""
-ROUNDING_WH = 1e-6
-"""Energy by which sums along routes may differ in rounding, Wh."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +86,7 @@ class RiskBounds:
         battery: Battery,
         worth: tuple[float, float],
         cost: FloatArray,
-        most: tuple[float, float],
+        most: float,
         effort: tuple[int, int],
     ) -> tuple[list[Route], float]:
         """Return routes without a loop that keep the reserve by expected energies, cheapest first.
@@ -100,7 +98,7 @@ class RiskBounds:
         worth, cost
             As in `cheapest`, lost regeneration included.
         most
-            Greatest sum of ``cost``, and greatest energy, Wh.
+            Greatest sum of ``cost``.
         effort
             Labels and routes after which the search ends.
 
@@ -119,9 +117,8 @@ class RiskBounds:
             charges_of(battery, battery.reserve_wh),
             Costs(read_only(cost), read_only(self.rest_wh), read_only(self.rest(cost))),
             Limits(
-                most=float(most[0] + TOLERANCE_S),
+                most=float(most + TOLERANCE_S),
                 better_than=np.inf,
-                most_wh=float(most[1] + ROUNDING_WH),
                 per_wh=float(worth[0]),
                 per_cost=float(worth[1]),
                 effort=effort[0],

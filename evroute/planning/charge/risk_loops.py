@@ -125,8 +125,8 @@ def settle_in_order(
             worth = limits.per_wh * total_wh + limits.per_cost * total
             # enough on the arm, and enough on arrival even if nothing were lost on the way
             lowest_wh = min(low_wh, left_wh - rest_wh)
-            within = total <= limits.most and total_wh <= limits.most_wh
-            if lowest_wh >= charges.least_wh and within and worth < limits.better_than:
+            within = total <= limits.most and worth < limits.better_than
+            if lowest_wh >= charges.least_wh and within:
                 heapq.heappush(queue, (worth, into, left_wh, spent, label, after_s))
     return routes, last, math.inf
 

@@ -14,7 +14,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.heating import WarmUp
 from evroute.errors import NoRouteError, NotEnoughChargeError
-from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.compiled import read_only, run
@@ -235,9 +235,7 @@ class Shortage:
         start_percent = battery.percent(battery.start_wh)
         need_wh = self.least_start_wh(battery, least)
         if need_wh <= battery.capacity_wh + TOLERANCE_WH:
-            least_percent = ceil(battery.percent(need_wh) - 1e-9)
-            while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
-                least_percent += 1
+            least_percent = whole_percent(battery, need_wh)
             return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
                 f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more. "

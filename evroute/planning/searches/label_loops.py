@@ -104,15 +104,14 @@ class Limits(NamedTuple):
 
     Parameters
     ----------
-    most, better_than, most_wh
-        Greatest cost, greatest worth, which is exclusive, and greatest energy, Wh.
+    most, better_than
+        Greatest cost, and greatest worth, which is exclusive.
     per_wh, per_cost, effort
         Worth of one Wh and of one unit of the cost, >= 0, one of them > 0. Most labels settled.
     """
 
     most: float
     better_than: float
-    most_wh: float
     per_wh: float
     per_cost: float
     effort: int
@@ -271,9 +270,9 @@ def _bound(
 
 
 def _within(limits: Limits, total_wh: float, total: float, least: float) -> bool:
-    """Return True if an energy, Wh, and a cost are within both limits."""
+    """Return True if a cost and its worth with an energy, Wh, are within both limits."""
     worth = limits.per_wh * total_wh + limits.per_cost * total
-    return total <= limits.most and total_wh <= limits.most_wh and worth < least
+    return total <= limits.most and worth < least
 
 
 def _route(states: list[int], parents: list[int], label: int) -> list[int]:

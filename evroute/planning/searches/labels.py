@@ -81,7 +81,6 @@ class LabelSearch:
         *,
         worth: tuple[float, float] = (1.0, 0.0),
         better_than: float = np.inf,
-        most_wh: float = np.inf,
         effort: int = GREATEST_EFFORT,
     ) -> tuple[Route | None, bool]:
         """Return the route of least cost of energy and time within a time limit.
@@ -98,8 +97,6 @@ class LabelSearch:
             Cost of one Wh and of one second, >= 0, one of them > 0.
         better_than
             Cost of a known route. Only better ones are returned.
-        most_wh
-            Greatest energy, Wh.
         effort
             Number of labels after which the search stops.
 
@@ -113,7 +110,7 @@ class LabelSearch:
         return self._settled(
             battery,
             time_s,
-            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0], most_wh),
+            (limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]),
             worth,
             effort,
         )
@@ -125,7 +122,7 @@ class LabelSearch:
         stop before that is proven.
         """
         cost = self.time_s if self.warm_up else None
-        given = battery, cost, (np.inf, np.inf, np.inf), (1.0, 0.0), 2**62
+        given = battery, cost, (np.inf, np.inf), (1.0, 0.0), 2**62
         found, proven = self._settled(*given)
         if found is None and not proven:
             return self._settled(*given, loses=False)[0], False
@@ -190,7 +187,7 @@ class LabelSearch:
         self,
         battery: Battery | None,
         cost: FloatArray | None,
-        limits: tuple[float, float, float],
+        limits: tuple[float, float],
         worth: tuple[float, float],
         effort: int,
         *,
@@ -204,7 +201,7 @@ class LabelSearch:
         rest_wh, rest = self.bounds(cost)
         bounded = battery or _UNBOUNDED
         reserve_wh = battery.reserve_wh if battery else -np.inf
-        limit, better_than, most_wh = limits
+        limit, better_than = limits
         per_wh, per_cost = worth
         states, complete = run(
             legs.search,
@@ -221,7 +218,6 @@ class LabelSearch:
             Limits(
                 float(limit),
                 float(better_than),
-                float(most_wh),
                 float(per_wh),
                 float(per_cost),
                 effort if cost is None else min(effort, GREATEST_EFFORT),
