@@ -86,7 +86,7 @@ class Request:
 
     @property
     def basis(self) -> tuple[Any, ...]:
-        """What the numbers of a route come from: the car, the day and the belief."""
+        """Sources of the numbers of a route: the car, the day and the belief."""
         day = self.conditions, self.wishes.depart
         return self.network.content_digest, self.vehicle, day, self.folder, self.run
 

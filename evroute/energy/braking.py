@@ -1,4 +1,4 @@
-"""Braking: what a car loses by slowing down, and what it saves and returns."""
+"""Braking: energy that a car loses by slowing down, saves and returns."""
 
 from dataclasses import dataclass
 
@@ -50,8 +50,8 @@ class Braking:
     def slowed_wh(self, before_mps: FloatArray, after_mps: FloatArray) -> FloatArray:
         """Return the energy of braking from speeds to lower ones (a,), Wh, at most 0.
 
-        What the road takes while the car brakes is saved. The rest of the kinetic energy returns
-        some. It is never more than the kinetic energy.
+        Energy that the road takes while the car brakes is saved. The rest of the kinetic energy
+        returns some. It is never more than the kinetic energy.
         """
         kinetic_wh = self.kinetic_wh(before_mps) - self.kinetic_wh(after_mps)
         lost_wh = self.round_trip_wh(before_mps) - self.round_trip_wh(after_mps)

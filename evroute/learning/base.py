@@ -93,7 +93,7 @@ class Belief(LearnedEnergies, Protocol):
     travels: ClassVar[bool] = False
     """Whether it may be taken to another network, with all that does not depend on roads."""
     of_fleets: ClassVar[bool] = False
-    """Whether it tells the cars of a fleet apart."""
+    """Whether it distinguishes the cars of a fleet."""
     options: ClassVar[tuple[str, ...]] = ()
     """Options that `of_method` takes beside the name of the model."""
     setting: Setting
@@ -188,7 +188,7 @@ class Belief(LearnedEnergies, Protocol):
         return self
 
     def car_shares(self) -> dict[str, Share]:
-        """Return what each car of a fleet takes more than its type, by name."""
+        """Return the energy of each car of a fleet beyond that of its type, by name."""
         return {}
 
     @property

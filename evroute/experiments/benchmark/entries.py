@@ -252,7 +252,7 @@ def entry_class(name: str) -> Callable[[Setting], Entry]:
 
 
 def trip_before(setting: Setting, trip: MeasuredTrip, number: int) -> Trip:
-    """Return what is known of a trip when it begins, in arrays of its own.
+    """Return the fields of a trip known at its beginning, in arrays of its own.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ Read = Callable[[Mapping[str, str]], Measured]
 def explained(
     error: EvrouteError, path: Path, columns: Mapping[str, str], read: Read
 ) -> EvrouteError:
-    """Return an error with what the file has and lacks, and a call that reads it, if there is one.
+    """Return an error with the columns the file has and lacks, and a call that reads it, if any.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Doubts about a log: columns whose names are known and whose values cannot be what they mean.
+"""Doubts about a log: columns with a known name and values that the name cannot have.
 
 The trip decides. Its energy per kilometre, the fall of its charge and the speed of its positions
 show wrong units, another battery's current, and clocks that are no seconds.
@@ -26,7 +26,7 @@ EARTH_M = 6_371_000.0
 def energy_doubt(
     energies_wh: Sequence[FloatArray], lengths_m: Sequence[float], fall_wh: float, fall: float
 ) -> str:
-    """Return what is impossible about the energies of a meter, in words, or empty.
+    """Return the reason why the energies of a meter are impossible, or an empty text.
 
     Parameters
     ----------
