@@ -35,7 +35,6 @@ from evroute.report.pages.claims import (
     folder_verdicts,
     verdict_lines,
 )
-from evroute.report.pages.condense import few_maps, few_methods, few_panels
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import MEANINGS as OF_SAVINGS
@@ -131,7 +130,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
         on_progress(name)
         figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
-    learned = list(beliefs(folder, few_methods(rounds)[0]))
+    learned = list(beliefs(folder, rounds))
     notes += [reason for reason in learned if isinstance(reason, str)]
     judged = judged_claims(folder, notes)
     n_names, calibrated = len(label_columns(rounds)), "half90_wh" in rounds
@@ -162,36 +161,32 @@ def _drawings(
     folder: RunFolder, rounds: "pd.DataFrame", networks: dict[str, str], notes: list[str]
 ) -> Iterator[_Drawing]:
     """Yield each figure of a page, and add notes."""
-    curves, pooled = few_panels(rounds)
-    shown, left_out = few_methods(rounds)
-    mapped, unmapped = few_maps(shown)
-    notes += pooled + left_out + unmapped
-    if has_physics(shown):
+    if has_physics(rounds):
         yield (
             "saved-by-world",
             "A dot is a world, a bar the mean of the worlds. True expectations of the last trips.",
-            partial(saved_by_world, shown),
+            partial(saved_by_world, rounds),
             True,
         )
     for name in CURVES:
         curve: Curve = named(CURVES, "figure", name)
-        if curve.wanted(curves):
-            found = finding(name, curves) if panel_labels(curves).nunique() == 1 else ""
-            yield name, f"{found} {curve.caption}".lstrip(), partial(curve.draw, curves), True
+        if curve.wanted(rounds):
+            found = finding(name, rounds) if panel_labels(rounds).nunique() == 1 else ""
+            yield name, f"{found} {curve.caption}".lstrip(), partial(curve.draw, rounds), True
     yield (
         "duration",
         "Sum of posterior, index, search and update. Medians of blocks of trips, log scale.",
-        partial(duration, curves, read_timings(folder)),
+        partial(duration, rounds, read_timings(folder)),
         True,
     )
-    if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
+    if "half90_wh" in rounds and not (predicted := forecasts(rounds)).empty:
         yield (
             "reliability",
             "Coverage of the intervals against their level, on the diagonal if calibrated.",
             partial(reliability, predicted),
             True,
         )
-    if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
+    if not (of_charge := charges(rounds)).empty and of_charge["p_reserve_widened"].notna().any():
         yield (
             "reserve",
             "Trips never below the reserve against its predicted probability, after 50 trips.",
@@ -200,13 +195,13 @@ def _drawings(
         )
     for network_name, digest in networks.items():
         try:
-            yield from _exploration(folder, mapped, network_name, digest)
+            yield from _exploration(folder, rounds, network_name, digest)
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
-            draw_one = partial(diagnostic, curves, diagnostics, name, title)
+            draw_one = partial(diagnostic, rounds, diagnostics, name, title)
             yield name.replace("_", "-"), caption, draw_one, True
 
 
