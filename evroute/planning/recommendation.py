@@ -1,10 +1,11 @@
 """Recommendation: the detour that pays.
 
-The route of least ``energy + r time`` is recommended if that is less than the fastest's by a least
-gain, in Wh and as a share of the trip's energy. Otherwise the fastest: below the least gain there
-is no choice to be made. So a recommended route that becomes faster or cheaper stays recommended,
-and another one that improves can only take the recommendation itself, as long as the fastest stays
-the same.
+The route of least ``energy + r time`` is recommended if that is less than the fastest's, and if it
+saves a least energy against it, in Wh and as a share of the trip's energy. Otherwise the fastest:
+below the least saving there is no choice to be made. So a recommended route that becomes faster or
+cheaper stays recommended, as long as the fastest stays the same. Another route that improves can
+take the recommendation, or give it to the fastest where it then costs the least and saves too
+little.
 """
 
 from collections.abc import Sequence
@@ -40,8 +41,8 @@ class Rule:
     extra_time
         Share by which a recommended route may be slower than the fastest. Infinite for no limit.
     saving_wh, saving_share
-        Least gain: the saved energy less the worth of the extra time, in Wh, and as a share of the
-        energy that the fastest route takes where it takes any.
+        Least saving, in Wh, and as a share of the energy that the fastest route takes where it
+        takes any.
     wh_per_minute
         Energy that is worth a minute, Wh.
     """
@@ -71,18 +72,25 @@ class Rule:
         """Return energy and time of a route as one number, Wh."""
         return route.energy_wh + self.per_s * route.time_s
 
-    def limits(self, fastest: Totals, taken_wh: float) -> tuple[float, float]:
-        """Return the greatest `cost`, Wh, and time, s, of a detour.
+    def most_s(self, fastest: Totals) -> float:
+        """Return the longest time of a detour, s."""
+        return (1 + self.extra_time) * fastest.time_s
+
+    def pays(self, route: Totals, fastest: Totals, taken_wh: float) -> bool:
+        """Return True if the route of least `cost` is recommended in place of the fastest.
 
         Parameters
         ----------
+        route
+            The route of least cost within the longest time.
         fastest
             The fastest route.
         taken_wh
             Sum of its energies above zero, Wh.
         """
-        least_wh = max(self.saving_wh, self.saving_share * taken_wh)
-        return self.cost(fastest) - least_wh, (1 + self.extra_time) * fastest.time_s
+        saved_wh = fastest.energy_wh - route.energy_wh
+        enough = saved_wh >= max(self.saving_wh, self.saving_share * taken_wh)
+        return enough and self.cost(route) < self.cost(fastest)
 
     def best(self, fastest: Totals, taken_wh: float, others: Sequence[Totals]) -> int | None:
         """Return the position of the recommended route among others, or None for the fastest.
@@ -90,18 +98,18 @@ class Rule:
         Parameters
         ----------
         fastest, taken_wh
-            As in `limits`.
+            As in `pays`.
         others
             Routes.
         """
-        most_wh, most_s = self.limits(fastest, taken_wh)
+        most_s = self.most_s(fastest)
         allowed = [
             (self.cost(other), position)
             for position, other in enumerate(others)
-            if self.cost(other) <= most_wh and other.time_s <= most_s
+            if other.time_s <= most_s
         ]
-        cost_wh, position = min(allowed, default=(inf, -1))
-        return position if cost_wh < self.cost(fastest) else None
+        _, position = min(allowed, default=(inf, -1))
+        return position if allowed and self.pays(others[position], fastest, taken_wh) else None
 
 
 def totals(problem: SearchProblem, route: Route, battery: Battery | None) -> Totals:
@@ -141,33 +149,37 @@ def detour(
     known
         Further routes that keep the reserve.
     """
-    first, taken_wh = totals(problem, fastest, battery), problem.positive_wh(fastest)
-    most_wh, most_s = rule.limits(first, taken_wh)
+    first = totals(problem, fastest, battery)
+    most_s = rule.most_s(first)
     relaxed = problem.cheapest((1.0, rule.per_s))
     bound = rule.cost(totals(problem, relaxed, None))
-    if bound > most_wh or bound >= rule.cost(first) - NO_GAP_WH:
+    if bound >= rule.cost(first) - NO_GAP_WH:
         return fastest, NONE_PAYS
+
+    def cost(route: Route) -> float:
+        return rule.cost(totals(problem, route, battery))
+
     keeping = battery is None or problem.keeps(battery, relaxed)
-    routes = [relaxed, *known] if keeping else list(known)
-    position = rule.best(first, taken_wh, [totals(problem, each, battery) for each in routes])
-    best = fastest if position is None else routes[position]
-    least = most_wh if position is None else rule.cost(totals(problem, best, battery))
-    exact = f"exact: no detour pays more, with a minute at {rule.wh_per_minute:g} Wh"
-    if least - bound < NO_GAP_WH:
-        return best, exact
-    found, complete = problem.label_search.cheapest(
-        battery,
-        problem.time_s,
-        most_s,
-        worth=(1.0, rule.per_s),
-        better_than=least,
-        effort=FEW_LABELS,
-    )
-    if found is not None:
-        best = found
+    routes = [fastest, relaxed, *known] if keeping else [fastest, *known]
+    best = min((each for each in routes if problem.taken_s(each) <= most_s), key=cost)
+    complete = cost(best) - bound < NO_GAP_WH
+    if not complete:
+        found, complete = problem.label_search.cheapest(
+            battery,
+            problem.time_s,
+            most_s,
+            worth=(1.0, rule.per_s),
+            better_than=cost(best),
+            effort=FEW_LABELS,
+        )
+        best = best if found is None else found
+    gap_wh = rounded_up(cost(best) - bound, 10)
+    if not rule.pays(totals(problem, best, battery), first, problem.positive_wh(fastest)):
+        best, none = fastest, NONE_PAYS
+    else:
+        none = f"exact: no detour pays more, with a minute at {rule.wh_per_minute:g} Wh"
     if complete:
-        return best, NONE_PAYS if best == fastest else exact
-    gap_wh = rounded_up(rule.cost(totals(problem, best, battery)) - bound, 10)
+        return best, none
     return best, f"within {gap_wh:.1f} Wh of what a detour can pay, a minute counted in"
 
 

@@ -179,16 +179,16 @@ class PlanRequest(Request):
     detour_saving_wh: Annotated[
         float,
         Number(
-            "Least gain of a recommended detour, Wh: its saving less the worth of its extra time.",
+            "Least saving of a recommended detour, Wh.",
             metavar="WH",
             unit="Wh",
             least=0,
         ),
-    ] = 10.0
+    ] = 20.0
     detour_saving_share: Annotated[
         float,
         Share(
-            "Least gain of a recommended detour, as a share of the energy that the fastest route "
+            "Least saving of a recommended detour, as a share of the energy that the fastest route "
             "takes uphill and on the level.",
             metavar="SHARE",
             least=0,

@@ -260,7 +260,7 @@ class MatrixBody(Request):
         "energy has a warm-up.",
     )
     max_extra_time: Annotated[float | None, _PLAN["max_extra_time"].form] = None
-    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 10.0
+    detour_saving_wh: Annotated[float, _PLAN["detour_saving_wh"].form] = 20.0
     detour_saving_share: Annotated[float, _PLAN["detour_saving_share"].form] = 0.01
     detour_wh_per_minute: Annotated[float, _PLAN["detour_wh_per_minute"].form] = 100.0
     vehicle: VehicleName = None

@@ -321,11 +321,11 @@ def _safe_detour(search: RiskSearch, rule: Rule, fastest: Route) -> tuple[Route,
     """Return the recommended route of those that keep the risk, and its certificate."""
     problem, battery = search.problem, search.battery
     first = totals(problem, fastest, battery)
-    most_wh, most_s = rule.limits(first, problem.positive_wh(fastest))
-    found, gap_wh = search.best_of((1.0, rule.per_s), problem.time_s, most_s)
-    cost_wh = np.inf if found is None else rule.cost(totals(problem, found, battery))
-    if found is None or cost_wh > most_wh or cost_wh >= rule.cost(first):
-        return fastest, NONE_PAYS if found or not gap_wh else "no detour with this risk was found"
+    found, gap_wh = search.best_of((1.0, rule.per_s), problem.time_s, rule.most_s(first))
+    if found is None:
+        return fastest, "no detour with this risk was found" if gap_wh else NONE_PAYS
+    if not rule.pays(totals(problem, found, battery), first, problem.positive_wh(fastest)):
+        return fastest, NONE_PAYS
     if gap_wh:
         return found, f"within {rounded_up(gap_wh, 10):.1f} Wh of what a detour can pay"
     return (

@@ -61,15 +61,15 @@ class Detours:
         pays = apart & (less_wh + self.rule.per_s * less_s > NO_GAP_WH)
         for row in np.flatnonzero(pays).tolist():
             energy_wh, time_s, _, taken_wh = fastest.values[row].tolist()
-            detour = Totals(*detours[row, [ENERGY_WH, TIME_S]].tolist())
-            most_wh, most_s = self.rule.limits(Totals(energy_wh, time_s), taken_wh)
-            if self.rule.cost(detour) > most_wh:
-                continue  # no route costs less
-            if detour.time_s <= most_s:
-                tree[row] = 1 + relaxed.tree[row]
-            else:
+            detour, first = (
+                Totals(*detours[row, [ENERGY_WH, TIME_S]].tolist()),
+                Totals(energy_wh, time_s),
+            )
+            if detour.time_s > self.rule.most_s(first):
                 tree[row] = -1
                 single[row] = self._planned(origin, self.exits.destinations[row])
+            elif self.rule.pays(detour, first, taken_wh):
+                tree[row] = 1 + relaxed.tree[row]
         return Chosen((fastest, *relaxed.trees), tree, single)
 
     def _planned(self, origin: Stop, destination: Stop) -> tuple[DrivenArms, float]:
