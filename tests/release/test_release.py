@@ -1,7 +1,6 @@
 """Versions agree, and the packages have their licences."""
 
-import importlib.util
-import sys
+from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
 from types import ModuleType
@@ -11,20 +10,11 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-
-
-def program(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+Program = Callable[[str, Path], ModuleType]
 
 
 @pytest.fixture(scope="module")
-def check() -> Any:
+def check(program: Program) -> Any:
     return program("release_check", HERE / "check.py")
 
 
@@ -43,7 +33,7 @@ def test_a_wheel_without_a_text_or_an_expression_is_named(check: Any) -> None:
     assert list(check.licences(names, about, ["LICENSE"])) == []
 
 
-def test_links_of_readme_are_absolute_where_there_is_an_address() -> None:
+def test_links_of_readme_are_absolute_where_there_is_an_address(program: Program) -> None:
     absolute = program("hatch_build", ROOT / "hatch_build.py").absolute
     text = "[a](docs/a.md#b), ![c](docs/c.png), [d](https://d.org/e), [f](#f)"
     assert absolute(text, "") == text
