@@ -9,7 +9,7 @@ import io
 import os
 import secrets
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import segno
 import streamlit as st
@@ -37,6 +37,8 @@ READS_ONLY = (
 class Guard:
     """Middleware that refuses each request and WebSocket without the cookie of the token.
 
+    Those of pages of other addresses, such as another port of this machine, are refused too.
+
     Parameters
     ----------
     app
@@ -52,7 +54,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, exchange its token for the cookie, or refuse it."""
-        if scope["type"] == "lifespan" or self._has_cookie(scope):
+        if scope["type"] == "lifespan" or (self._has_cookie(scope) and _is_of_this_page(scope)):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -85,6 +87,17 @@ class Guard:
         answer.headers["Cache-Control"] = "no-store"
         answer.headers["Referrer-Policy"] = "no-referrer"
         return answer
+
+
+def _is_of_this_page(scope: Scope) -> bool:
+    """Return False for a change or a WebSocket that a page of another address asks for.
+
+    Browsers send the cookie with requests of all pages of this host, whatever their port.
+    """
+    headers = Headers(scope=scope)
+    reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+    origin = headers.get("origin")
+    return reads or origin is None or urlsplit(origin).netloc == headers.get("host")
 
 
 def _query(scope: Scope) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evroute import limits
 from evroute.errors import require
+from evroute.files import real_path
 from evroute.planning.matrix_dataset import check_folder, new_folder
 
 if TYPE_CHECKING:
@@ -49,13 +50,15 @@ def check_out(path: Path, *inputs: Path) -> None:
     EvrouteError
         If it is a folder with contents, a file whose name ends neither in ``.csv`` nor in
         ``.parquet``, or one of the inputs.
+    OSError
+        If links lead in a circle. It names the path.
     """
     if not path.suffix:
         check_folder(path)
         return
     require(path.suffix in SUFFIXES, f"--out {path} must end in {' or '.join(SUFFIXES)}")
     require(
-        path.resolve() not in [each.resolve() for each in inputs],
+        real_path(path) not in [real_path(each) for each in inputs],
         f"--out {path} is also read. Choose another name, so that it is kept",
     )
 

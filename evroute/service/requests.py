@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     FailFast,
     Field,
@@ -30,6 +31,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 """Names of networks, vehicles and beliefs. None is a path."""
 MOST_PLANS = 1_000
 MOST_TRIPS = 1_000
+MOST_CARS = 1_000
 MOST_EDGES = 20_000
 MOST_PLACES = 1_000
 MOST_TRIPS_OF_DAY = 20
@@ -51,6 +53,16 @@ class QueryOfUrl(BaseModel):
     """The query of a URL, whose values are texts, without unknown names."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return the text of a number. ValueError if Python alone reads it, as 1_000."""
+    if isinstance(value, str) and not (value.isascii() and "_" not in value):
+        raise ValueError(f"it must be a plain number, such as 0.9 or 8, not {shown(value)}")
+    return value
+
+
+PlainNumber = BeforeValidator(_plain)
 
 
 class PlanBody(PlanRequest):
@@ -153,6 +165,13 @@ class Trip(Body):
         return [kept | edge.model_dump(exclude_none=True) for edge in self.edges]
 
 
+class CarOfFleet(Body):
+    """A car of a fleet, as a row of ``evroute learn --cars``."""
+
+    car: str = Field(min_length=1, max_length=200, description="Name of the car in trips.")
+    vehicle: Name = Field(description="Its type, one of /v1/vehicles.")
+
+
 def _pausing(trip: Trip) -> Trip:
     """Return a trip. Between two trips of a large body other requests go on."""
     time.sleep(0)
@@ -188,6 +207,12 @@ class Trips(Body):
     belief: Name
     network: Name = "denver"
     vehicle: Name | None = None
+    cars: Annotated[list[CarOfFleet], FailFast()] = Field(
+        default_factory=list,
+        max_length=MOST_CARS,
+        description="Types of the cars of a fleet, each learned apart. Cars that it has may be "
+        "left out.",
+    )
     trips: Annotated[list[Annotated[Trip, AfterValidator(_pausing)]], FailFast()] = Field(
         min_length=1, max_length=MOST_TRIPS
     )
@@ -299,7 +324,7 @@ class NeededRequest(QueryOfUrl):
         description="Name, LAT,LON or edge id.",
         examples=["39.7407,-104.9811"],
     )
-    p: float = Field(
+    p: Annotated[float, PlainNumber] = Field(
         default=0.95, ge=0.5, lt=1, description="Probability with which the reserve is kept."
     )
     reserve: Annotated[float, RESERVE_OF_RANGE] = 0.0
@@ -388,4 +413,6 @@ class PlacesRequest(QueryOfUrl):
     text: Place = Field(
         description="As a driver writes it, with typing errors.", examples=["Walnt Stret & 33"]
     )
-    most: int = Field(default=8, ge=1, le=50, description="Greatest number of places.")
+    most: Annotated[int, PlainNumber] = Field(
+        default=8, ge=1, le=50, description="Greatest number of places."
+    )

@@ -19,6 +19,7 @@ from evroute.files import inside
 from evroute.folder import Folder
 from evroute.learning.belief import belief_of, stored_belief
 from evroute.learning.findings import findings
+from evroute.learning.fleet.type_folders import TABLE
 from evroute.learning.learn import learn
 from evroute.learning.one_call import WAIT_S
 from evroute.learning.records.history import read_history
@@ -234,23 +235,24 @@ class Work:
         EvrouteError
             If no trip can be used, or the belief is about another network or vehicle.
         """
-        rows = [row for trip in trips.trips for row in trip.rows()]
-        names = dict.fromkeys(name for row in rows for name in row)
-        columns = {name: [row.get(name) for row in rows] for name in names}
+        out = inside(self.beliefs, trips.belief)
         with self._learning, tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / "trips.parquet"
-            write_columns(table, columns)
+            table, cars = Path(folder) / "trips.parquet", Path(folder) / "cars.parquet"
+            _write_rows(table, [row for trip in trips.trips for row in trip.rows()])
+            _write_rows(cars, [each.model_dump() for each in trips.cars])
             try:
                 learned = learn(
                     table,
-                    inside(self.beliefs, trips.belief),
+                    out,
                     network=self.planners.network(trips.network),
                     vehicle=trips.vehicle,
+                    cars=cars if trips.cars else None,
                 )
             except EvrouteError as error:
-                if str(table) not in str(error):
-                    raise
-                raise EvrouteError(str(error).replace(f"trip table {table}", "trips")) from None
+                text = str(error).replace(f"trip table {table}", "trips")
+                for path in (f"table of cars {cars}", str(cars), str(inside(out, TABLE))):
+                    text = text.replace(path, "cars")
+                raise type(error)(text) from None
             gc.collect()  # beliefs refer to themselves, and hold the roads of a region
         if learned.conflicts:
             raise ConflictingTripsError(
@@ -267,17 +269,19 @@ class Work:
         name
             Name of the belief.
         car
-            Car of a fleet with several types, whose type is meant. None for the only type.
+            Car of a fleet, whose type is meant. None for the only type.
 
         Raises
         ------
         UnknownNameError
-            If there is no belief of this name.
+            If there is no belief of this name, or it does not know the car.
         """
         folder = self.planners.folder(name, car)
         with self._learning, Folder(folder).locked(WAIT_S):  # another worker may learn
             stored = stored_belief(folder)
             belief = belief_of(stored, self.planners.network(stored.about.network))
+            if car is not None and folder == inside(self.beliefs, name):
+                belief.of_car(car)
             learned = read_history(folder, belief.setting).learned
             trips = read_columns(folder / "trips.parquet")
         return {
@@ -302,6 +306,13 @@ class Work:
                 return
             time.sleep(PAUSE_S)
             yield step
+
+
+def _write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows as a Parquet table, None where a row lacks a column. Nothing if there are none."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    if rows:
+        write_columns(path, {name: [row.get(name) for row in rows] for name in names})
 
 
 def _stops(network: RoadNetwork, side: str, places: Sequence[str]) -> Iterator[Stop]:

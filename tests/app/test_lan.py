@@ -22,6 +22,7 @@ from evroute.errors import EvrouteError
 
 PATIENCE_MS = 120_000
 TOKEN = "0123456789abcdefghijkl"
+HOST = b"10.0.0.7:8501"
 PATHS = (
     "/",
     "/learn",
@@ -79,7 +80,9 @@ def ask() -> Callable[..., Asked]:
 
     guard = Guard(behind, TOKEN)
 
-    def send_to(method: str, path: str, cookie: bytes = b"", kind: str = "http") -> Asked:
+    def send_to(
+        method: str, path: str, cookie: bytes = b"", kind: str = "http", origin: bytes = b""
+    ) -> Asked:
         messages: list[Any] = []
 
         async def send(message: Any) -> None:
@@ -89,7 +92,8 @@ def ask() -> Callable[..., Asked]:
             return {"type": "http.disconnect"}
 
         before, _, query = path.partition("?")
-        headers = [(b"cookie", cookie)] if cookie else []
+        headers = [(b"host", HOST), *([(b"cookie", cookie)] if cookie else [])]
+        headers += [(b"origin", origin)] if origin else []
         scope = {"type": kind, "method": method, "path": before, "headers": headers}
         asyncio.run(guard(scope | {"query_string": query.encode()}, receive, send))
         return Asked(messages)
@@ -125,6 +129,21 @@ def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address(ask: Ask) ->
     right = f"other=1; evroute_lan={cookie.value}".encode()
     assert ask("POST", "/page", right).passed
     assert ask("", "/talk", right, "websocket").messages == [{"type": "websocket.accept"}]
+
+
+@pytest.mark.parametrize(
+    "origin", [b"http://10.0.0.7:9000", b"http://10.0.0.7", b"null", b"http://10.0.0.7:8501.x"]
+)
+def test_a_page_of_another_port_changes_nothing(ask: Ask, origin: bytes) -> None:
+    cookie = ask("GET", f"/page?token={TOKEN}").headers["set-cookie"].partition(";")[0].encode()
+    own = b"http://" + HOST
+    assert ask("POST", "/page", cookie, origin=own).passed
+    assert ask("", "/talk", cookie, "websocket", own).messages == [{"type": "websocket.accept"}]
+    refused = {"type": "websocket.close", "code": 1008}
+    assert ask("", "/talk", cookie, "websocket", origin).messages == [refused]
+    for method in ("POST", "PUT", "DELETE"):
+        assert not ask(method, "/page", cookie, origin=origin).passed
+    assert ask("GET", "/page", cookie, origin=origin).passed, "no page can read the answer"
 
 
 def test_a_changing_request_cannot_bring_the_token(ask: Ask) -> None:
@@ -198,14 +217,16 @@ def printed(folder: Path, local: str) -> str:
     return found[0]
 
 
-def status(address: str, path: str, cookie: str = "", *, websocket: bool = False) -> int:
+def status(
+    address: str, path: str, cookie: str = "", *, websocket: bool = False, origin: str = ""
+) -> int:
     """Return the status of an address of the server: 101 is an opened WebSocket."""
     host = urlsplit(address).netloc
     headers = {"Cookie": cookie} if cookie else {}
     if websocket:
         key = base64.b64encode(os.urandom(16)).decode()
         headers |= {
-            "Origin": f"http://{host}",
+            "Origin": origin or f"http://{host}",
             "Connection": "Upgrade",
             "Upgrade": "websocket",
             "Sec-WebSocket-Version": "13",
@@ -244,6 +265,8 @@ def test_each_path_and_the_websocket_need_the_token(open_address: str) -> None:
     with_token = f"{stream}?{urlsplit(open_address).query}"
     assert status(open_address, with_token, websocket=True) == 403
     assert status(open_address, stream, right, websocket=True) == 101
+    beside = f"http://{urlsplit(open_address).hostname}:9"
+    assert status(open_address, stream, right, websocket=True, origin=beside) == 403
 
 
 def opened(browser: Any, address: str) -> Page:

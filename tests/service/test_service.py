@@ -109,6 +109,20 @@ def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
     assert named in str(answer["detail"])
 
 
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ({"from": "a", "to": "b", "p": "0.9_5"}, "p: it must be a plain number, such as 0.9"),
+        ({"from": "a", "to": "b", "payload_kg": "1_000"}, "payload is '1_000'"),
+        ({"from": "a", "to": "b", "reserve": "true"}, "reserve is 'true'"),
+    ],
+)
+def test_numbers_of_queries_are_plain(service: str, query: dict[str, str], detail: str) -> None:
+    status, answer, _ = ask(service, "GET", f"/v1/needed?{urlencode(query)}")
+    assert (status, answer["detail"][: len(detail)]) == (422, detail)
+    assert ask(service, "GET", "/v1/places?text=Walnut&most=1_0")[0] == 422
+
+
 def operations(document: Any) -> Iterator[tuple[str, str, Any]]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
