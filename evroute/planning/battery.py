@@ -20,6 +20,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.errors import require
+from evroute.planning.searches.charge_steps import Charges, after_step, before_step
 
 TOLERANCE_WH = 1e-9
 
@@ -111,40 +112,37 @@ class Battery:
         """Charge up to which no regeneration is lost, Wh."""
         return self.capacity_wh * (self.full_percent / 100) if self.fade else self.capacity_wh
 
-    @property
-    def _fade_per_wh(self) -> float:
-        return self.fade / (0.1 * self.capacity_wh)
+    def charges(self, reserve_wh: float | None = None) -> Charges:
+        """Return the battery as numbers.
+
+        Parameters
+        ----------
+        reserve_wh
+            A reserve that may be below its own, Wh, or None for its own.
+        """
+        reserve_wh = self.reserve_wh if reserve_wh is None else reserve_wh
+        return Charges(
+            float(self.start_wh),
+            float(self.capacity_wh),
+            float(reserve_wh - TOLERANCE_WH),
+            float(reserve_wh),
+            float(self.lossless_wh),
+            float(self.fade / (10.0 * self.capacity_wh / 100.0)),
+        )
 
     def after(self, charge_wh: float, energy_wh: float) -> float:
         """Return the charge after an edge, Wh. Negative if the charge is too low.
 
         charge_wh: before the edge.  energy_wh: of the edge where nothing is lost.
         """
-        left_wh = charge_wh - energy_wh
-        if energy_wh < 0.0 and left_wh > self.lossless_wh and self.fade > 0.0:
-            start_wh, fade = max(charge_wh, self.lossless_wh), self._fade_per_wh
-            taken = max(1.0 - fade * (start_wh - self.lossless_wh), 0.0)
-            left_wh = start_wh - taken / fade * math.expm1(fade * (start_wh - left_wh))
-        return min(left_wh, self.capacity_wh)
+        return after_step(self.charges(), charge_wh, energy_wh)
 
     def before(self, charge_wh: float, energy_wh: float) -> float:
         """Return the least charge before an edge that leaves ``charge_wh``, Wh.
 
-        The inverse of `after`. No descent leads above ``s*``: a higher charge is needed at the
-        start.
+        The inverse of `after`.
         """
-        above_wh = charge_wh - self.lossless_wh
-        if energy_wh >= 0.0 or above_wh <= 0.0 or self.fade == 0.0:
-            return charge_wh + energy_wh
-        fade = self._fade_per_wh
-        lost = fade * above_wh
-        if lost >= 1.0:
-            return charge_wh
-        # energy of the descent from the threshold on
-        faded_wh = -math.log1p(-lost) / fade
-        if faded_wh <= -energy_wh:
-            return self.lossless_wh + energy_wh + faded_wh
-        return charge_wh - (1.0 - lost) / fade * math.expm1(-fade * energy_wh)
+        return before_step(self.charges(), charge_wh, energy_wh)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,9 +193,9 @@ def follow(battery: Battery, step_wh: FloatArray, start: IntArray | None = None)
     lost_wh = 0.0
     charge_wh = low_wh = np.subtract.accumulate(np.append(battery.start_wh, step_wh))
     if charge_wh[1:].max(initial=-np.inf) > battery.lossless_wh:
-        reached_wh = [battery.start_wh]
+        charges, reached_wh = battery.charges(), [battery.start_wh]
         for energy_wh in step_wh.tolist():
-            left_wh = battery.after(reached_wh[-1], energy_wh)
+            left_wh = after_step(charges, reached_wh[-1], energy_wh)
             lost_wh += reached_wh[-1] - energy_wh - left_wh
             reached_wh.append(left_wh)
         charge_wh = low_wh = np.array(reached_wh)

@@ -24,7 +24,7 @@ from evroute.planning.places import Places
 from evroute.planning.plan import Plan
 from evroute.planning.searches.halt_roads import HaltRoads
 from evroute.planning.searches.halts import Halt
-from evroute.planning.searches.label_loops import BEFORE_START
+from evroute.planning.searches.settle import BEFORE_START
 from evroute.testing.on_average import PlannerOnAverage as Planner
 
 MakeNetwork = Callable[..., RoadNetwork]

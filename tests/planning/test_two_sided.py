@@ -15,11 +15,12 @@ from evroute.planning import batch
 from evroute.planning.battery import Battery
 from evroute.planning.charge.chargers import Charger
 from evroute.planning.charge.stops import charging_stops
-from evroute.planning.searches import label_loops, stop_loops
 from evroute.planning.searches.compiled import compiled, read_only, run
 from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.lower_bounds import over_edges
 from evroute.planning.searches.search import Search
+from evroute.planning.searches.settle import Costs, settle
+from evroute.planning.searches.stop_loops import settle_stops
 from evroute.testing.on_average import PlannerOnAverage as Planner
 
 pytest.importorskip("numba")
@@ -233,11 +234,8 @@ def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNet
             problem.label_search.cheapest(None, problem.time_s, 900.0)
             problem.label_search.cheapest(battery, problem.length_m, worth=(0.0, 1.0))
             charging_stops(problem, battery, chargers)
-    for loop, pieces in (
-        (label_loops.settle_two_costs, label_loops.PIECES),
-        (stop_loops.settle_stops, stop_loops.PIECES),
-    ):
-        assert len(compiled(loop, pieces).signatures) == 1
+    for loop in (settle, settle_stops):
+        assert len(compiled(loop).signatures) == 1
 
 
 @pytest.mark.parametrize(
@@ -252,10 +250,10 @@ def test_each_loop_is_compiled_once_for_all_plans(hilly: Callable[[int], RoadNet
 def test_a_loop_refuses_arrays_of_other_types(
     line_graph: LineGraph, name: str, value: object, words: str, is_compiled: bool
 ) -> None:
-    good = label_loops.Costs(*(read_only(np.zeros(3)) for _ in range(3)))
+    good = Costs(*(read_only(np.zeros(3)) for _ in range(3)))
     search = Search(line_graph, compiled=is_compiled)
     with pytest.raises(TypeError, match=words):
-        run(search, label_loops.settle_two_costs, (), good._replace(**{name: value}))
+        run(search, settle, good._replace(**{name: value}))
 
 
 def test_a_compiled_search_refuses_rows_and_weights_that_do_not_exist(

@@ -46,5 +46,5 @@ def test_later_requests_load_no_more_compiled_code() -> None:
     pytest.importorskip("numba")
     done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, check=True)
     before, after = json.loads(done.stdout)
-    assert before["settle_two_costs"] == before["settle_stops"] == before["_route"] == 1
+    assert before["settle"] == before["settle_stops"] == before["_route"] == 1
     assert after == before

@@ -8,7 +8,7 @@ back. Composed step by step they are exactly f, and stay exact where regeneratio
 battery is full (`battery`), which the triple (in, net, out) does not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,7 +16,8 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, expanded, freeze
 from evroute.network.heights.pieces import Pieces, summed
-from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
+from evroute.planning.battery import Battery, ChargeTrace, follow
+from evroute.planning.searches.charge_steps import Steps, before_arm
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,23 +184,6 @@ class ChargeFunctions:
             sum(leg.lost_wh for leg in legs),
         )
 
-    def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
-        """Return the function from charge before an arm, Wh, and its row to charge after and low.
-
-        The charge after the arm and the lowest on it after its beginning, Wh, also below the
-        reserve.
-        """
-        start, step_wh = self.start.tolist(), self.step_wh.tolist()
-
-        def drive(charge_wh: float, arm: int) -> tuple[float, float]:
-            low_wh = np.inf
-            for energy_wh in step_wh[start[arm] : start[arm + 1]]:
-                charge_wh = battery.after(charge_wh, energy_wh)
-                low_wh = min(low_wh, charge_wh)
-            return charge_wh, low_wh
-
-        return drive
-
     def before(self, battery: Battery, end_wh: float, arm: int) -> float:
         """Return the least charge before an arm that keeps the reserve on it, Wh.
 
@@ -231,12 +215,8 @@ class ChargeFunctions:
 
 def _before(battery: Battery, end_wh: float, step_wh: FloatArray) -> float:
     """Return the least charge before steps (r,) Wh in driving order, as `before` does."""
-    need_wh = end_wh
-    for energy_wh in step_wh[::-1].tolist():
-        need_wh = max(battery.reserve_wh, battery.before(need_wh, energy_wh))
-        if need_wh > battery.capacity_wh + TOLERANCE_WH:
-            return np.inf
-    return need_wh
+    steps = Steps(np.array([0, len(step_wh)]), step_wh)
+    return float(before_arm(steps, battery.charges(), end_wh, 0))
 
 
 def legs_between(

@@ -9,11 +9,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.planning.battery import Battery
-from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import Steps
-from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search_problem import SearchProblem
-from evroute.planning.searches.tree_loop import PIECES, Roads, settle_charges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,25 +95,15 @@ def charge_tree(problem: SearchProblem, battery: Battery) -> ChargeTree:
     search settles for an edge is final. After a cold start an edge may have further routes, which
     arrive with less charge before the warm-up but have less of it left.
     """
-    search, starts = problem.legs.search, problem.legs.starts
-    graph = search.line_graph
-    rows = run(
-        search,
-        settle_charges,
-        PIECES,
-        Roads(
-            read_only(graph.indptr),
-            read_only(graph.indices.astype(np.int64)),
-            read_only(search.entering),
-            read_only(problem.head_wh[search.starts]),
-            read_only(np.array([start.edge for start in starts], dtype=np.int64)),
-            read_only(np.array([start.arm for start in starts], dtype=np.int64)),
-        ),
-        Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
-        charges_of(battery, battery.reserve_wh),
-        problem.label_search.warming(None, battery.lossless_wh, left=False),
+    settled = problem.label_search.within_reach(battery)
+    n_edges = problem.legs.search.line_graph.n_edges
+    from_m = {start.edge: start.from_m for start in problem.legs.starts}
+    return ChargeTree(
+        settled.state[1:] % n_edges,
+        settled.arm[1:],
+        settled.before[1:] - 1,
+        settled.charge_wh[settled.before[1:]],
+        settled.charge_wh[1:],
+        settled.low_wh[1:],
+        from_m,
     )
-    edges, arms, before = rows[:, :3].T.astype(np.int64, order="C")
-    begin_wh, end_wh, low_wh = rows[:, 3:].T.copy()
-    from_m = {start.edge: start.from_m for start in starts}
-    return ChargeTree(edges, arms, before, begin_wh, end_wh, low_wh, from_m)

@@ -23,8 +23,8 @@ from evroute.planning.charge.risk_bounds import RiskBounds
 from evroute.planning.recommendation import NONE_PAYS, Rule, totals
 from evroute.planning.request import PlanRequest
 from evroute.planning.rows import Rows, add_alternatives, recommend
-from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.search_problem import SearchProblem, gap_text, rounded_up
+from evroute.planning.searches.settle import TOLERANCE_S
 
 EFFORT = 10_000
 """Number of labels after which the enumeration stops."""

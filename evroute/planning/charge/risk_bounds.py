@@ -7,24 +7,15 @@ share them: searches with other costs, multiples of deviations and charges.
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.planning.battery import TOLERANCE_WH, Battery
-from evroute.planning.charge.risk_loops import (
-    PIECES,
-    Number,
-    Weighed,
-    settle_cheapest,
-    settle_in_order,
-)
+from evroute.planning.charge.risk_loops import Weighed, settle_cheapest
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import TOLERANCE_S, Costs, Limits, Steps
-from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search import no_way
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.settle import Costs
 from evroute.planning.searches.tradeoff import supported
 
 MULTIPLES = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -107,27 +98,9 @@ class RiskBounds:
         routes, bound
             No further route costs less than the bound, or infinite if there is none.
         """
-        legs, charge = self.problem.legs, self.problem.charge
-        states, last, bound = run(
-            legs.search,
-            settle_in_order,
-            PIECES,
-            legs.ways(),
-            Steps(read_only(charge.start), read_only(charge.step_wh)),
-            charges_of(battery, battery.reserve_wh),
-            Costs(read_only(cost), read_only(self.rest_wh), read_only(self.rest(cost))),
-            Limits(
-                most=float(most + TOLERANCE_S),
-                better_than=np.inf,
-                per_wh=float(worth[0]),
-                per_cost=float(worth[1]),
-                effort=effort[0],
-            ),
-            self.problem.label_search.warming(cost),
-            Number(effort[1]),
-        )
-        first = [0, *last[:-1]]
-        return [self._route(states[a:b]) for a, b in zip(first, last, strict=False)], bound
+        costs = Costs(read_only(cost), read_only(self.rest_wh), read_only(self.rest(cost)))
+        given = battery, costs, worth, most, (effort[0] - 1, effort[1])
+        return self.problem.label_search.in_order(*given)
 
     def candidates(self, cost: FloatArray) -> list[Route]:
         """Return routes on convex hulls of an additive cost (a,) and raised energies."""
@@ -153,7 +126,7 @@ class RiskBounds:
 
         def cheapest(per_weight: float, per_cost: float) -> Route:
             weighed = Weighed(*arrays[0], *arrays[1], float(per_weight), float(per_cost))
-            states = run(legs.search, settle_cheapest, PIECES, ways, weighed)
+            states = run(legs.search, settle_cheapest, ways, weighed)
             if not states:
                 raise NoRouteError(no_way(legs.starts[0].edge, legs.destinations[0]))
             return self._route(states)

@@ -17,17 +17,15 @@ from evroute.errors import NoRouteError, NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery, whole_percent
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.searches import lower_bounds
+from evroute.planning.searches.charge_steps import Steps
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import Steps
-from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.legs import Legs, Start
 from evroute.planning.searches.need_loop import (
-    PIECES,
-    Back,
     Begins,
     Stations,
+    Turns,
     needs_before,
-    settle_needs,
+    settle_charges,
 )
 from evroute.planning.searches.search import no_way
 
@@ -177,9 +175,8 @@ class Shortage:
         need_wh: FloatArray = run(
             self.legs.search,
             needs_before,
-            PIECES,
             Steps(read_only(self.charge.start), read_only(self.charge.step_wh)),
-            charges_of(battery, battery.reserve_wh),
+            battery.charges(),
             Begins(read_only(arms), read_only(end_wh[: len(arms)])),
         )
         for piece in self.legs.pieces:
@@ -207,7 +204,7 @@ class Shortage:
             for each in starts
         ]
 
-    def _back(self, battery: Battery, until: Sequence[int]) -> Back:
+    def _back(self, battery: Battery, until: Sequence[int]) -> Turns:
         """Return the turns back from the destination. The search ends after some states."""
         legs, last = self.legs, len(self.legs.stops) - 1
         first = last * legs.search.line_graph.n_edges
@@ -294,7 +291,7 @@ def backwards(
     roots: Sequence[tuple[int, float, int]],
     until: tuple[Sequence[int], float] = ((), np.inf),
     since_wh: FloatArray | None = None,
-) -> Back:
+) -> Turns:
     """Return the turns of a request backwards, for the loops of needs.
 
     Parameters
@@ -304,7 +301,7 @@ def backwards(
     roots
         States at which routes end, the charges needed there, Wh, and numbers of their stations.
     until
-        States after which the search ends, and the bound of the order, as `Back` has them.
+        States after which the search ends, and the bound of the order, as `Turns` has them.
     since_wh
         (s,) lower bounds of the energy above the potential from these to each state, Wh. None if
         they are not known.
@@ -312,7 +309,8 @@ def backwards(
     first, before, arm = legs.search.turns_into
     states = np.array([state for state, _, _ in roots], dtype=np.int64)
     stations = np.array([station for _, _, station in roots], dtype=np.int64)
-    return Back(
+    return Turns(
+        0,
         read_only(first),
         read_only(before),
         read_only(arm),
@@ -330,7 +328,7 @@ def backwards(
 def least_needs(
     legs: Legs,
     charge: ChargeFunctions,
-    back: Back,
+    back: Turns,
     battery: Battery,
     stations: Stations | None = None,
 ) -> tuple[FloatArray, IntArray]:
@@ -351,9 +349,9 @@ def least_needs(
         at = read_only(np.full(n_nodes, -1))
         stations = Stations(at, read_only(none), read_only(unused), 0.0, np.inf, n_nodes)
     steps = Steps(read_only(charge.start), read_only(charge.step_wh))
-    numbers = charges_of(battery, battery.reserve_wh)
+    numbers = battery.charges()
     found: tuple[FloatArray, IntArray] = run(
-        legs.search, settle_needs, PIECES, back, steps, numbers, stations
+        legs.search, settle_charges, back, steps, numbers, stations
     )
     return found
 

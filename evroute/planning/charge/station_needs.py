@@ -19,11 +19,11 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.chargers import Charger, StopWishes
 from evroute.planning.charge.shortage import backwards, least_needs
 from evroute.planning.searches import lower_bounds
+from evroute.planning.searches.charge_steps import Steps
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import BEFORE_START, Steps
-from evroute.planning.searches.labels import charges_of
-from evroute.planning.searches.need_loop import PIECES, Stations, settle_most
+from evroute.planning.searches.need_loop import Stations, settle_charges
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.settle import BEFORE_START
 
 SPARE_WH = 1e-6
 """Energy by which sums along ways may differ in rounding, Wh."""
@@ -238,15 +238,24 @@ class StationNeeds:
         battery
             Charge at the start, capacity and reserve.
         """
-        problem, legs = self.problem, self.problem.legs
-        most_wh = run(
+        problem, legs, graph = self.problem, self.problem.legs, self.problem.legs.search.line_graph
+        roots = list[tuple[int, float, int]]()
+        for into, arm in legs.own_turns()[BEFORE_START]:
+            begun = problem.charge.follow(battery, np.array([arm]))
+            if into < legs.n_states and begun.low_wh[1] >= battery.reserve_wh - TOLERANCE_WH:
+                roots.append((into, float(begun.charge_wh[1]), -1))
+        turns = backwards(legs, problem.head_wh, roots)._replace(
+            ahead=1,
+            first=read_only(graph.indptr),
+            beyond=read_only(graph.indices),
+            arm=read_only(legs.search.entering),
+        )
+        most_wh, _ = run(
             legs.search,
-            settle_most,
-            PIECES,
-            legs.ways(),
-            backwards(legs, problem.head_wh, ()),
+            settle_charges,
+            turns,
             Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
-            charges_of(battery, battery.reserve_wh),
+            battery.charges(),
             self._stations(None),
         )
         held = ((state, float(most_wh[state])) for state in self._states())

@@ -22,8 +22,8 @@ from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger
 from evroute.planning.searches import lower_bounds
 from evroute.planning.searches.ends import Ends
-from evroute.planning.searches.label_loops import BEFORE_START
 from evroute.planning.searches.search_problem import SearchProblem
+from evroute.planning.searches.settle import BEFORE_START
 
 APART = 1.5
 """Least ratio of the costs of a Wh at which groups are apart."""

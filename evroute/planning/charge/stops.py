@@ -28,12 +28,12 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge.aims import Aim
 from evroute.planning.charge.chargers import Charger, ChargingStop, StopWishes, Visit, stops_at
 from evroute.planning.charge.stop_bounds import FAR_BEYOND, EnergiesLeft, StopBounds, needs_stop
+from evroute.planning.searches.charge_steps import Steps
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import Costs, Steps
-from evroute.planning.searches.labels import charges_of
 from evroute.planning.searches.search_problem import SearchProblem
 from evroute.planning.searches.segments import Pace, Sockets
-from evroute.planning.searches.stop_loops import PIECES, settle_stops
+from evroute.planning.searches.settle import Costs
+from evroute.planning.searches.stop_loops import settle_stops
 
 GREATEST_EFFORT = 500_000
 """Number of labels after which a search stops."""
@@ -225,10 +225,9 @@ def _settled(
     labels, bound = run(
         legs.search,
         settle_stops,
-        PIECES,
         legs.ways(),
         Steps(read_only(problem.charge.start), read_only(problem.charge.step_wh)),
-        charges_of(battery, battery.reserve_wh),
+        battery.charges(),
         Costs(read_only(aim.arm_cost), read_only(known.rest_wh), read_only(known.rest)),
         problem.label_search.warming(None, battery.lossless_wh, left=False),
         Sockets(

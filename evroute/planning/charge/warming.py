@@ -1,6 +1,7 @@
 """The warm-up in the loops of searches. numba looks at one file: change the loops with this one."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from evroute.arrays import FloatArray
 
@@ -73,10 +74,10 @@ def warm_up_left(warming: Warming, driven_s: float, place: int) -> float:
 
 def is_covered(
     warming: Warming,
-    held: list[tuple[int, float, float, float]],
-    known: tuple[int, float, float, float],
-    place: int,
-    free: bool,
+    settled: Sequence[Any],
+    older: Sequence[int],
+    label: Any,
+    known: tuple[int, int, bool],
 ) -> bool:
     """Return True if a label after a cold start is never better than a settled one of its state.
 
@@ -88,23 +89,26 @@ def is_covered(
     ----------
     warming
         The warm-up.
-    held
-        The settled labels: the one before of the same state, charge before the warm-up, Wh, cost,
-        and time driven, s.
-    known, place
-        The label in the same way, and its state.
-    free
-        Whether the cost does not matter.
+    settled, older
+        The settled labels, with charge left, Wh, cost and time driven, s, and for each the number
+        of the one before of the same state, or -1.
+    label
+        The label, likewise.
+    known
+        Number of the last settled label of its state, the state, and whether the cost does not
+        matter.
     """
-    number, unwarmed_wh, clock, driven_s = known
-    warm_wh = warmed(warming, driven_s)
+    number, place, free = known
+    warm_wh = warmed(warming, label.driven_s)
+    unwarmed_wh = label.charge_wh + warm_wh
     while number >= 0:
-        number, other_wh, other_clock, other_s = held[number]
-        other_warm_wh = warmed(warming, other_s)
-        if free or other_clock <= clock:
-            if other_warm_wh == warm_wh and other_wh >= unwarmed_wh:
+        other = settled[number]
+        number = older[number]
+        if free or other.cost <= label.cost:
+            other_warm_wh = warmed(warming, other.driven_s)
+            if other_warm_wh == warm_wh and other.charge_wh + other_warm_wh >= unwarmed_wh:
                 return True
-            most_wh = min(other_wh - other_warm_wh, warming.room_wh[place])
-            if other_s <= driven_s and unwarmed_wh - other_warm_wh <= most_wh:
+            most_wh = min(other.charge_wh, warming.room_wh[place])
+            if other.driven_s <= label.driven_s and unwarmed_wh - other_warm_wh <= most_wh:
                 return True
     return False

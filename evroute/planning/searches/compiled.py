@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -10,10 +11,9 @@ from numpy.typing import NDArray
 from evroute.planning.searches.search import Search
 
 Kind = TypeVar("Kind", bound=np.generic)
-Function = Callable[..., Any]
 
 
-def run(search: Search, loop: Function, pieces: tuple[Function, ...], *groups: NamedTuple) -> Any:
+def run(search: Search, loop: Callable[..., Any], *groups: NamedTuple) -> Any:
     """Return the result of a loop: compiled on arrays, or interpreted on lists.
 
     Parameters
@@ -21,9 +21,7 @@ def run(search: Search, loop: Function, pieces: tuple[Function, ...], *groups: N
     search
         Search that states which of the two.
     loop
-        Function that numba can compile.
-    pieces
-        Functions that it calls. They are compiled with it.
+        Function that numba can compile, as it can the functions of the package that it calls.
     *groups
         Its arguments, with arrays of `read_only`.
 
@@ -35,7 +33,7 @@ def run(search: Search, loop: Function, pieces: tuple[Function, ...], *groups: N
     for group in groups:
         check(group)
     if search.compiled:
-        return compiled(loop, pieces)(*groups)
+        return compiled(loop)(*groups)
     return loop(*map(_as_lists, groups))
 
 
@@ -95,11 +93,30 @@ def _as_lists(group: Any) -> Any:
 
 
 @cache
-def compiled(loop: Function, pieces: tuple[Function, ...]) -> Any:
+def compiled(loop: Callable[..., Any]) -> Any:
     """Return a loop as compiled by numba."""
     from numba import njit
+
+    for called in called_by(loop):
+        _let_loops_call(called)
+    return njit(cache=True, nogil=True)(loop)
+
+
+@cache
+def _let_loops_call(function: Callable[..., Any]) -> None:
     from numba.extending import register_jitable
 
-    for piece in pieces:
-        register_jitable(piece)
-    return njit(cache=True, nogil=True)(loop)
+    register_jitable(function)
+
+
+def called_by(function: Callable[..., Any]) -> set[FunctionType]:
+    """Return the functions that a function calls by their names, and those that they call."""
+    found: set[FunctionType] = set()
+    open_: list[Any] = [function]
+    while open_:
+        caller = open_.pop()
+        named = (caller.__globals__.get(name) for name in caller.__code__.co_names)
+        called = {each for each in named if isinstance(each, FunctionType)} - found
+        found |= called
+        open_ += called
+    return found

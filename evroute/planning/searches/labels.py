@@ -21,18 +21,18 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge.charge_functions import ChargeFunctions
 from evroute.planning.charge.warming import Warming
 from evroute.planning.searches import lower_bounds
+from evroute.planning.searches.charge_steps import Charges, Steps
 from evroute.planning.searches.compiled import read_only, run
-from evroute.planning.searches.label_loops import (
-    PIECES,
-    ROUNDING_WH,
+from evroute.planning.searches.legs import Legs
+from evroute.planning.searches.settle import (
+    ALL,
+    PARETO,
     TOLERANCE_S,
-    Charges,
     Costs,
     Limits,
-    Steps,
-    settle_two_costs,
+    Settled,
+    settle,
 )
-from evroute.planning.searches.legs import Legs
 
 GREATEST_EFFORT = 200_000
 """Number of labels after which a search with two costs stops."""
@@ -128,6 +128,23 @@ class LabelSearch:
             return self._settled(*given, loses=False)[0], False
         return found, proven
 
+    def within_reach(self, battery: Battery) -> Settled:
+        """Return the labels of all states within reach, those of most charge plus potential first.
+
+        After a cold start a state has a further label where less of its warm-up is left.
+        """
+        head_wh = self.head_wh[self.legs.search.starts]
+        rest_wh = np.append(head_wh.min() - head_wh, 0.0)  # the order, below any need
+        cost = self.time_s if self.warm_up else np.zeros(len(self.time_s))
+        zeros = np.zeros(self.legs.n_states + 1)
+        warming = self.warming(self.time_s, battery.lossless_wh, left=False)
+        return self._run(
+            battery.charges(),
+            Costs(read_only(cost), read_only(rest_wh), read_only(zeros)),
+            Limits(np.inf, np.inf, 1.0, 0.0, PARETO, 0, 2**62),
+            warming._replace(rest_s=read_only(zeros)),
+        )
+
     def warming(
         self, cost: FloatArray | None, lossless_wh: float = np.inf, *, left: bool = True
     ) -> Warming:
@@ -193,40 +210,86 @@ class LabelSearch:
         *,
         loses: bool = True,
     ) -> tuple[Route | None, bool]:
-        legs, charge = self.legs, self.charge
-        if battery is None:  # where nothing is lost, the energies of the arms suffice
-            steps = Steps(_numbered(len(charge.energy_wh) + 1), read_only(charge.energy_wh))
-        else:
-            steps = Steps(read_only(charge.start), read_only(charge.step_wh))
         rest_wh, rest = self.bounds(cost)
         bounded = battery or _UNBOUNDED
-        reserve_wh = battery.reserve_wh if battery else -np.inf
         limit, better_than = limits
-        per_wh, per_cost = worth
-        states, complete = run(
-            legs.search,
-            settle_two_costs,
-            PIECES,
-            legs.ways(),
-            steps,
-            charges_of(bounded, reserve_wh),
+        settled = self._run(
+            bounded.charges(-np.inf if battery is None else None),
             Costs(
-                read_only(np.zeros(len(charge.energy_wh)) if cost is None else cost),
+                read_only(np.zeros(len(self.time_s)) if cost is None else cost),
                 read_only(rest_wh),
                 read_only(rest),
             ),
             Limits(
                 float(limit),
                 float(better_than),
-                float(per_wh),
-                float(per_cost),
+                float(worth[0]),
+                float(worth[1]),
+                PARETO,
+                0,
                 effort if cost is None else min(effort, GREATEST_EFFORT),
             ),
             self.warming(cost, bounded.lossless_wh if loses else np.inf),
         )
-        n_edges = legs.search.line_graph.n_edges
-        edges = tuple(state % n_edges for state in states[::-1])
-        return legs.driven(edges) if edges else None, complete
+        found = self.legs.arrived(settled)
+        return found[-1] if found else None, settled.bound == np.inf
+
+    def in_order(
+        self,
+        battery: Battery,
+        costs: Costs,
+        worth: tuple[float, float],
+        most: float,
+        effort: tuple[int, int],
+    ) -> tuple[list[Route], float]:
+        """Return routes without a loop that keep the reserve, cheapest first.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start and reserve.
+        costs
+            An additive cost, and bounds.
+        worth
+            Cost of one Wh and of one unit of the additive cost.
+        most
+            Greatest additive cost.
+        effort
+            Labels and routes after which the search ends.
+
+        Returns
+        -------
+        routes, bound
+            No further route costs less than the bound, or infinite if there is none.
+        """
+        settled = self._run(
+            battery.charges(),
+            costs,
+            Limits(
+                float(most + TOLERANCE_S),
+                np.inf,
+                float(worth[0]),
+                float(worth[1]),
+                ALL,
+                effort[1],
+                effort[0],
+            ),
+            self.warming(costs.cost),
+        )
+        return self.legs.arrived(settled), settled.bound
+
+    def _run(self, charges: Charges, costs: Costs, limits: Limits, warming: Warming) -> Settled:
+        """Return the settled labels of a search."""
+        charge = self.charge
+        if charges.least_wh == -np.inf:  # without a battery the energies of arms suffice
+            steps = Steps(_numbered(len(charge.energy_wh) + 1), read_only(charge.energy_wh))
+        else:
+            steps = Steps(read_only(charge.start), read_only(charge.step_wh))
+        legs = self.legs
+        settled: Settled = run(
+            legs.search, settle, legs.ways(), steps, charges, costs, limits, warming
+        )
+        return settled
 
 
 def _numbered(number: int) -> IntArray:
@@ -237,15 +300,3 @@ def _numbered(number: int) -> IntArray:
 @lru_cache(maxsize=4)
 def _numbers(number: int) -> IntArray:
     return read_only(np.arange(number))
-
-
-def charges_of(battery: Battery, reserve_wh: float) -> Charges:
-    """Return the numbers of a battery with a reserve, Wh, that may be below its own."""
-    return Charges(
-        float(battery.start_wh),
-        float(battery.capacity_wh),
-        float(reserve_wh - ROUNDING_WH),
-        float(reserve_wh),
-        float(battery.lossless_wh),
-        float(battery.fade / (10.0 * battery.capacity_wh / 100.0)),
-    )

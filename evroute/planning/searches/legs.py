@@ -12,8 +12,8 @@ from evroute.errors import NoRouteError
 from evroute.planning.searches.compiled import read_only
 from evroute.planning.searches.ends import Ends
 from evroute.planning.searches.halts import Halts, PartRows
-from evroute.planning.searches.label_loops import BEFORE_START, Ways
 from evroute.planning.searches.search import Search, no_way
+from evroute.planning.searches.settle import BEFORE_START, Settled, Ways
 
 
 class Start(NamedTuple):
@@ -127,8 +127,8 @@ class Legs:
 
     @property
     def n_states(self) -> int:
-        """Number of states before arrival."""
-        return len(self.stops) * self.search.line_graph.n_edges
+        """Number of states before arrival. Without a destination the only leg does not end."""
+        return max(len(self.stops), 1) * self.search.line_graph.n_edges
 
     def arms_of_route(self, route: Route) -> IntArray:
         """Return the arms of a route of this request, (k,), in driving order."""
@@ -188,6 +188,18 @@ class Legs:
         from_m = next(each.from_m for each in self.starts if each.edge == edges[0])
         ends = (each.to_m for each in self.exits if (each.before, each.edge) == edges[-2:])
         return Route(edges, from_m, next(ends, None))
+
+    def arrived(self, settled: Settled) -> list[Route]:
+        """Return the routes of the labels that arrived, in the order in which they did."""
+        n_edges, before, routes = self.search.line_graph.n_edges, settled.before, []
+        nodes = settled.state % n_edges
+        for label in settled.arrived.tolist():
+            edges = list[int]()
+            while label > 0:
+                edges.append(int(nodes[label]))
+                label = int(before[label])
+            routes.append(self.driven(tuple(edges[::-1])))
+        return routes
 
     def route(self, weights: FloatArray) -> Route:
         """Return the cheapest route over all stops for costs of the arms, (a,).

@@ -1,7 +1,7 @@
-"""Loops that settle the least charges that lead on, backwards, and the most charges, forwards.
+"""The loop of needed charges, backwards, and of charges left, forwards, where stations may be used.
 
-Stations may be used on the way. They are compiled by numba where the search is compiled
-(`compiled.run`). numba does not look at other files: change this one with `label_loops`.
+It is compiled by numba where the search is compiled (`compiled.run`). numba does not look at other
+files: change this one with `charge_steps`.
 """
 
 import heapq
@@ -12,24 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.label_loops import BEFORE_START, Charges, Steps, Ways, drive, faded
-
-NEAR_WH = 1e-9
+from evroute.planning.searches.charge_steps import NEAR_WH, Charges, Steps, before_arm, drive
 
 
-class Back(NamedTuple):
-    """The turns into n nodes in the legs of a request, and where routes end.
+class Turns(NamedTuple):
+    """The turns between n nodes in the legs of a request, in the direction of a search.
 
     Parameters
     ----------
-    first, before, arm
-        (n + 1,) first turn into each node, and the node before each turn and its arm.
+    ahead
+        1 for charges left, forwards from the starts. 0 for needed charges, backwards from the ends.
+    first, beyond, arm
+        (n + 1,) first turn out of each node, and the node behind each turn and its arm. Backwards,
+        first turn into each node, and the node before.
     ends
         (s,) 1 where the end of a node ends its leg, else 0.
     after_wh
         (n,) potential after each node, Wh.
     root, root_wh, root_station
-        (k,) states at which routes end, the charge needed there, Wh, and the number of its station,
+        (k,) states at which the search begins, the charge there, Wh, and the number of its station,
         -1 for none.
     until, most_wh
         States after which the search ends once it has settled all and the order of the next state,
@@ -38,8 +39,9 @@ class Back(NamedTuple):
         (s,) lower bounds of the energy above the potential from these states to each, or 0, Wh.
     """
 
+    ahead: int
     first: NDArray[np.integer[Any]]
-    before: NDArray[np.integer[Any]]
+    beyond: NDArray[np.integer[Any]]
     arm: IntArray
     ends: NDArray[np.int8]
     after_wh: FloatArray
@@ -76,131 +78,136 @@ class Stations(NamedTuple):
     first_halt: int
 
 
-def settle_needs(
-    back: Back, steps: Steps, charges: Charges, stations: Stations
-) -> tuple[FloatArray, IntArray]:
-    """Settle states in rising order of the needed charge plus the potential (A*).
+class Held(NamedTuple):
+    """A charge at a state, and the station at which the rest is charged, -1 for none."""
 
-    A station at which the rest is charged lowers a need, so its state is entered again, once.
+    order_wh: float
+    state: int
+    charge_wh: float
+    station: int
+
+
+def settle_charges(
+    turns: Turns, steps: Steps, charges: Charges, stations: Stations
+) -> tuple[FloatArray, IntArray]:
+    """Settle states in the order of a charge plus the potential (A*): needs rise, charges fall.
+
+    A station at which the rest is charged lowers a need, and fills a battery that reaches it. So
+    its state is entered again, once.
 
     Parameters
     ----------
-    back, steps, charges, stations
-        Network, battery and stations.
+    turns, steps, charges, stations
+        Network and direction, battery, and stations.
 
     Returns
     -------
-    need_wh
-        (s,) least charge after each state, Wh. Infinite where none is held.
+    charge_wh
+        (s,) least charge needed after each state, or most charge left, Wh. Infinite where none is
+        held, or minus infinity where none is reached.
     station
         (s,) number of the first station at which the rest is charged, -1 for none.
     """
-    n_states = len(back.ends)
-    n = len(back.first) - 1
+    n_states = len(turns.ends)
+    n = len(turns.first) - 1
+    sign = 1.0 - 2.0 * turns.ahead  # of an order that rises
     found_wh = np.empty(n_states)
-    found_wh[:] = math.inf
-    name = np.empty(n_states, np.int64)
-    name[:] = -1
+    found_wh[:] = sign * math.inf
+    station = np.empty(n_states, np.int64)
+    station[:] = -1
     used = stations.used.copy()
-    # needed charge and potential, state, needed charge, station
-    queue = [(0.0, 0, 0.0, 0)]
-    queue.pop()
-    for k in range(len(back.root)):
-        _need(queue, back, charges, back.root[k], back.root_wh[k], back.root_station[k])
-    missing = len(back.until)
+    queue = [Held(0.0, 0, 0.0, 0) for _ in range(0)]
+    for k in range(len(turns.root)):
+        _enter(queue, turns, charges, turns.root[k], turns.root_wh[k], turns.root_station[k])
+    missing = len(turns.until)
     while len(queue) > 0:
-        order_wh, state, need_wh, named = heapq.heappop(queue)
-        if missing == 0 and order_wh > back.most_wh:
+        held = heapq.heappop(queue)
+        if missing == 0 and held.order_wh > turns.most_wh:
             break
-        node = state % n
-        if node >= stations.first_halt:
-            need_wh, named = _arriving(stations, state, node, need_wh, named)
-        if need_wh >= found_wh[state] - NEAR_WH:
+        state, node = held.state, held.state % n
+        charge_wh, named = held.charge_wh, held.station
+        if turns.ahead == 0 and node >= stations.first_halt:
+            charge_wh, named = _arriving(stations, held, node)
+        if sign * charge_wh >= sign * found_wh[state] - NEAR_WH:
             continue
-        if found_wh[state] == math.inf and need_wh <= stations.most_wh + NEAR_WH:
-            for k in range(len(back.until)):
-                missing -= back.until[k] == state
-        found_wh[state] = need_wh
-        name[state] = named
-        if not _goes_on(stations, state, node):
-            continue
+        if math.isinf(found_wh[state]) and charge_wh <= stations.most_wh + NEAR_WH:
+            for k in range(len(turns.until)):
+                missing -= turns.until[k] == state
+        found_wh[state] = charge_wh
+        station[state] = named
         at = stations.station[node]
-        if at >= 0 and used[state] == 0 and _charges(stations, need_wh):
+        if at >= 0 and used[state] == 0 and _charges(turns, stations, charge_wh):
             used[state] = 1
-            _need(queue, back, charges, state, stations.least_wh, at)
-        _turns_back(queue, back, steps, charges, (state, need_wh, named))
-    return found_wh, name
+            full_wh = stations.least_wh if turns.ahead == 0 else stations.most_wh
+            _enter(queue, turns, charges, state, full_wh, at)
+        if _goes_on(turns, stations, state, node, charge_wh):
+            for turn in range(turns.first[node], turns.first[node + 1]):
+                _turn(queue, turns, steps, charges, (state, charge_wh, named), turn)
+    return found_wh, station
 
 
-def _goes_on(stations: Stations, state: int, node: int) -> bool:
+def _enter(
+    queue: list[Any], turns: Turns, charges: Charges, state: int, charge_wh: float, station: int
+) -> None:
+    """Put a state into the queue unless the battery does not hold the charge."""
+    since_wh = turns.since_wh[state]
+    if charge_wh <= charges.capacity_wh + NEAR_WH and since_wh < math.inf:
+        order_wh = charge_wh + turns.after_wh[state % (len(turns.first) - 1)]
+        if turns.ahead == 1:
+            order_wh = -order_wh
+        heapq.heappush(queue, Held(order_wh + since_wh, state, charge_wh, station))
+
+
+def _turn(
+    queue: list[Any],
+    turns: Turns,
+    steps: Steps,
+    charges: Charges,
+    settled: tuple[int, float, int],
+    turn: int,
+) -> None:
+    """Put the states behind a turn into the queue. Backwards, one may end the leg before."""
+    state, charge_wh, station = settled
+    n = len(turns.first) - 1
+    beyond = state - state % n + turns.beyond[turn]
+    if turns.ahead == 1:
+        left_wh, low_wh = drive(steps, charges, charge_wh, turns.arm[turn], 0.0)
+        beyond += n * turns.ends[beyond]
+        if low_wh >= charges.least_wh and beyond < len(turns.ends):
+            _enter(queue, turns, charges, beyond, left_wh, station)
+        return
+    before_wh = before_arm(steps, charges, charge_wh, turns.arm[turn])
+    if state >= n and turns.ends[state - n] == 1:
+        _enter(queue, turns, charges, beyond - n, before_wh, station)
+    _enter(queue, turns, charges, beyond, before_wh, station)
+
+
+def _charges(turns: Turns, stations: Stations, charge_wh: float) -> bool:
+    """Return True if a car charges at a station that it reaches, or that gives what it needs."""
+    if turns.ahead == 1:
+        return stations.least_wh - NEAR_WH <= charge_wh < stations.most_wh
+    return stations.least_wh < charge_wh <= stations.most_wh + NEAR_WH
+
+
+def _goes_on(turns: Turns, stations: Stations, state: int, node: int, charge_wh: float) -> bool:
     """Return True unless a state is at a halt whose station is not used."""
     if node < stations.first_halt:
         return True
+    if turns.ahead == 1:
+        return charge_wh >= stations.most_wh - NEAR_WH
     return stations.used[state] == 0 or stations.known[state] >= 0
 
 
-def _charges(stations: Stations, need_wh: float) -> bool:
-    """Return True if a needed charge can be charged at a station."""
-    return stations.least_wh < need_wh <= stations.most_wh + NEAR_WH
-
-
-def _turns_back(
-    queue: list[Any], back: Back, steps: Steps, charges: Charges, settled: tuple[int, float, int]
-) -> None:
-    """Put the states before a settled one into the queue, with the charges needed there."""
-    state, need_wh, named = settled
-    n = len(back.first) - 1
-    node = state % n
-    begins = state >= n and back.ends[state - n] == 1
-    for turn in range(back.first[node], back.first[node + 1]):
-        before_wh = before_arm(steps, charges, need_wh, back.arm[turn])
-        previous = state - node + back.before[turn]
-        if begins:
-            _need(queue, back, charges, previous - n, before_wh, named)
-        _need(queue, back, charges, previous, before_wh, named)
-
-
-def _need(
-    queue: list[Any], back: Back, charges: Charges, state: int, need_wh: float, named: int
-) -> None:
-    """Put a state into the queue unless the battery does not hold the charge."""
-    since_wh = back.since_wh[state]
-    if need_wh <= charges.capacity_wh + NEAR_WH and since_wh < math.inf:
-        node = state % (len(back.first) - 1)
-        heapq.heappush(queue, (need_wh + back.after_wh[node] + since_wh, state, need_wh, named))
-
-
-def _arriving(
-    stations: Stations, state: int, node: int, need_wh: float, named: int
-) -> tuple[float, int]:
+def _arriving(stations: Stations, held: Held, node: int) -> tuple[float, int]:
     """Return the charge needed on arrival at a halt, Wh, and the station that gives the rest."""
-    if stations.known[state] >= 0:
-        return stations.least_wh, stations.known[state]
-    if stations.used[state] == 1:
-        return need_wh, named
-    if need_wh > stations.most_wh + NEAR_WH:
-        return math.inf, named
-    return stations.least_wh, stations.station[node] if need_wh > stations.least_wh else named
-
-
-def before_arm(steps: Steps, charges: Charges, end_wh: float, arm: int) -> float:
-    """Return the least charge before an arm that keeps the reserve on it, Wh. Infinite for none.
-
-    Parameters
-    ----------
-    steps, charges
-        Charge functions of the arms, and the battery.
-    end_wh
-        Least charge after the arm, Wh.
-    arm
-        Row of the arm.
-    """
-    need_wh = end_wh
-    for step in range(steps.start[arm + 1] - 1, steps.start[arm] - 1, -1):
-        need_wh = max(charges.reserve_wh, before_step(charges, need_wh, steps.step_wh[step]))
-        if need_wh > charges.capacity_wh + NEAR_WH:
-            return math.inf
-    return need_wh
+    if stations.known[held.state] >= 0:
+        return stations.least_wh, stations.known[held.state]
+    if stations.used[held.state] == 1:
+        return held.charge_wh, held.station
+    if held.charge_wh > stations.most_wh + NEAR_WH:
+        return math.inf, held.station
+    charged = held.charge_wh > stations.least_wh
+    return stations.least_wh, stations.station[node] if charged else held.station
 
 
 class Begins(NamedTuple):
@@ -224,105 +231,3 @@ def needs_before(steps: Steps, charges: Charges, begins: Begins) -> FloatArray:
         if begins.end_wh[k] < math.inf:
             need_wh[k] = before_arm(steps, charges, begins.end_wh[k], begins.arm[k])
     return need_wh
-
-
-def before_step(charges: Charges, charge_wh: float, energy_wh: float) -> float:
-    """Return the least charge before a step that leaves a charge, Wh (`Battery.before`).
-
-    Parameters
-    ----------
-    charges
-        The battery.
-    charge_wh, energy_wh
-        Charge after the step, and its energy where nothing is lost, Wh.
-    """
-    above_wh = charge_wh - charges.lossless_wh
-    if energy_wh >= 0.0 or above_wh <= 0.0 or charges.fade == 0.0:
-        return charge_wh + energy_wh
-    lost = charges.fade * above_wh
-    if lost >= 1.0:
-        return charge_wh
-    # energy of the descent from the threshold on
-    faded_wh = -math.log1p(-lost) / charges.fade
-    if faded_wh <= -energy_wh:
-        return charges.lossless_wh + energy_wh + faded_wh
-    return charge_wh - (1.0 - lost) / charges.fade * math.expm1(-charges.fade * energy_wh)
-
-
-def settle_most(
-    ways: Ways, back: Back, steps: Steps, charges: Charges, stations: Stations
-) -> FloatArray:
-    """Settle states in falling order of the charge left plus the potential.
-
-    A station that is reached fills the battery, so its state is entered again, once.
-
-    Parameters
-    ----------
-    ways, back, steps, charges, stations
-        Network, battery and stations.
-
-    Returns
-    -------
-    most_wh
-        (s,) most charge after each state, Wh. Minus infinity where it is not reached.
-    """
-    most_wh = np.empty(ways.n_states)
-    most_wh[:] = -math.inf
-    used = stations.used.copy()
-    queue = [(0.0, 0, 0.0)]
-    queue.pop()
-    for k in range(len(ways.own_arm)):
-        if ways.own_before[k] == BEFORE_START:
-            arm = ways.own_arm[k]
-            _most(queue, ways, back, steps, charges, (ways.own_into[k], arm, charges.first_wh))
-    while len(queue) > 0:
-        _, state, left_wh = heapq.heappop(queue)
-        if left_wh <= most_wh[state] + NEAR_WH:
-            continue
-        most_wh[state] = left_wh
-        node = state % ways.n_edges
-        full_wh = stations.most_wh
-        stops = stations.station[node] >= 0 and used[state] == 0 and left_wh < full_wh
-        if stops and left_wh >= stations.least_wh - NEAR_WH:
-            used[state] = 1
-            heapq.heappush(queue, (-(full_wh + back.after_wh[node]), state, full_wh))
-        if node >= stations.first_halt and left_wh < full_wh - NEAR_WH:
-            continue
-        for turn in range(ways.first[node], ways.first[node + 1]):
-            into = state - node + ways.entered[turn]
-            into += ways.n_edges * ways.ends[into]
-            _most(queue, ways, back, steps, charges, (into, ways.arm[turn], left_wh))
-    return most_wh
-
-
-def _most(
-    queue: list[Any],
-    ways: Ways,
-    back: Back,
-    steps: Steps,
-    charges: Charges,
-    driven: tuple[int, int, float],
-) -> None:
-    """Put the state behind an arm into the queue, unless the charge falls below the reserve."""
-    into, arm, charge_wh = driven
-    if into >= ways.n_states:
-        return
-    left_wh, low_wh = drive(steps, charges, charge_wh, arm, 0.0)
-    if low_wh >= charges.least_wh:
-        order = -(left_wh + back.after_wh[into % ways.n_edges])
-        heapq.heappush(queue, (order, into, left_wh))
-
-
-PIECES = (
-    drive,
-    faded,
-    before_step,
-    before_arm,
-    _need,
-    _arriving,
-    _goes_on,
-    _charges,
-    _turns_back,
-    _most,
-)
-"""Functions that the loops call, compiled with them."""

@@ -61,23 +61,6 @@ class SearchProblem:
     arrays: RequestArrays | None = None
     warm_up: WarmUp = NO_WARM_UP
 
-    def with_own(
-        self, values: FloatArray, of_share: Callable[[FloatArray], FloatArray]
-    ) -> FloatArray:
-        """Return values of the arms of the network, (n,), and behind them of the own arms, (a,).
-
-        Parameters
-        ----------
-        values
-            Values of the n arms of the network.
-        of_share
-            Function from the shares that are driven to their factors on the values.
-        """
-        if self.own is None:
-            return values
-        arms, share = self.own
-        return np.concatenate([values, of_share(share) * values[arms]])
-
     @property
     def energy_wh(self) -> FloatArray:
         """(a,) expected energy of each arm, Wh."""

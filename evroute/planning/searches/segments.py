@@ -5,10 +5,11 @@ not look at other files: change `stop_loops` with this one.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.planning.searches.label_loops import Charges, Costs, Steps
+from evroute.planning.searches.charge_steps import Charges, Steps, after_step
+from evroute.planning.searches.settle import Costs
 
 NEAR_WH = 1e-9
 REACHED_WH = 1e-6
@@ -154,7 +155,7 @@ def driven(
         left_wh = low_wh - energy_wh
         if energy_wh < 0.0 and left_wh >= charges.lossless_wh:
             before_wh = low_wh + net_wh
-            left_wh = min(faded(charges, low_wh, left_wh), charges.capacity_wh)
+            left_wh = after_step(charges, low_wh, energy_wh)
             low_wh = left_wh
             high_wh = left_wh
             net_wh = before_wh - left_wh
@@ -167,23 +168,6 @@ def driven(
                 return Segment(held.charger, held.base, net_wh, high_wh, high_wh)
             low_wh = min(max(left_wh, charges.reserve_wh), high_wh)
     return Segment(held.charger, held.base + cost, net_wh, low_wh, high_wh)
-
-
-def faded(charges: Charges, before_wh: float, left_wh: float) -> float:
-    """Return the charge after a step with the loss near a full battery, Wh (`Battery.after`).
-
-    Parameters
-    ----------
-    charges
-        The battery.
-    before_wh, left_wh
-        Charge before the step, and after it where nothing is lost, Wh.
-    """
-    if charges.fade > 0.0 and left_wh > before_wh:
-        full_wh = max(before_wh, charges.lossless_wh)
-        taken = max(1.0 - charges.fade * (full_wh - charges.lossless_wh), 0.0)
-        left_wh = full_wh - taken / charges.fade * math.expm1(-charges.fade * (left_wh - full_wh))
-    return left_wh
 
 
 def cost_of(sockets: Sockets, capacity_wh: float, held: Segment, charge_wh: float) -> float:
@@ -311,9 +295,9 @@ def left_by_stops(
 
 
 def dominated(
-    sockets: Sockets, pace: Pace, settled: Any, given: tuple[Segment, float, float, float]
+    sockets: Sockets, pace: Pace, settled: Segment, given: tuple[Segment, float, float, float]
 ) -> float:
-    """Return up to which charge of a segment a settled label has as much at no more cost, Wh.
+    """Return up to which charge of a segment a settled one has as much at no more cost, Wh.
 
     Minus infinity if it has not even as much as the least.
 
@@ -322,19 +306,19 @@ def dominated(
     sockets, pace
         Costs of the chargers, and numbers of the search.
     settled
-        The settled label.
+        The segment of a settled label of the same state.
     given
-        The segment, the capacity, by how much more charge the settled label needs, since more of
+        The segment, the capacity, by how much more charge the settled one needs, since more of
         its warm-up is left, and up to which charge it counts then (`warming.is_covered`), Wh.
     """
     held, capacity_wh, above_wh, most_wh = given
-    # charges of the settled label less those that it needs more
+    # charges of the settled one less those that it needs more
     other = Segment(
-        settled[4],
-        settled[5],
-        settled[6] + above_wh,
-        settled[7] - above_wh,
-        min(settled[8], most_wh) - above_wh,
+        settled.charger,
+        settled.base,
+        settled.net_wh + above_wh,
+        settled.low_wh - above_wh,
+        min(settled.high_wh, most_wh) - above_wh,
     )
     unit_wh = capacity_wh / 100.0
     at_wh = held.low_wh

@@ -2,8 +2,8 @@
 
 A label is a `Segment`: the charges that a route may have left since its last stop, and the cost of
 each. So the charge to leave the last stop with stays open until the next stop, or the arrival,
-decides it. numba does not look at other files: change this one with `segments` and with the named
-tuples of `label_loops`.
+decides it. numba does not look at other files: change this one with `segments`, `charge_steps` and
+`warming`, and with the turns of `settle`.
 """
 
 import heapq
@@ -14,7 +14,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.planning.charge.warming import Warming, drawn, warmed
-from evroute.planning.searches.label_loops import Charges, Costs, Steps, Ways
+from evroute.planning.searches.charge_steps import Charges, Steps
 from evroute.planning.searches.segments import (
     NEAR_WH,
     Bounds,
@@ -26,25 +26,44 @@ from evroute.planning.searches.segments import (
     cost_of,
     dominated,
     driven,
-    faded,
-    left_by_stops,
     lossy,
     next_corner,
     rest_at,
 )
+from evroute.planning.searches.settle import BEFORE_START, Costs, Ways, turned, turns_of
 
-BEFORE = -1
-"""State before the first edge, and the charger before the first stop."""
+NO_CHARGER = -1
+"""Charger before the first stop."""
 
 
 class Label(NamedTuple):
-    """A settled label: its number, -1 for none, its state, whether it ends a stop, and its time."""
+    """A segment of charges at a state.
 
-    number: int
-    state: int
-    stopped: int
+    Parameters
+    ----------
+    bound, minus_wh
+        Key by which labels are settled: lower bound of the cost on arrival, and the least charge
+        with which it was found, negative, Wh.
+    base, net_wh, low_wh, high_wh, charger
+        The segment (`Segment`).
+    state, before
+        The state, and the number of the settled label before, -1 for none.
+    stopped
+        1 where the label ends a stop, else 0.
+    driven_s
+        Time driven after a cold start, s. 0 without.
+    """
+
     bound: float
-    held: Segment
+    minus_wh: float
+    base: float
+    net_wh: float
+    low_wh: float
+    high_wh: float
+    state: int
+    before: int
+    charger: int
+    stopped: int
     driven_s: float
 
 
@@ -72,50 +91,83 @@ def settle_stops(
     bound
         The bound that the search reached, or infinite if there is no plan.
     """
-    # bound, minus charge, base, net, low, high, state, label before, charger, whether it stopped,
-    # and the time driven
-    full_wh = charges.first_wh
-    queue = [(0.0, 0.0, 0.0, 0.0, full_wh, full_wh, BEFORE, -1, BEFORE, 0, 0.0)]
-    # state, label before, whether it stopped, older label of the state, the segment, and the time
-    labels = [(-1, -1, 0, -1, -1, 0.0, 0.0, 0.0, 0.0, 0.0)]
-    labels.pop()
+    queue = [_label((0.0, BEFORE_START, -1, 0, 0.0), _first(charges))]
+    labels = [queue[0] for _ in range(0)]
+    older = [0 for _ in range(0)]  # of each settled label, the one before of its state
     newest = np.empty(ways.n_states + 2, np.int64)  # last label of states, arrival, and the start
     newest[:] = -1
-    label = _next(queue, labels, newest, charges, costs, warming, sockets, pace)
-    while label.number >= 0 and label.state < ways.n_states:
-        state = label.state
-        last = state % ways.n_edges
+    number = _next(queue, (labels, older, newest), charges, costs, warming, sockets, pace)
+    while number >= 0 and labels[number].state < ways.n_states:
+        label = labels[number]
+        state, held = label.state, segment_of(label)
         low, high, n_own = _turns(ways, label)
         for turn in range(low, high + n_own):
-            if turn < high:
-                arm = ways.arm[turn]
-                into = state - last + ways.entered[turn]
-                into += ways.n_edges * ways.ends[into]
-            elif ways.own_before[turn - high] == state:
-                arm = ways.own_arm[turn - high]
-                into = ways.own_into[turn - high]
-            else:
+            arm, into = turned(ways, state, turn, high)
+            if arm < 0:
                 continue
-            place = min(into, ways.n_states)
-            bounds = rest_at(costs, sockets, place)
+            bounds = rest_at(costs, sockets, min(into, ways.n_states))
             if bounds[2] == math.inf:
                 continue
             after_s, drawn_wh = drawn(warming, label.driven_s, arm)
-            names = (into, label.number, ways.n_states, after_s)
-            left = driven(steps, charges, label.held, arm, costs.cost[arm], drawn_wh)
+            names = (into, number, ways.n_states, after_s)
+            left = driven(steps, charges, held, arm, costs.cost[arm], drawn_wh)
             _push(queue, charges, sockets, pace, left, bounds, names)
-            first, beyond = lossy(charges, label.held, left)
+            first, beyond = lossy(charges, held, left)
             for percent in range(first, beyond):
-                held = at_leaving(label.held, percent * charges.capacity_wh / 100.0)
-                left = driven(steps, charges, held, arm, costs.cost[arm], drawn_wh)
+                leaving = at_leaving(held, percent * charges.capacity_wh / 100.0)
+                left = driven(steps, charges, leaving, arm, costs.cost[arm], drawn_wh)
                 _push(queue, charges, sockets, pace, left, bounds, names)
-        if label.stopped == 0 and state >= 0 and sockets.first[last] < sockets.first[last + 1]:
-            bounds = rest_at(costs, sockets, state)
-            for entry in range(sockets.first[last], sockets.first[last + 1]):
-                charger = sockets.charger[entry]
-                _stop(queue, charges, sockets, pace, label, bounds, charger)
-        label = _next(queue, labels, newest, charges, costs, warming, sockets, pace)
-    return _plan(labels, label.number), label.bound
+        if label.stopped == 0 and state >= 0:
+            node = state % ways.n_edges
+            for entry in range(sockets.first[node], sockets.first[node + 1]):
+                bounds = rest_at(costs, sockets, state)
+                names = (state, number, sockets.charger[entry], label.driven_s)
+                _stop(queue, charges, sockets, pace, held, bounds, names)
+        number = _next(queue, (labels, older, newest), charges, costs, warming, sockets, pace)
+    bound = math.inf
+    if number >= 0:
+        bound = labels[number].bound
+    elif len(queue) > 0:
+        bound = queue[0].bound
+    return _plan(labels, number), bound
+
+
+def _first(charges: Charges) -> Segment:
+    """Return the charge at the start."""
+    return Segment(NO_CHARGER, 0.0, 0.0, charges.first_wh, charges.first_wh)
+
+
+def _label(names: tuple[float, int, int, int, float], held: Segment) -> Label:
+    """Return the label of a segment.
+
+    The names are its bound, its state, the label before, whether it ends a stop, and the time
+    driven.
+    """
+    bound, state, before, stopped, driven_s = names
+    return Label(
+        bound,
+        -held.low_wh,
+        held.base,
+        held.net_wh,
+        held.low_wh,
+        held.high_wh,
+        state,
+        before,
+        held.charger,
+        stopped,
+        driven_s,
+    )
+
+
+def segment_of(label: Label) -> Segment:
+    """Return the segment of a label.
+
+    Parameters
+    ----------
+    label
+        The label.
+    """
+    return Segment(label.charger, label.base, label.net_wh, label.low_wh, label.high_wh)
 
 
 def _turns(ways: Ways, label: Label) -> tuple[int, int, int]:
@@ -123,13 +175,10 @@ def _turns(ways: Ways, label: Label) -> tuple[int, int, int]:
 
     A car goes on from a halt only after a stop.
     """
-    n_own = len(ways.own_arm)
-    if label.state < 0:
-        return 0, 0, n_own
-    last = label.state % ways.n_edges
-    if last >= ways.halts and label.stopped == 0:
+    if label.state >= 0 and label.state % ways.n_edges >= ways.halts and label.stopped == 0:
         return 0, 0, 0
-    return ways.first[last], ways.first[last + 1], n_own
+    first, beyond = turns_of(ways, label.state)
+    return first, beyond, len(ways.own_arm)
 
 
 def _push(
@@ -160,11 +209,8 @@ def _push(
         high_wh = low_wh
         spent = cost_of(sockets, charges.capacity_wh, left, low_wh)
         bound = spent + max(pace.credit * (pace.credit_wh - low_wh), pace.least_credit)
-    net_wh, charger = left.net_wh, left.charger
-    heapq.heappush(
-        queue,
-        (bound, -low_wh, left.base, net_wh, low_wh, high_wh, into, before, charger, 0, driven_s),
-    )
+    arrived = Segment(left.charger, left.base, left.net_wh, low_wh, high_wh)
+    heapq.heappush(queue, _label((bound, into, before, 0, driven_s), arrived))
 
 
 def _arrival_wh(
@@ -196,17 +242,18 @@ def _stop(
     charges: Charges,
     sockets: Sockets,
     pace: Pace,
-    label: Label,
+    held: Segment,
     bounds: Bounds,
-    charger: int,
+    names: tuple[int, int, int, float],
 ) -> None:
     """Put the stops at a charger into the queue, one for each charge on arrival that may be best.
 
     More charge bought before and less here costs more or less by the charge on arrival, linearly
     between corners. So the best charge on arrival for each charge on leaving is a valley of that
-    cost, or no stop is better. Of two valleys the later one counts only if it is deeper.
+    cost, or no stop is better. Of two valleys the later one counts only if it is deeper. The names
+    are the state, the label before, the charger, and the time driven.
     """
-    held = label.held
+    charger = names[2]
     unit_wh = charges.capacity_wh / 100.0
     at_wh = max(held.low_wh, pace.low_wh)
     end_wh = min(held.high_wh, pace.high_wh)
@@ -219,7 +266,7 @@ def _stop(
         change = cost_of(sockets, charges.capacity_wh, held, at_wh)
         change -= cost_of(sockets, charges.capacity_wh, here, at_wh)
         if change >= before and before < deepest - pace.near:
-            _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, label))
+            _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, names))
             deepest = before
             valley = Segment(charger, before + pace.setup, 0.0, before_wh, pace.high_wh)
         before = change
@@ -230,9 +277,9 @@ def _stop(
         corner_wh = min(corner_wh, next_corner(sockets, held, at_wh, unit_wh))
         at_wh = min(corner_wh, end_wh)
     if before < deepest - pace.near:
-        _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, label))
+        _push_stop(queue, charges, sockets, pace, valley, before_wh, (bounds, names))
         valley = Segment(charger, before + pace.setup, 0.0, before_wh, pace.high_wh)
-    _push_stop(queue, charges, sockets, pace, valley, pace.high_wh, (bounds, label))
+    _push_stop(queue, charges, sockets, pace, valley, pace.high_wh, (bounds, names))
 
 
 def _push_stop(
@@ -242,92 +289,69 @@ def _push_stop(
     pace: Pace,
     valley: Segment,
     until_wh: float,
-    names: tuple[Bounds, Label],
+    known: tuple[Bounds, tuple[int, int, int, float]],
 ) -> None:
     """Put a stop into the queue that leaves with at most a charge, if there is one."""
-    bounds, label = names
+    bounds, (state, before, _, driven_s) = known
     if valley.base == math.inf or valley.low_wh >= until_wh:
         return
     stop = Segment(valley.charger, valley.base, 0.0, valley.low_wh, until_wh)
     bound = bound_of(charges, sockets, pace, stop, bounds)
     if bound < math.inf:
-        state, before = label.state, label.number
-        base, low_wh = stop.base, stop.low_wh
-        charger = stop.charger
-        heapq.heappush(
-            queue,
-            (
-                bound,
-                -low_wh,
-                base,
-                0.0,
-                low_wh,
-                until_wh,
-                state,
-                before,
-                charger,
-                1,
-                label.driven_s,
-            ),
-        )
+        heapq.heappush(queue, _label((bound, state, before, 1, driven_s), stop))
 
 
 def _next(
     queue: list[Any],
-    labels: list[Any],
-    newest: IntArray,
+    settled: tuple[list[Any], list[int], IntArray],
     charges: Charges,
     costs: Costs,
     warming: Warming,
     sockets: Sockets,
     pace: Pace,
-) -> Label:
-    """Settle and return the next label that no other one of its state dominates.
+) -> int:
+    """Settle the next label that no other one of its state dominates. Return its number, or -1.
 
-    The low charges of a label that are dominated are left out. If its bound then is no longer the
+    Settled are labels, for each the one before of its state, and the last one of each state. The
+    low charges of a label that are dominated are left out. If its bound then is no longer the
     least, it goes back into the queue.
     """
+    labels, older, newest = settled
     arrival = len(newest) - 2
     while len(queue) > 0 and len(labels) <= pace.effort:
-        entry = heapq.heappop(queue)
-        bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, stopped = entry[:10]
-        driven_s = entry[10]
-        place = min(state, arrival)
-        held = Segment(charger, base, net_wh, low_wh, high_wh)
+        label = heapq.heappop(queue)
+        bound, low_wh, held = label.bound, label.low_wh, segment_of(label)
+        place = min(label.state, arrival)
         other = newest[place] if place != arrival else -1
         while other >= 0 and low_wh < math.inf:
-            given = (held, charges.capacity_wh, driven_s, place)
+            given = (held, charges.capacity_wh, label.driven_s, place)
             until_wh = _covered(sockets, pace, warming, labels[other], given)
-            if until_wh >= high_wh - NEAR_WH:
+            if until_wh >= label.high_wh - NEAR_WH:
                 low_wh = math.inf
-            elif until_wh > low_wh and stopped == 0:
+            elif until_wh > low_wh and label.stopped == 0:
                 low_wh = until_wh
-                held = Segment(charger, base, net_wh, low_wh, high_wh)
-            other = labels[other][3]
-        if low_wh > -minus_wh and low_wh < math.inf:
-            bounds = rest_at(costs, sockets, state)
-            bound = bound_of(charges, sockets, pace, held, bounds)
-            if len(queue) > 0 and bound > queue[0][0]:
-                again = (bound, -low_wh, base, net_wh, low_wh, high_wh)
-                _push_again(queue, again, (state, before, charger, driven_s))
+                held = Segment(label.charger, label.base, label.net_wh, low_wh, label.high_wh)
+            other = older[other]
+        names = (label.state, label.before, label.stopped, label.driven_s)
+        if low_wh > -label.minus_wh and low_wh < math.inf:
+            bound = bound_of(charges, sockets, pace, held, rest_at(costs, sockets, label.state))
+            if len(queue) > 0 and bound > queue[0].bound:
+                heapq.heappush(queue, _label((bound, *names), held))
                 low_wh = math.inf
         if low_wh < math.inf:
-            label = Label(len(labels), state, stopped, bound, held, driven_s)
-            older = newest[place]
-            labels.append(
-                (state, before, stopped, older, charger, base, net_wh, low_wh, high_wh, driven_s)
-            )
-            newest[place] = label.number
-            return label
-    none = Segment(BEFORE, 0.0, 0.0, 0.0, 0.0)
-    return Label(-1, -1, 0, math.inf if len(queue) == 0 else queue[0][0], none, 0.0)
+            number = len(labels)
+            labels.append(_label((bound, *names), held))
+            older.append(newest[place])
+            newest[place] = number
+            return number
+    return -1
 
 
 def _covered(
     sockets: Sockets,
     pace: Pace,
     warming: Warming,
-    settled: Any,
+    settled: Label,
     given: tuple[Segment, float, float, int],
 ) -> float:
     """Return up to which charge of a segment a settled label is as good, as `dominated` does, Wh.
@@ -336,57 +360,18 @@ def _covered(
     for longer is not compared.
     """
     held, capacity_wh, driven_s, place = given
-    above_wh = warmed(warming, driven_s) - warmed(warming, settled[9])
+    above_wh = warmed(warming, driven_s) - warmed(warming, settled.driven_s)
     if above_wh < 0.0:
         return -math.inf
     most_wh = warming.room_wh[place] if above_wh > 0.0 else math.inf
-    return dominated(sockets, pace, settled, (held, capacity_wh, above_wh, most_wh))
+    return dominated(sockets, pace, segment_of(settled), (held, capacity_wh, above_wh, most_wh))
 
 
-def _push_again(
-    queue: list[Any],
-    entry: tuple[float, float, float, float, float, float],
-    names: tuple[int, int, int, float],
-) -> None:
-    """Put a driven label back into the queue."""
-    bound, minus_wh, base, net_wh, low_wh, high_wh = entry
-    state, before, charger, driven_s = names
-    heapq.heappush(
-        queue, (bound, minus_wh, base, net_wh, low_wh, high_wh, state, before, charger, 0, driven_s)
-    )
-
-
-def _plan(labels: list[Any], label: int) -> list[tuple[int, int, int, float, float]]:
+def _plan(labels: list[Any], number: int) -> list[tuple[int, int, int, float, float]]:
     """Return the labels up to one, backwards."""
     path = [(0, 0, 0, 0.0, 0.0) for _ in range(0)]
-    while label > 0:
-        settled = labels[label]
-        path.append((settled[0], settled[2], settled[4], settled[6], settled[7]))
-        label = settled[1]
+    while number > 0:
+        label = labels[number]
+        path.append((label.state, label.stopped, label.charger, label.net_wh, label.low_wh))
+        number = label.before
     return path
-
-
-PIECES = (
-    _turns,
-    warmed,
-    drawn,
-    _covered,
-    lossy,
-    at_leaving,
-    faded,
-    driven,
-    cost_of,
-    next_corner,
-    rest_at,
-    _arrival_wh,
-    left_by_stops,
-    bound_of,
-    _push,
-    _push_stop,
-    _stop,
-    dominated,
-    _push_again,
-    _next,
-    _plan,
-)
-"""Functions that the loop calls, compiled with it."""

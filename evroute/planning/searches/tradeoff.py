@@ -17,10 +17,10 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.planning.battery import Battery
-from evroute.planning.searches.label_loops import TOLERANCE_S
 from evroute.planning.searches.labels import GREATEST_EFFORT
 from evroute.planning.searches.legs import Legs
 from evroute.planning.searches.search_problem import NO_GAP_WH, SearchProblem, gap_text, rounded_up
+from evroute.planning.searches.settle import TOLERANCE_S
 
 MOST_ROUTES = 16
 Cheapest = Callable[[float, float], Route]
