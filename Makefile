@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures claims plots notebooks docs release-check clean
+.PHONY: help setup demo test lint bench mutate fuzz same price app screenshots figures pages notebooks docs release-check clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -84,10 +84,9 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 	  $(BIN)/evroute report runs/$$name || exit 1; \
 	done
 
-claims: setup ## judge the claims of experiments on their runs in runs/, and write the tables of the docs
+pages: setup ## the pages of results and the README's numbers, from their tables; RUN="savings batch" or RUN=all computes tables first
 	$(BIN)/python docs/hooks/claims.py
-
-plots: setup ## the pictures of the docs, drawn from their tables
+	$(BIN)/python -m studies.pages $(if $(RUN),--run $(filter-out all,$(RUN)))
 	$(BIN)/python docs/hooks/plots.py
 
 screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)

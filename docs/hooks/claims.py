@@ -1,16 +1,17 @@
-"""Tables of claims in the docs: ``python docs/hooks/claims.py`` (``make claims``) writes them.
+"""Tables of claims in the docs: ``make pages`` writes them.
 
 An experiment with claims (``data/experiments/NAME.toml``, ``data/bandits/NAME.toml``) and runs in
-``runs/NAME`` gets ``NAME.runs.csv`` beside it: one row per run, and the digest of the claims in the
-first line. Tables between the marks ``<!-- claims: FILE -->`` and ``<!-- end of claims -->`` of the
-pages are then written from claims and runs, and tables between ``<!-- runs: FILE STATISTIC -->``
-and ``<!-- end of runs -->`` from the runs: mean ± standard error over the worlds.
+``runs/NAME`` gets ``NAME.runs.csv`` beside it by ``python docs/hooks/claims.py``: one row per run,
+below the digest of the claims, the commit, the date and the digests of the roads. The pages show
+claims with their verdicts (`table_of`) and statistics of the runs (`runs_table`), mean ± standard
+error over the worlds.
 """
 
-import re
+import subprocess
 import sys
 import tomllib
 from collections import Counter
+from datetime import UTC, datetime
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
@@ -29,13 +30,6 @@ from evroute.report.pages.claims import (
 )
 
 ROOT = Path(__file__).parents[2]
-TABLE = re.compile(
-    r"(?<=<!-- claims: )(?P<file>\S+)(?P<mark> -->\n).*?(?=<!-- end of claims -->)", re.S
-)
-RUNS = re.compile(
-    r"(?<=<!-- runs: )(?P<file>\S+) (?P<statistic>\w+)(?P<mark> -->\n).*?(?=<!-- end of runs -->)",
-    re.S,
-)
 
 
 def experiments() -> dict[Path, Claims]:
@@ -61,7 +55,16 @@ def store_runs(path: Path, claims: Claims, folder: RunFolder) -> None:
         name for name in ("method", *PANEL, *PARTS, "seed", "horizon", *statistics) if name in table
     ]
     rows = table[kept].to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    path.with_suffix(".runs.csv").write_text(f"# {claims.digest()}\n{rows}", encoding="utf-8")
+    commit = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+    head = {
+        "claims": claims.digest(),
+        "commit": subprocess.run(commit, capture_output=True, text=True, check=True).stdout.strip(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    if networks := folder.manifest().get("networks", {}):
+        head["networks"] = ", ".join(f"{name} {digest[:12]}" for name, digest in networks.items())
+    stated = "".join(f"# {key}: {value}\n" for key, value in head.items())
+    path.with_suffix(".runs.csv").write_text(f"{stated}{rows}", encoding="utf-8")
 
 
 def finished_panels(table: pd.DataFrame) -> pd.DataFrame:
@@ -73,13 +76,15 @@ def finished_panels(table: pd.DataFrame) -> pd.DataFrame:
     return table[runs == runs.max()]
 
 
-def stored(path: Path) -> tuple[str, pd.DataFrame] | None:
-    """Return the digest and the run table beside an experiment, None if there is no table."""
+def stored(path: Path) -> tuple[dict[str, str], pd.DataFrame] | None:
+    """Return the head and the run table beside an experiment, None if there is no table."""
     table = path.with_suffix(".runs.csv")
     if not table.exists():
         return None
-    digest, _, rows = table.read_text(encoding="utf-8").partition("\n")
-    return digest.removeprefix("# "), pd.read_csv(StringIO(rows))
+    text = table.read_text(encoding="utf-8")
+    stated = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+    head = dict(line.split(": ", 1) for line in stated)
+    return head, pd.read_csv(StringIO(text), comment="#")
 
 
 def table_of(path: Path, claims: Claims) -> str:
@@ -156,30 +161,11 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def written(page: str) -> str:
-    """Return a page with its tables written anew."""
-    known = experiments()
-
-    def table(mark: re.Match[str]) -> str:
-        path = ROOT / mark["file"]
-        return f"{mark['file']}{mark['mark']}{table_of(path, known[path])}"
-
-    def of_runs(mark: re.Match[str]) -> str:
-        rows = runs_table(ROOT / mark["file"], mark["statistic"])
-        return f"{mark['file']} {mark['statistic']}{mark['mark']}{rows}"
-
-    return RUNS.sub(of_runs, TABLE.sub(table, page))
-
-
 def main() -> None:
-    """Store the runs in ``runs/`` and write the tables of all pages."""
+    """Store the runs in ``runs/``."""
     for path, claims in experiments().items():
         if (folder := RunFolder(ROOT / "runs" / path.stem)).has_manifest:
             store_runs(path, claims, folder)
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        before = page.read_text(encoding="utf-8")
-        if (after := written(before)) != before:
-            page.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

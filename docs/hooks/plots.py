@@ -1,13 +1,12 @@
-"""Pictures of the docs: ``python docs/hooks/plots.py`` (``make plots``) writes docs/images/*.svg.
+"""Pictures of the docs: ``python docs/hooks/plots.py`` (``make pages``) writes docs/images/*.svg.
 
-Every picture is drawn from numbers of the docs: from a table of a page, or from the run table
-beside an experiment (``data/experiments/NAME.runs.csv``). A page and its picture therefore agree.
+Every picture is drawn from a table of results (``docs/tables``), or from the run table beside an
+experiment (``data/experiments/NAME.runs.csv``). A page and its picture therefore agree.
 """
 
 import re
 import sys
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,15 +24,10 @@ LOG: dict[str, Any] = {
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 
 
-def table(page: str, *columns: str) -> pd.DataFrame:
-    """Return the first table of a page of docs/ that has these columns; cells are text."""
-    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in lines]
-    for at, line in enumerate(lines):
-        if line.startswith("|") and set(columns) <= set(rows[at]):
-            end = next(i for i in range(at, len(lines) + 1) if not "".join(lines[i : i + 1]))
-            return pd.DataFrame(rows[at + 2 : end], columns=rows[at])
-    sys.exit(f"docs/{page} has no table with the columns {', '.join(columns)}")
+def table(name: str) -> pd.DataFrame:
+    """Return a table of results; cells are text."""
+    path = ROOT / "docs" / "tables" / f"{name}.csv"
+    return pd.read_csv(path, comment="#", dtype=str, keep_default_na=False)
 
 
 def numbers(cell: str) -> list[float]:
@@ -44,8 +38,7 @@ def numbers(cell: str) -> list[float]:
 
 def runs(name: str) -> pd.DataFrame:
     """Return the run table beside data/experiments/NAME.toml; ``place`` is network and trip."""
-    text = (ROOT / "data" / "experiments" / f"{name}.runs.csv").read_text(encoding="utf-8")
-    frame = pd.read_csv(StringIO(text.partition("\n")[2]))
+    frame = pd.read_csv(ROOT / "data" / "experiments" / f"{name}.runs.csv", comment="#")
     method = frame["method"].str.replace(" (variance scale 1)", "", regex=False)
     return frame.assign(method=method, place=frame["network"].str.title() + " " + frame["trip"])
 
@@ -77,46 +70,6 @@ def regret() -> alt.FacetChart:
     frame = runs("figure2")
     frame = frame.assign(kwh=frame["regret_wh"] / 1000)
     return by_world(frame[frame["kwh"] > 0], "kwh", "cumulative regret (kWh)", log=True)
-
-
-def roads() -> alt.FacetChart:
-    """Draw the number of distinct edges that each method drove in 500 trips."""
-    return by_world(runs("figure2"), "distinct_edges", "edges driven", log=False)
-
-
-def lengthscales() -> alt.FacetChart:
-    """Draw the regret at the end by lengthscale, four trips and four methods."""
-    given = table("figures.md", "trip", "0.1", "0.25", "2")
-    given["trip"] = given["trip"].replace("", None).ffill()
-    long = given.melt(["trip", "method"], var_name="lengthscale")
-    long["kwh"] = [numbers(cell)[0] for cell in long["value"]]
-    long["half"] = [numbers(cell)[1] for cell in long["value"]]
-    long["lengthscale"] = long["lengthscale"].astype(float)
-    methods = ["GP-BayesUCB", "BI-BayesUCB", "GP-TS", "BI-TS"]
-    colour = alt.Color(
-        "method:N",
-        title=None,
-        legend=alt.Legend(orient="top"),
-        scale=alt.Scale(domain=methods, range=[ORANGE, RED, BLUE, GREEN]),
-    )
-    x = alt.X(
-        "lengthscale:Q",
-        scale=alt.Scale(type="log", domain=[0.08, 2.5]),
-        axis=alt.Axis(values=[0.1, 0.25, 0.5, 1, 2]),
-    )
-    base = alt.Chart().encode(x=x, color=colour)
-    lines = base.mark_line(point=True).encode(
-        y=alt.Y("kwh:Q", title="cumulative regret (kWh)", **LOG)
-    )
-    bars = base.transform_calculate(
-        low="max(datum.kwh - datum.half, 0.1)", high="datum.kwh + datum.half"
-    )
-    bars = bars.mark_rule().encode(y="low:Q", y2="high:Q")
-    return (
-        alt.layer(lines, bars, data=long)
-        .properties(width=210, height=170)
-        .facet(alt.Facet("trip:N", title=None), columns=2)
-    )
 
 
 class Bar(NamedTuple):
@@ -158,108 +111,76 @@ def bars(rows: list[Bar], title: str, colours: dict[str, str]) -> alt.FacetChart
     return chart.properties(padding=25)  # for fonts that are wider than the ones measured here
 
 
-def sumo() -> alt.FacetChart:
-    """Draw Wh/km of routes that SUMO drove, by eq. 8 and by the physics of drivers."""
-    given, rows = table("figures/cars.md", "city", "physics", "Wh/km", "bias"), []
-    for city, physics, wh in zip(given["city"], given["physics"], given["Wh/km"], strict=True):
-        if city:
-            name = city.partition(",")[0]
-            driven = numbers(city)[0]
-            rows.append(Bar(name, "driven in SUMO", driven, f"{driven:.0f}"))
-        if physics != "turns alone":
-            rows.append(Bar(name, f"by {physics}", numbers(wh)[0], wh))
-    colours = {"driven in SUMO": GREY, "by eq. 8": ORANGE, "by driving": BLUE}
-    return bars(rows, "consumption (Wh/km)", colours)
-
-
 def trips() -> alt.FacetChart:
     """Draw the error of forecasts on the logs of two vehicles.
 
     The interval of the learned error is its ratio to the error of the regression, trip by trip.
-    The log of the bus has no network, so its default belief is the one at steady speeds.
+    Both logs have driven speeds, so the belief is at steady speeds.
     """
-    given = table("figures/real-trips.md", "heights removed", "bus, 95 pieces of 5 km")
-    cells = given.set_index(given.columns[0])
-    twizy = table("figures/real-trips.md", "both", "at steady speeds").set_index("")
-    learned = {
-        "Twizy, 31 pieces of 17 drives": numbers(twizy.at["Twizy, 31 pieces", "both"]),
-        "bus, 95 pieces of 5 km": numbers(
-            cells.at["error from trip 4 on", "bus, 95 pieces of 5 km"]
-        )
-        + numbers(cells.at["error over the regression's", "bus, 95 pieces of 5 km"]),
-    }
+    given = table("real-trips").set_index("measure")
     rows = []
-    for column, (error, _, low, high) in learned.items():
-        vehicle = column.partition(",")[0]
-        regression, physics = (
-            numbers(cells.at[row, column])[0]
-            for row in ("regression", "eq. 8 with the vehicle file")
+    for column in ("Twizy, 31 pieces of 17 drives", "bus, 95 pieces of 5 km"):
+        vehicle, cells = column.partition(",")[0], given[column]
+        error, regression, physics = (
+            numbers(cells[row])[0]
+            for row in ("error from trip 4 on", "regression", "eq. 8 with the vehicle file")
         )
+        _, low, high = numbers(cells["error over the regression's"])
         interval = (low * regression, high * regression)
-        rows.append(Bar(vehicle, "learned (default)", error, f"{error} %", interval))
+        rows.append(Bar(vehicle, "learned", error, f"{error} %", interval))
         rows.append(Bar(vehicle, "regression", regression, f"{regression} %"))
         rows.append(Bar(vehicle, "physics alone", physics, f"{physics} %"))
-    colours = {"learned (default)": BLUE, "regression": GREY, "physics alone": ORANGE}
+    colours = {"learned": BLUE, "regression": GREY, "physics alone": ORANGE}
     return bars(rows, "error (% of the energy)", colours)
 
 
 def pays() -> alt.FacetChart:
     """Draw the Wh saved a trip against physics alone in worlds unlike the learner's prior."""
-    given = table("figures/worlds.md", "world", "method", "saved (Wh)")
+    given = table("guard-worlds")
     names = {
-        "`recommended`": ("with a guard", BLUE),
+        "recommended": ("with a guard", BLUE),
         "without a guard": ("without a guard", ORANGE),
-        "static prior": ("nothing learned", GREY),
+        "static prior, nothing learned": ("nothing learned", GREY),
     }
-    rows: dict[tuple[str, str], Bar] = {}  # the first row of a method in each world
-    for world, method, cell in zip(
-        given["world"], given["method"], given["saved (Wh)"], strict=True
-    ):
-        for start, (name, _) in names.items():
-            if method.startswith(start):
-                saved, half = numbers(cell)
-                interval = (saved - half, saved + half)
-                row = Bar(world, name, saved, cell.replace("*", ""), interval)
-                rows.setdefault((world, name), row)
-    return bars([*rows.values()], "saved against physics alone (Wh a trip)", dict(names.values()))
+    rows = []
+    for row, cell in zip(given.iloc[:, 0], given["saved, Wh a trip"], strict=True):
+        world, _, method = row.partition(": ")
+        saved, half = numbers(cell)
+        rows.append(Bar(world, names[method][0], saved, cell, (saved - half, saved + half)))
+    return bars(rows, "saved against physics alone (Wh a trip)", dict(names.values()))
 
 
 def risk() -> alt.FacetChart:
     """Draw announced and observed shares of trips below the reserve, by limit of risk."""
-    given = table("figures/risk.md", "limit", "announced", "fell", "90 %")
-    columns, rows = ("limit", "announced", "fell", "90 %"), []
-    for limit, announced, fell, ratios in given[list(columns)].itertuples(index=False):
-        if limit[0].isdigit():
-            group, expected = f"limit {limit}", numbers(announced)[0]
-            low, high = (expected * ratio for ratio in numbers(ratios))
-            rows.append(Bar(group, "announced", expected, announced))
-            rows.append(Bar(group, "fell below", numbers(fell)[0], fell, (low, high)))
+    given, rows = table("risk"), []
+    shown = given[given["limit"].str[0].str.isdigit()]
+    columns = ["limit", "announced", "fell", "90 %"]
+    for limit, announced, fell, ratios in shown[columns].itertuples(index=False):
+        group, expected = f"limit {limit}", numbers(announced)[0]
+        low, high = (expected * ratio for ratio in numbers(ratios))
+        rows.append(Bar(group, "announced", expected, announced))
+        rows.append(Bar(group, "fell below", numbers(fell)[0], fell, (low, high)))
     colours = {"announced": GREY, "fell below": BLUE}
     return bars(rows, "trips below the reserve (%)", colours)
 
 
-def engines() -> alt.FacetChart:
-    """Draw milliseconds of the first and the last trips where no context repeats."""
-    given = table("figures/engines.md", "method", "T", "ms per trip, first / last 50")
-    rows: list[Bar] = []
-    for method, cell in zip(given["method"], given["ms per trip, first / last 50"], strict=True):
-        first, last = numbers(cell)[:2]
-        rows.append(Bar("trips 1 to 50", method, first, f"{first:,.0f}"))
-        rows.append(Bar("trips 101 to 150", method, last, f"{last:,.0f}"))
-    rows.sort(key=lambda row: len(row.group))
-    colours = dict(zip(given["method"], (ORANGE, GREY, GREEN, BLUE), strict=False))
-    return bars(rows, "time of a trip (ms)", colours)
+def rules() -> alt.FacetChart:
+    """Draw the share of pairs on which each rule of weights misses the least energy."""
+    given, rows = table("rules"), []
+    for row, cell in zip(given["network, rule"], given["pairs that lose"], strict=True):
+        network, _, rule = row.partition(", ")
+        rows.append(Bar(network.title(), rule, numbers(cell)[0], cell))
+    names = ("potential", "potential-rectified", "rectified", "clamped")
+    colours = dict(zip(names, (BLUE, GREEN, ORANGE, RED), strict=True))
+    return bars(rows, "pairs whose route is not the least (%)", colours)
 
 
 PLOTS: dict[str, Callable[[], alt.TopLevelMixin]] = {
     "regret": regret,
-    "roads-driven": roads,
-    "lengthscales": lengthscales,
-    "sumo-forecasts": sumo,
     "real-trips": trips,
     "learning-pays": pays,
     "risk-kept": risk,
-    "engines": engines,
+    "search-rules": rules,
 }
 
 

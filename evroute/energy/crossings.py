@@ -15,7 +15,7 @@ has the right of way. If more than two of the edges into a crossing have this cl
 Motorways and trunk roads have no crossings. Where the class is unknown too, nobody slows down.
 
 Stops at lights were counted in SUMO's drives of random routes in Luxembourg and Monaco, where the
-programs of the lights decide (docs/figures/cars.md). Stop signs always stop.
+programs of the lights decide (docs/results/real-trips.md). Stop signs always stop.
 """
 
 from functools import lru_cache

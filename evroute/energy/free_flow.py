@@ -19,8 +19,7 @@ as if the share ``w = g / (2 - g)`` of all metres beyond each turn belonged to t
 They are counted so for every road (`RoadEnds.reaching_m`). So the speed does not jump between
 blocks of unequal length.
 
-The constants are measured, none is fitted to plans (docs/figures/cars.md has the drives and
-`studies/driven_speeds.py` prints them).
+The constants are measured, none is fitted to plans (docs/results/real-trips.md names the sources).
 
 - `REACHED_MPS2`: median of ``v^2 / L`` over roads of 50 to 500 m between two stops: 0.37 in 127
   drives of a Renault Twizy at 1 Hz (0.48 in the 15 of the cycles UDDS, HWFET and WLTC).

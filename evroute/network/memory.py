@@ -4,7 +4,7 @@ from evroute import limits
 
 EDGE_BYTES, TURN_BYTES = 600, 300
 """Memory of an edge and of a turn in a process that has planned, bytes: measured on networks of
-284,088, 576,080 and 2,002,224 edges (`studies/growth_figures.py`)."""
+284,088, 576,080 and 2,002,224 edges."""
 
 
 def check_memory(edges: int, turns: int, name: str) -> None:

@@ -163,7 +163,7 @@ def test_least_energies_equal_bellman_and_ford(denver) -> None:
 def test_cars_stop_as_often_as_in_a_city_that_was_not_fitted(
     kind: int, stopped: int, passages: int
 ) -> None:
-    """Denver's counts in docs/figures/cars.md: within three deviations, or one in a hundred."""
+    """Counts of SUMO in Denver: within three deviations, or one in a hundred."""
     share = stopped / passages
     std = np.sqrt(share * (1 - share) / passages)
     assert STOPPING[kind] == pytest.approx(share, abs=max(3 * std, 0.01))

@@ -72,8 +72,8 @@ PRIOR_SHARES = (0.25, 0.2, 0.3, 0.0, 0.25)
 Rolling: the classes A to E of the EU's label of tyres span 6.5 to 10.5 kg/t (Regulation 2020/740),
 16 % around 8, its resistance changes by 0.8 % per kelvin (ISO 28580), and four people are 15 % of
 the mass. Climbs: the mass, and heights of maps. Descents: FASTSim's electric cars recuperate 82 to
-87 %, the cars of the catalogue 65 % (docs/figures/cars.md). Drag: roof boxes and open windows are
-15 %, and speeds that differ by 10 % are 20 %.
+87 %, the cars of the catalogue 65 % (docs/results/real-trips.md). Drag: roof boxes and open
+windows are 15 %, and speeds that differ by 10 % are 20 %.
 """
 PRIOR_STD = (0.0, 0.0, 0.0, 6.0, 0.0, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
 """Deviations of the coefficients besides.
@@ -81,7 +81,7 @@ PRIOR_STD = (0.0, 0.0, 0.0, 6.0, 0.0, 0.5, 0.5, *PRIOR_STD_WH, STD, 0.3)
 Minutes, Wh, of a Leaf: the electronics of a Hyundai Ioniq 5 take 0.67 to 0.79 kW by its own meter,
 7 to 9 Wh a minute more than the 250 W of the catalogue. Full battery and known power: ours. Stops
 and turns: the kinetic energy braked away differs by 30 % between UDDS, the slow and the fast phases
-of WLTC (docs/figures/cars.md).
+of WLTC (docs/results/real-trips.md).
 """
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, HEATING, WARM_UP, COOLING = range(10)
 LEVEL, TURNING = 10, 11

@@ -1,7 +1,7 @@
 """Checks of heights: impossible ones are refused, with the figure that shows it.
 
 The thresholds stand between true terrain (Monaco's steep streets in three sources with SRTM and
-with heights of their own, Luxembourg, Denver) and faults put into it. ``docs/figures/networks.md``
+with heights of their own, Luxembourg, Denver) and faults put into it. ``docs/results/search.md``
 has the figures. Networks of fewer than `LEAST_EDGES` edges have their range checked alone.
 """
 

@@ -10,7 +10,7 @@ ends, it minimises
 h the distance of the points. So the smoothing does not depend on the spacing. The strength s equals
 the junctions' strength, for rasters times (cell / `FINE_M`)², at least 1: the smoothing reaches
 about 1.4 cells. With that, SRTM of 3 arc-seconds agrees best with the z of the roads of Monaco
-(docs/figures/terrain.md).
+(docs/results/search.md).
 
 Where d0 is unknown the road is straight. Bridges and tunnels stay straight. A deviation is scaled
 down until no piece is steeper than `STEEP`, or than the edge itself. Rasters with cells above

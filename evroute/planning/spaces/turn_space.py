@@ -37,7 +37,7 @@ from evroute.planning.spaces.edge_space import KEPT_PARTS, EdgeSpace
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
 CONTROL_LENGTHSCALE = 0.5
-"""Factor for the contexts of `network.controls`, 0 or 1. See docs/figures/turns.md."""
+"""Factor for the contexts of `network.controls`, 0 or 1. See docs/results/learning.md."""
 _KEPT_ROUNDS = 8
 
 
