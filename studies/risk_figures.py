@@ -1,4 +1,4 @@
-"""Announced risks against drives: trips planned with a limit of risk (`docs/figures/risk.md`).
+"""Announced risks against drives: trips planned with a limit of risk (`docs/results/charge.md`).
 
     python studies/risk_figures.py denver 40 60 300 348 60
     python studies/risk_figures.py denver 40 60 400 448 60 rough eq8
