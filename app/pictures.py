@@ -52,13 +52,12 @@ def show_pictures(rounds: pd.DataFrame, *, columns: int) -> None:
     columns
         Number of figures beside each other. On a phone it is one.
     """
-    pictures = {name: curve for name, curve in figures_of(rounds).items() if curve.small}
+    pictures = {name: curve for name, curve in figures_of(rounds).items() if curve.short}
     names = list(pictures)
     for first in range(0, len(names), columns):
         row = names[first : first + columns]
         for name, place in zip(row, st.columns(columns, gap="medium"), strict=False):
             curve = pictures[name]
-            assert curve.small is not None
             chart = curve.small(rounds)
             with place:
                 st.markdown(literal(finding(name, rounds)))

@@ -11,7 +11,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.report.abstract import abstract
 from evroute.report.charts.mean_interval import half_interval
-from evroute.report.charts.styles import method_styles
+from evroute.report.charts.styles import in_legend_order
 from evroute.report.extras import pd
 from evroute.report.table import FIRST_TRIPS, LAST_TRIPS, SMALL_SHARE, label_columns
 
@@ -81,10 +81,7 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _table(rounds: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
-
-    frame = rounds.assign(
-        method=pd.Categorical(rounds["method"], list(method_styles(rounds)), ordered=True)
-    )
+    frame = in_legend_order(rounds, rounds)
     rows = [
         dict(zip(keys, names, strict=True))
         | _row([seed.sort_values("t") for _, seed in group.groupby("run")])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.report.charts.styles import AXES, axes, method_styles
+from evroute.report.charts.styles import AXES, axes, in_legend_order
 from evroute.report.extras import pd
 from evroute.report.words import distinct_routes
 
@@ -74,8 +74,7 @@ def means(
     columns
         Columns of numbers.
     """
-    order = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
-    groups = frame.assign(method=order).groupby(keys, observed=True)
+    groups = in_legend_order(frame, rounds).groupby(keys, observed=True)
     table = groups[list(columns)].mean().assign(trips=groups.size().astype(float))
     return table[["trips", *columns]].reset_index().astype({"method": str})
 
@@ -104,8 +103,7 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
         From `results.read_rounds` and `results.read_timings`.
     """
     keys = label_columns(rounds)
-    frame = rounds.assign(
-        method=pd.Categorical(rounds["method"], list(method_styles(rounds)), ordered=True),
+    frame = in_legend_order(rounds, rounds).assign(
         saved_wh=(rounds["eq8_wh"] - rounds["true_wh"]).where(
             rounds["t"] > rounds["t"].max() - LAST_TRIPS
         ),

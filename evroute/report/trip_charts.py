@@ -4,12 +4,11 @@ Charts are drawn 360 pixels wide, for a telephone. Wider pages scale them up.
 """
 
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 
 from evroute.learning.findings import LAST
-from evroute.report.extras import alt, pd
+from evroute.report.extras import alt, inline, pd
 from evroute.text import counted
 
 SHOWN_WIDTHS = 0.8
@@ -46,14 +45,14 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     numbers = alt.Scale(domain=[0, int(trips["t"].max())], nice=False)
     x = alt.X("t:Q", title=None, scale=numbers, axis=alt.Axis(tickMinStep=1, grid=False))
     y = alt.Scale(domain=[-most_wh, most_wh])
-    bars = alt.Chart(_data(frame)).mark_rule(
+    bars = alt.Chart(inline(frame)).mark_rule(
         aria=False, clip=True, color=_GREY, opacity=0.5, strokeWidth=2
     )
     off = "measured - expected (Wh)"
     bars = bars.encode(x=x, y=alt.Y("low:Q", title=off, scale=y), y2="high:Q")
     errors = _points(frame).encode(x=x, y=alt.Y("error:Q", title=off, scale=y))
     shares = (
-        alt.Chart(_data(frame))
+        alt.Chart(inline(frame))
         .mark_line(color=_HELD, point=len(frame) == 1)
         .encode(
             x=x.title("trip, in the order learned"),
@@ -85,7 +84,7 @@ def coefficients_chart(history: "dict[str, pd.DataFrame]") -> "alt.ConcatChart":
     charts = []
     for label, of in history.items():
         frame = of.assign(low=of["mean"] - of["sd"], high=of["mean"] + of["sd"])
-        base = alt.Chart(_data(frame)).encode(
+        base = alt.Chart(inline(frame)).encode(
             x=alt.X(
                 "trips:Q",
                 title="trips learned",
@@ -124,15 +123,10 @@ def _points(frame: "pd.DataFrame") -> "alt.Chart":
     legend = alt.Legend(title=None, orient="top", labelLimit=200)
     colour = alt.Scale(domain=list(labels), range=list(_KINDS))
     return (
-        alt.Chart(_data(frame))
+        alt.Chart(inline(frame))
         .mark_point(filled=True, opacity=0.8, size=40)
         .encode(
             color=alt.Color("held:N", scale=colour, legend=legend),
             shape=alt.Shape("held:N", scale=alt.Scale(domain=list(labels), range=list(shapes))),
         )
     )
-
-
-def _data(frame: "pd.DataFrame") -> Any:
-    """Return a table as the inline data of a chart."""
-    return alt.Data(values=frame.round(6).to_dict("records"))

@@ -223,7 +223,7 @@ RECIPES = {
             entry(
                 "evroute/report/charts/__init__.py",
                 "CURVES",
-                '"on-best": "evroute.report.charts.on_best:ON_BEST"',
+                '"on-best": "evroute.report.charts.on_best:on_best"',
             ),
         ),
     ),

@@ -53,7 +53,7 @@ def curve_of(name: str) -> Curve:
 
 def values(name: str, rounds: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the points of a figure."""
-    return curve_of(name).draw(rounds).to_dict()["data"]["values"]
+    return curve_of(name)(rounds).to_dict()["data"]["values"]
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -70,7 +70,7 @@ def test_every_method_has_a_curve_between_the_ends_of_its_band(name, rounds) -> 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_a_method_has_one_colour_in_all_figures(name, rounds) -> None:
-    layers = curve_of(name).draw(rounds).to_dict()["spec"]["layer"]
+    layers = curve_of(name)(rounds).to_dict()["spec"]["layer"]
     scales = [
         layer["encoding"]["color"]["scale"] for layer in layers if "color" in layer["encoding"]
     ]
@@ -84,7 +84,7 @@ def test_a_method_has_one_colour_in_all_figures(name, rounds) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_title_and_caption_are_sentences_with_a_unit(name, rounds) -> None:
-    title = curve_of(name).draw(rounds).to_dict()["title"]["text"]
+    title = curve_of(name)(rounds).to_dict()["title"]["text"]
     assert title[0].isupper()
     assert "(" in title or name == "beta"  # a multiplier has no unit
     assert curve_of(name).caption.endswith(".")
@@ -112,7 +112,7 @@ def test_long_runs_are_thinned(name, rounds) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_it_is_drawn_as_svg(name, rounds) -> None:
-    assert svg(curve_of(name).draw(rounds)).startswith("<svg")
+    assert svg(curve_of(name)(rounds)).startswith("<svg")
 
 
 def test_the_page_has_all_of_them_in_their_order(folder: RunFolder) -> None:

@@ -165,11 +165,11 @@ def test_an_axis_around_a_constant_has_labels_that_differ(run_folder: RunFolder)
 def test_a_small_chart_has_the_same_curves_and_names_its_axes(run_folder: RunFolder, name) -> None:
     rounds, figure = read_rounds(run_folder), named(CURVES, "figure", name)
     rounds = rounds.assign(energy_wh=rounds["true_wh"], predicted_wh=1.1 * rounds["true_wh"])
-    draw, small = figure.draw, figure.small(rounds).to_dict()
+    small = figure.small(rounds).to_dict()
     line = next(layer for layer in small["layer"] if layer["mark"]["type"] == "line")
     values = line.get("data") or small["data"]  # layers that share their values have them once
     for method in ("GP-TS", "BI-UCB"):
-        expected = curve(draw(rounds), method)
+        expected = curve(figure(rounds), method)
         found = {
             v["t"]: (v["mean"], v["low"], v["high"])
             for v in values["values"]

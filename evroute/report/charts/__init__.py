@@ -12,11 +12,11 @@ from evroute.report.charts.rounds import (
 )
 
 CURVES = {
-    "forecast-error": "evroute.report.charts.rounds:FORECASTS",
-    "saving": "evroute.report.charts.rounds:SAVING",
-    "cumulative-regret": "evroute.report.charts.rounds:REGRET",
-    "beta": "evroute.report.charts.rounds:BETA",
-    "lengthscales": "evroute.report.charts.rounds:LENGTHSCALES",
+    "forecast-error": "evroute.report.charts.rounds:forecast_error",
+    "saving": "evroute.report.charts.rounds:saving",
+    "cumulative-regret": "evroute.report.charts.rounds:cumulative_regret",
+    "beta": "evroute.report.charts.rounds:beta",
+    "lengthscales": "evroute.report.charts.rounds:regret_by_lengthscale",
 }
 """Figures of rounds by file name, in the order of the page on runs."""
 

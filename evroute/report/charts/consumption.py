@@ -1,7 +1,6 @@
 """Consumption of a car by outside temperature and by speed, with its trips as points (altair)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from evroute.arrays import FloatArray
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trips.usual import Consumption, Usual
 from evroute.network.road_network import RoadNetwork
-from evroute.report.extras import alt, pd
+from evroute.report.extras import alt, inline, pd
 
 TEMPERATURES_C: FloatArray = np.arange(-15.0, 36.0, 2.5)
 SHORTEST_KM = 1.0
@@ -105,13 +104,13 @@ def _panel(
     )
     x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, nice=False))
     y_title = "Wh per km"
-    base = alt.Chart(_data(curve))
+    base = alt.Chart(inline(curve))
     band = base.mark_area(color=_LINE, opacity=0.2).encode(
         x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q"
     )
     mean = base.mark_line(color=_LINE).encode(x=x, y=alt.Y("mean:Q", title=y_title))
     dots = (
-        alt.Chart(_data(points))
+        alt.Chart(inline(points))
         .mark_point(filled=True, color=_POINT, opacity=0.6, size=30)
         .encode(
             x=x,
@@ -125,9 +124,3 @@ def _panel(
     )
     layers = alt.layer(band, mean, dots)
     return layers.properties(width=_WIDTH, height=_HEIGHT)  # type: ignore[return-value]
-
-
-def _data(frame: "pd.DataFrame") -> Any:
-    """Return a table as the inline data of a chart. Unknown values are null, as JSON has no NaN."""
-    known = frame.round(6).astype(object).where(frame.notna(), None)
-    return alt.Data(values=known.to_dict("records"))

@@ -1,7 +1,7 @@
 """Curves of methods: means over the worlds with a band of one standard error.
 
 `in_panels` has a panel for each trip, search and so on, and a legend. `in_one` is small: one trip,
-with a legend where there are several methods.
+with a legend where there are several methods. Both are the same layers.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.report.charts.styles import LABEL_LIMIT, method_styles, panel_labels
-from evroute.report.extras import alt, pd
+from evroute.report.extras import alt, inline, pd
 
 N_POINTS = 100
 N_BLOCKS = 50
@@ -28,22 +28,43 @@ LEAST_EXTENT = 0.02
 class Curve:
     """A figure of the rounds of runs, as their page and the dashboard show it.
 
+    Called with rounds (`results.read_rounds`), it returns the figure with a panel for each trip.
+
     Parameters
     ----------
     caption
         One or two sentences below the figure.
-    draw
-        Returns the figure from rounds (`results.read_rounds`).
+    title
+        Title of the figure, with the unit.
+    values
+        Returns the numbers from rounds: a column ``value``, and ``t`` where the trips are not
+        counted one by one.
     wanted
         Returns whether rounds have the numbers of the figure.
-    small
-        Returns the figure of one trip as one chart, whose width may change, or None if it has none.
+    short, unit
+        Title of the small figure of one trip, and of its vertical axis. Empty for none.
+    rule_at, by_trip
+        As in `in_panels`.
     """
 
     caption: str
-    draw: "Callable[[pd.DataFrame], alt.TopLevelMixin]"
+    title: str
+    values: "Callable[[pd.DataFrame], pd.DataFrame]"
     wanted: "Callable[[pd.DataFrame], bool]" = lambda rounds: True
-    small: "Callable[[pd.DataFrame], alt.LayerChart] | None" = None
+    short: str = ""
+    unit: str = ""
+    rule_at: float | None = None
+    by_trip: bool = True
+
+    def __call__(self, rounds: "pd.DataFrame") -> "alt.FacetChart":
+        """Draw the figure, a panel for each trip."""
+        return in_panels(
+            self.values(rounds), self.title, rule_at=self.rule_at, by_trip=self.by_trip
+        )
+
+    def small(self, rounds: "pd.DataFrame") -> "alt.LayerChart":
+        """Draw the figure of one trip as one chart, whose width may change."""
+        return in_one(self.values(rounds), self.short, unit=self.unit, rule_at=self.rule_at)
 
 
 def means(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
@@ -93,65 +114,31 @@ def in_panels(
     curve = means(frame.assign(panel=panel_labels(frame)), ["panel", "method", "t"])
     if log_scale:
         curve["low"] = curve["low"].clip(lower=0.5 * curve["mean"].min())
-    styles = method_styles(frame)
     panels = sorted(curve["panel"].unique())
     columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
     width = _PANEL_WIDTH[columns]
-    base = alt.Chart().encode(
+    axis = alt.Axis(
+        tickMinStep=int(by_trip),
+        tickCount=5,
+        grid=False,
+        values=alt.Undefined if by_trip else sorted(curve["t"].unique()),
+    )
+    layers = _layers(
+        curve,
+        method_styles(frame),
+        title,
         x=alt.X(
             "t:Q",
             title=None,
-            axis=alt.Axis(
-                tickMinStep=int(by_trip),
-                tickCount=5,
-                grid=False,
-                values=alt.Undefined if by_trip else sorted(curve["t"].unique()),
-            ),
+            axis=axis,
             scale=alt.Scale(type="linear" if by_trip else "log", nice=False),
         ),
-        color=alt.Color(
-            "method:N",
-            scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]),
-            legend=alt.Legend(
-                title=None,
-                orient="top",
-                columns=6,
-                symbolType="stroke",
-                symbolSize=500,
-                symbolOpacity=1,
-                labelLimit=240,
-            ),
-        ),
+        y={"title": None, "scale": alt.Scale(type="log" if log_scale else "linear")},
+        rule_at=rule_at,
     )
-    scale = alt.Scale(type="log" if log_scale else "linear")
-    band = base.mark_area(opacity=0.15).encode(
-        y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
-    )
-    line = base.mark_line(strokeWidth=1.8).encode(
-        y=alt.Y("mean:Q", title=None, scale=scale),
-        strokeDash=alt.StrokeDash(
-            "method:N",
-            scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()]),
-        ),
-        tooltip=[
-            "method:N",
-            alt.Tooltip("t:Q", title="trip"),
-            alt.Tooltip("mean:Q", title=title, format=".4~g"),
-        ],
-    )
-    layers = [band, line]
-    if rule_at is not None:
-        once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
-        layers.insert(
-            0,
-            once.mark_rule(aria=False, color="#555", strokeDash=[2, 2]).encode(
-                y=alt.datum(rule_at)
-            ),
-        )
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     return (
-        alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
-        .properties(width=width, height=min(round(0.62 * width), 320))
+        layers.properties(width=width, height=min(round(0.62 * width), 320))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
         .resolve_scale(y="independent")
         .properties(
@@ -181,46 +168,92 @@ def in_one(
     rule_at
         Value of a horizontal rule, or None for none.
     """
-    curve, styles = means(frame, ["method", "t"]).round(6), method_styles(frame)
+    curve = means(frame.assign(panel=""), ["panel", "method", "t"])
     axis: dict[str, Any] = {
         "labelFontSize": _SMALL_FONT,
         "titleFontSize": _SMALL_FONT,
         "tickCount": 5,
     }
-    colours = alt.Scale(domain=list(styles), range=[colour for colour, _ in styles.values()])
-    dashes = alt.Scale(domain=list(styles), range=[list(dash) for _, dash in styles.values()])
-    legend = None
-    if len(styles) > 1:
-        legend = alt.Legend(
-            title=None, orient="top", symbolType="stroke", symbolOpacity=1, labelLimit=240
-        )
-    base = alt.Chart(alt.Data(values=curve.to_dict("records"))).encode(
-        x=alt.X("t:Q", title="trip number", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
-        color=alt.Color("method:N", scale=colours, legend=legend),
-    )
     known = [] if rule_at is None else [rule_at]
     scale = _wide(np.array([*curve["low"], *curve["high"], *curve["mean"], *known]))
-    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
-    line = base.mark_line(strokeWidth=2).encode(
-        y=alt.Y("mean:Q", title=unit, axis=alt.Axis(**axis), scale=scale),
-        strokeDash=alt.StrokeDash("method:N", scale=dashes, legend=None),
+    layers = _layers(
+        curve,
+        method_styles(frame),
+        title,
+        x=alt.X("t:Q", title="trip number", axis=alt.Axis(grid=False, tickMinStep=1, **axis)),
+        y={"title": unit, "scale": scale, "axis": alt.Axis(**axis)},
+        rule_at=rule_at,
+        with_legend=curve["method"].nunique() > 1,
+    )
+    titled = alt.Title(title, anchor="start", fontSize=_SMALL_FONT + 1, frame="group")
+    return layers.properties(width=_SMALL_WIDTH, height=_SMALL_HEIGHT, title=titled)
+
+
+def _layers(
+    curve: "pd.DataFrame",
+    styles: dict[str, tuple[str, tuple[int, ...]]],
+    title: str,
+    *,
+    x: "alt.X",
+    y: dict[str, Any],
+    rule_at: float | None,
+    with_legend: bool = True,
+) -> "alt.LayerChart":
+    """Draw means (`means`) as lines with their bands, above a rule.
+
+    Parameters
+    ----------
+    curve
+        Means by panel, method and ``t``.
+    styles
+        Colour and dashes of each method.
+    title
+        Name of the mean where the pointer is.
+    x, y
+        The horizontal axis, and the options of the vertical one.
+    rule_at
+        Value of a horizontal rule, or None for none.
+    with_legend
+        Whether the methods have a legend.
+    """
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        columns=6,
+        symbolType="stroke",
+        symbolSize=500,
+        symbolOpacity=1,
+        labelLimit=240,
+    )
+    colours, dashes = zip(*styles.values(), strict=True)
+    base = alt.Chart().encode(
+        x=x,
+        color=alt.Color(
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=list(colours)),
+            legend=legend if with_legend else None,
+        ),
+    )
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", **y), y2="high:Q")
+    line = base.mark_line(strokeWidth=1.8).encode(
+        y=alt.Y("mean:Q", **y),
+        strokeDash=alt.StrokeDash(
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=list(map(list, dashes))),
+            legend=alt.Undefined if with_legend else None,
+        ),
         tooltip=[
             "method:N",
             alt.Tooltip("t:Q", title="trip"),
-            alt.Tooltip("mean:Q", title=title, format=".3~g"),
+            alt.Tooltip("mean:Q", title=title, format=".4~g"),
         ],
     )
-    layers: list[alt.Chart] = [band, line]
+    layers = [band, line]
     if rule_at is not None:
-        once = alt.Chart(alt.Data(values=[{}]))
-        rule = once.mark_rule(aria=False, color="#888888", strokeDash=[3, 3])
+        once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
+        rule = once.mark_rule(aria=False, color="#555", strokeDash=[2, 2])
         layers.insert(0, rule.encode(y=alt.datum(rule_at)))
-    chart = alt.layer(*layers).properties(
-        width=_SMALL_WIDTH,
-        height=_SMALL_HEIGHT,
-        title=alt.Title(title, anchor="start", fontSize=_SMALL_FONT + 1, frame="group"),
-    )
-    return cast("alt.LayerChart", chart)
+    return cast("alt.LayerChart", alt.layer(*layers, data=inline(curve)))
 
 
 def _wide(values: FloatArray) -> "alt.Scale":

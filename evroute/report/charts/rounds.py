@@ -1,6 +1,6 @@
 """Figures over the rounds of simulations (altair): regret, savings and beta, each by one call.
 
-Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row
+Every figure takes the rounds of a run folder as a data frame (``results.read_rounds``; one row
 per run and round) and returns a chart; nothing is drawn to a screen.
 """
 
@@ -8,37 +8,12 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import require
-from evroute.report.charts.curves import Curve, blocks, in_one, in_panels, thinned
+from evroute.report.charts.curves import Curve, blocks, in_panels, thinned
 from evroute.report.charts.styles import AXES, COLOURS, axes, panel_labels
 from evroute.report.extras import alt, pd
 
 N_BARS = 40
 PHYSICS = "physics alone"
-
-
-def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the cumulative regret over the rounds, kWh: energy above the best routes.
-
-    The routes of physics alone have a line of their own: what lies below it is gained.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    return in_panels(_regret(rounds), "Cumulative regret (kWh)")
-
-
-def small_regret(rounds: "pd.DataFrame") -> "alt.LayerChart":
-    """Draw `cumulative_regret` of one trip as one chart.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    title = "Energy lost against the best routes (kWh, all trips so far)"
-    return in_one(_regret(rounds), title, unit="kWh lost so far")
 
 
 def _regret(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -66,34 +41,6 @@ def physics_alone(rounds: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the energy saved against the routes by physics alone, by true expectations, Wh per trip.
-
-    Above zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
-    horizon.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    return in_panels(
-        _saved(rounds), "Energy saved against physics alone (Wh per trip)", rule_at=0.0
-    )
-
-
-def small_saving(rounds: "pd.DataFrame") -> "alt.LayerChart":
-    """Draw `saving` of one trip as one chart.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    title = "Energy saved against the route by physics (Wh per trip)"
-    return in_one(_saved(rounds), title, unit="Wh saved per trip", rule_at=0.0)
-
-
 def _saved(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return rounds.assign(value=rounds["eq8_wh"] - rounds["true_wh"], t=blocks(rounds))
 
@@ -101,29 +48,6 @@ def _saved(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def has_forecasts(rounds: "pd.DataFrame") -> bool:
     """Return True if any method of these rounds forecasts its trips."""
     return "predicted_wh" in rounds and bool(rounds["predicted_wh"].notna().any())
-
-
-def forecast_error(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the error of forecasts over the rounds, % of the mean energy of a trip.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    return in_panels(_errors(rounds), "Error of forecasts (%)")
-
-
-def small_forecast_error(rounds: "pd.DataFrame") -> "alt.LayerChart":
-    """Draw `forecast_error` of one trip as one chart.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    title = "Error of forecasts (% of the energy of a trip)"
-    return in_one(_errors(rounds), title, unit="% off")
 
 
 def _errors(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -172,25 +96,17 @@ def has_beta(rounds: "pd.DataFrame") -> bool:
     return bool(np.isfinite(rounds["beta"].astype(float)).any())
 
 
-def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw beta over the rounds, for the methods that have one.
-
-    Raises
-    ------
-    EvrouteError
-        If none of them has one.
-    """
+def _betas(rounds: "pd.DataFrame") -> "pd.DataFrame":
     require(has_beta(rounds), "none of these runs has a beta: only confidence bounds do")
     frame = thinned(rounds)
-    return in_panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
+    return frame[np.isfinite(frame["beta"])].assign(value=frame["beta"])
 
 
-def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the final cumulative regret against the lengthscale, kWh: mean and standard error."""
+def _at_the_end(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the regret of all trips, kWh, with the lengthscale in the place of the trip."""
     names = {"network", "trip", *AXES, "method", "model", "index", "seed"} & set(rounds)
     final = rounds.groupby(sorted(names))["regret_wh"].sum().reset_index(name="value")
-    final = final.assign(value=final["value"] / 1000, t=final["lengthscale"], lengthscale=1.0)
-    return in_panels(final, "Cumulative regret at the end (kWh)", by_trip=False)
+    return final.assign(value=final["value"] / 1000, t=final["lengthscale"], lengthscale=1.0)
 
 
 def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Chart":
@@ -231,29 +147,41 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
     )
 
 
-REGRET = Curve(
+cumulative_regret = Curve(
     caption="Mean over the worlds. The band is ± 1 standard error.",
-    draw=cumulative_regret,
-    small=small_regret,
+    title="Cumulative regret (kWh)",
+    values=_regret,
+    short="Energy lost against the best routes (kWh, all trips so far)",
+    unit="kWh lost so far",
 )
-SAVING = Curve(
+"""Energy above the best routes. What lies below the line of physics alone is gained."""
+saving = Curve(
     caption="True expected energy of the route by physics alone minus the route driven.",
-    draw=saving,
-    small=small_saving,
+    title="Energy saved against physics alone (Wh per trip)",
+    values=_saved,
+    short="Energy saved against the route by physics (Wh per trip)",
+    unit="Wh saved per trip",
+    rule_at=0.0,
 )
-FORECASTS = Curve(
+"""Above zero the learner saves energy. Trips are averaged over blocks of a fiftieth of all."""
+forecast_error = Curve(
     caption="Mean over the worlds of the measured energy against the forecast, without sign.",
-    draw=forecast_error,
+    title="Error of forecasts (%)",
+    values=_errors,
     wanted=has_forecasts,
-    small=small_forecast_error,
+    short="Error of forecasts (% of the energy of a trip)",
+    unit="% off",
 )
-BETA = Curve(
+beta = Curve(
     caption="Multiplier of the variance in the confidence bounds.",
-    draw=beta,
+    title="Beta",
+    values=_betas,
     wanted=has_beta,
 )
-LENGTHSCALES = Curve(
+regret_by_lengthscale = Curve(
     caption="Mean over the worlds ± 1 standard error. Worlds and models have that lengthscale.",
-    draw=regret_by_lengthscale,
+    title="Cumulative regret at the end (kWh)",
+    values=_at_the_end,
     wanted=lambda rounds: "lengthscale" in axes(rounds),
+    by_trip=False,
 )

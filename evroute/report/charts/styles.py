@@ -85,6 +85,14 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     return {m: (of_variant[variant_of[m]], of_model[model_of[m]]) for m in model_of}
 
 
+def in_legend_order(frame: "pd.DataFrame", rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table whose groups by ``method`` come in the order of the legends of rounds."""
+    import pandas as pd
+
+    order = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
+    return frame.assign(method=order)
+
+
 def _styles(
     names: Iterable[_Name], own: Mapping[_Name, _Style], spare: Sequence[_Style]
 ) -> dict[_Name, _Style]:

@@ -172,7 +172,7 @@ def _drawings(
         curve: Curve = named(CURVES, "figure", name)
         if curve.wanted(rounds):
             found = finding(name, rounds) if panel_labels(rounds).nunique() == 1 else ""
-            yield name, f"{found} {curve.caption}".lstrip(), partial(curve.draw, rounds), True
+            yield name, f"{found} {curve.caption}".lstrip(), partial(curve, rounds), True
     yield (
         "duration",
         "Sum of posterior, index, search and update. Medians of blocks of trips, log scale.",
